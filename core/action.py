@@ -1,0 +1,419 @@
+"""Actions and their targets, and the one text form that prints and parses both.
+
+``click [12]``, ``type [12] [two words] [enter=1]``, ``select [7] [Oslo]``,
+``click [button "Save"]``, ``click [xpath=//a[2]]``, ``press [Control+a]``,
+``drag [3] [9]``, ``stop [42]``. Any text survives inside brackets: a bracket or
+backslash of the text is printed with a backslash before it. Reading is more
+lenient, as an LLM writes it: balanced brackets inside brackets stand for
+themselves.
+"""
+
+import json
+import re
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from core.errors import ActionSyntaxError
+from core.model import Record
+from core.observation import Ref
+
+
+class RefTarget(Record):
+    """An element of the observation, by its ref."""
+
+    by: Literal["ref"] = "ref"
+    ref: Ref
+
+    def __str__(self) -> str:
+        return str(self.ref)
+
+
+class RoleTarget(Record):
+    """An element by its role and accessible name."""
+
+    by: Literal["role"] = "role"
+    role: str = Field(pattern=r"^[a-z]+(-[a-z]+)*$")
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.role} {json.dumps(self.name, ensure_ascii=False)}"
+
+
+class XPathTarget(Record):
+    """The one element that an XPath names; several matches are an error, not a guess."""
+
+    by: Literal["xpath"] = "xpath"
+    xpath: str = Field(min_length=1)
+
+    def __str__(self) -> str:
+        return f"xpath={self.xpath}"
+
+
+class FocusTarget(Record):
+    """Whatever has the keyboard focus."""
+
+    by: Literal["focus"] = "focus"
+
+    def __str__(self) -> str:
+        return "focus"
+
+
+Target: TypeAlias = Annotated[RefTarget | RoleTarget | XPathTarget | FocusTarget, Field(discriminator="by")]
+
+_ROLE_TARGET = re.compile(r'([a-z]+(?:-[a-z]+)*)\s+(".*")', re.DOTALL)
+
+
+def parse_target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget:
+    """Read a target as printed by its `__str__`; raises ActionSyntaxError."""
+    text = text.strip()
+    if re.fullmatch(r"#?[0-9]{1,9}", text):
+        return RefTarget(ref=int(text.lstrip("#")))
+    if text == "focus":
+        return FocusTarget()
+    if text.startswith("xpath=") and len(text) > 6:
+        return XPathTarget(xpath=text[6:])
+    if text.startswith("/"):
+        return XPathTarget(xpath=text)
+    if match := _ROLE_TARGET.fullmatch(text):
+        try:
+            name = json.loads(match[2], strict=False)
+        except json.JSONDecodeError:
+            name = match[2][1:-1]
+        return RoleTarget(role=match[1], name=name)
+    raise ActionSyntaxError(
+        f'"{text}" names no element: give its number, a role and name such as button "Save", '
+        "xpath=…, or focus."
+    )
+
+
+class _Action(Record):
+    """The base of all actions: `fields` gives the order of the bracketed parts."""
+
+    kind: str
+    fields: ClassVar[tuple[str, ...]] = ()
+    """Fields always printed, in order."""
+    flags: ClassVar[tuple[str, ...]] = ()
+    """Yes-or-no fields, printed as ``[name=1]`` where they differ from their default."""
+    in_page: ClassVar[bool] = True
+    """Whether it acts on the page, and so counts against the budget of page actions."""
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        for name in self.fields:
+            value = getattr(self, name)
+            if value is not None:
+                parts.append(str(value))
+        for name in self.flags:
+            if getattr(self, name) != type(self).model_fields[name].default:
+                parts.append(f"{name}={int(getattr(self, name))}")
+        return " ".join([self.kind, *(f"[{_escape(part)}]" for part in parts)])
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The elements it acts on, in order."""
+        found = (getattr(self, name, None) for name in ("target", "to"))
+        return tuple(target for target in found if target is not None)
+
+
+class Click(_Action):
+    """Click an element with the left button."""
+
+    kind: Literal["click"] = "click"
+    target: Target
+    fields = ("target",)
+
+
+class DoubleClick(_Action):
+    """Click an element twice in quick succession."""
+
+    kind: Literal["double_click"] = "double_click"
+    target: Target
+    fields = ("target",)
+
+
+class Type(_Action):
+    """Type text into a field, in place of what is there unless `append`."""
+
+    kind: Literal["type"] = "type"
+    target: Target
+    text: str
+    enter: bool = False
+    append: bool = False
+    fields = ("target", "text")
+    flags = ("enter", "append")
+
+
+class Press(_Action):
+    """Press a key or a chord, such as Enter, Tab, Control+a or ArrowDown."""
+
+    kind: Literal["press"] = "press"
+    keys: str = Field(min_length=1)
+    fields = ("keys",)
+
+
+class Hover(_Action):
+    """Move the mouse over an element."""
+
+    kind: Literal["hover"] = "hover"
+    target: Target
+    fields = ("target",)
+
+
+Direction = Literal["up", "down", "left", "right"]
+
+
+class Scroll(_Action):
+    """Scroll the page, or an element that scrolls, by most of what it shows."""
+
+    kind: Literal["scroll"] = "scroll"
+    direction: Direction
+    target: Target | None = None
+    fields = ("direction", "target")
+
+
+class Select(_Action):
+    """Choose the option with this label or value in a select."""
+
+    kind: Literal["select"] = "select"
+    target: Target
+    option: str
+    fields = ("target", "option")
+
+
+class Check(_Action):
+    """Check a box, or clear it with checked=0."""
+
+    kind: Literal["check"] = "check"
+    target: Target
+    checked: bool = True
+    fields = ("target",)
+    flags = ("checked",)
+
+
+class Drag(_Action):
+    """Drag one element and drop it on another."""
+
+    kind: Literal["drag"] = "drag"
+    target: Target
+    to: Target
+    fields = ("target", "to")
+
+
+class Upload(_Action):
+    """Give a file to a file field."""
+
+    kind: Literal["upload"] = "upload"
+    target: Target
+    path: str = Field(min_length=1)
+    fields = ("target", "path")
+
+
+class Goto(_Action):
+    """Open a URL in the current tab."""
+
+    kind: Literal["goto"] = "goto"
+    url: str = Field(min_length=1)
+    fields = ("url",)
+
+
+class GoBack(_Action):
+    """Go one entry back in the tab's history."""
+
+    kind: Literal["go_back"] = "go_back"
+
+
+class GoForward(_Action):
+    """Go one entry forward in the tab's history."""
+
+    kind: Literal["go_forward"] = "go_forward"
+
+
+class NewTab(_Action):
+    """Open an empty tab and make it current."""
+
+    kind: Literal["new_tab"] = "new_tab"
+
+
+class TabFocus(_Action):
+    """Make the tab with this index current."""
+
+    kind: Literal["tab_focus"] = "tab_focus"
+    index: int = Field(ge=0)
+    fields = ("index",)
+
+
+class CloseTab(_Action):
+    """Close the current tab."""
+
+    kind: Literal["close_tab"] = "close_tab"
+
+
+class Wait(_Action):
+    """Wait for the page to change, at most this many seconds."""
+
+    kind: Literal["wait"] = "wait"
+    seconds: float = Field(default=1.0, ge=0, le=30, allow_inf_nan=False)
+    fields = ("seconds",)
+
+
+class Note(_Action):
+    """Keep a text for later steps and for the answer; the page is not touched."""
+
+    kind: Literal["note"] = "note"
+    text: str
+    fields = ("text",)
+    in_page = False
+
+
+class Stop(_Action):
+    """End the task, with its answer where it asks for one."""
+
+    kind: Literal["stop"] = "stop"
+    answer: str = ""
+    fields = ("answer",)
+    in_page = False
+
+
+Action: TypeAlias = Annotated[
+    Click
+    | DoubleClick
+    | Type
+    | Press
+    | Hover
+    | Scroll
+    | Select
+    | Check
+    | Drag
+    | Upload
+    | Goto
+    | GoBack
+    | GoForward
+    | NewTab
+    | TabFocus
+    | CloseTab
+    | Wait
+    | Note
+    | Stop,
+    Field(discriminator="kind"),
+]
+ACTIONS: dict[str, type[_Action]] = {
+    cls.model_fields["kind"].default: cls for cls in get_args(get_args(Action)[0])
+}
+"""Every kind of action, by name, in the order lists show them."""
+
+ACTION = TypeAdapter[Action](Action)
+
+_ALIASES = {
+    "select_option": "select",
+    "double click": "double_click",
+    "dblclick": "double_click",
+    "fill": "type",
+    "focus_tab": "tab_focus",
+    "back": "go_back",
+    "forward": "go_forward",
+    "finish": "stop",
+}
+_FLAG_ALIASES = {"press_enter_after": "enter"}
+_FLAG = re.compile(r"\s*([a-z_]+)\s*=\s*(0|1|true|false)\s*", re.IGNORECASE)
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([\\\[\]])", r"\\\1", text)
+
+
+def _brackets(text: str) -> list[str]:
+    """Split ``[a] [b [c]]`` into its outermost parts, unescaped."""
+    parts: list[str] = []
+    current: list[str] = []
+    depth = 0
+    index = 0
+    while index < len(text):
+        char = text[index]
+        if depth and char == "\\" and text[index + 1 : index + 2] in ("[", "]", "\\"):
+            current.append(text[index + 1])
+            index += 2
+            continue
+        if char == "[":
+            depth += 1
+            if depth > 1:
+                current.append(char)
+        elif char == "]" and depth:
+            depth -= 1
+            if depth:
+                current.append(char)
+            else:
+                parts.append("".join(current))
+                current = []
+        elif depth:
+            current.append(char)
+        elif not char.isspace():
+            raise ActionSyntaxError(
+                f'"{text.strip()}" has text outside its brackets: put each argument in [ ], as in click [12].'
+            )
+        index += 1
+    if depth:
+        raise ActionSyntaxError(f'"{text.strip()}" has a bracket that is not closed.')
+    return parts
+
+
+def parse_action(text: str) -> Action:
+    """Read one action from its text form.
+
+    Raises ActionSyntaxError with a sentence that names what is wrong and, for
+    an unknown name, the nearest one.
+    """
+    match = re.match(r"\s*([A-Za-z_]+)", text)
+    if match is None:
+        raise ActionSyntaxError(f'"{text.strip()}" is not an action: begin with its name, as in click [12].')
+    kind = _ALIASES.get(match[1].lower(), match[1].lower())
+    cls = ACTIONS.get(kind)
+    if cls is None:
+        raise ActionSyntaxError(f'There is no action "{match[1]}"; {_nearest(kind)}')
+    parts = _brackets(text[match.end() :])
+    values: dict[str, Any] = {}
+    names = list(cls.fields)
+    for position, part in enumerate(parts):
+        flag = _FLAG.fullmatch(part)
+        if flag and position >= _required(cls):
+            name = _FLAG_ALIASES.get(flag[1].lower(), flag[1].lower())
+            if name in cls.flags:
+                values[name] = flag[2].lower() in ("1", "true")
+                continue
+        if not names:
+            raise ActionSyntaxError(f'"{text.strip()}" has too much: {usage(kind)}.')
+        name = names.pop(0)
+        values[name] = parse_target(part) if name in ("target", "to") else _value(cls, name, part)
+    try:
+        return ACTION.validate_python({"kind": kind, **values})
+    except ValidationError as error:
+        first = error.errors()[0]
+        missing = first["type"] == "missing"
+        problem = "lacks" if missing else "cannot use"
+        where = str(first["loc"][-1]) if first["loc"] else "its arguments"
+        reason = "" if missing else f" ({first['msg']})"
+        raise ActionSyntaxError(f'"{text.strip()}" {problem} {where}{reason}: {usage(kind)}.') from error
+
+
+def _value(cls: type[_Action], name: str, part: str) -> str:
+    free = cls.model_fields[name].annotation is str and name in ("text", "answer", "option", "path", "xpath")
+    return part if free else part.strip()
+
+
+def _required(cls: type[_Action]) -> int:
+    return sum(1 for name in cls.fields if cls.model_fields[name].is_required())
+
+
+def usage(kind: str) -> str:
+    """Return how an action is written, such as ``type [target] [text] [enter=0|1]``."""
+    cls = ACTIONS[kind]
+    parts = [f"[{name}]" for name in cls.fields]
+    parts += [f"[{name}=0|1]" for name in cls.flags]
+    return " ".join([kind, *parts])
+
+
+def _nearest(kind: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(kind, list(ACTIONS), n=1)
+    return f"did you mean {close[0]}?" if close else f"there are {', '.join(ACTIONS)}."

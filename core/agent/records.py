@@ -1,0 +1,193 @@
+"""What each phase leaves behind: ten small frozen records, stored as the phase ends.
+
+Large parts (HTML, screenshots, prompts) are named by the hash of their blob.
+"""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from core.action import Action
+from core.browser.host import BrowserEvent
+from core.llm.protocol import Purpose, Retry, Usage
+from core.model import Record
+from core.observation import Box, CleanObservation, Observation
+from core.permissible import Permissible
+
+Phase = Literal[
+    "observe", "recognise", "recall", "abstract", "decide", "anticipate", "review", "act", "align", "commit"
+]
+PHASES: tuple[Phase, ...] = (
+    "observe",
+    "recognise",
+    "recall",
+    "abstract",
+    "decide",
+    "anticipate",
+    "review",
+    "act",
+    "align",
+    "commit",
+)
+Origin = Literal["agent", "person", "remedy", "replay"]
+Effect = Literal["page action", "go back", "push", "pop", "note", "stop", "none"]
+BlobHash = str
+"""SHA-256 of the uncompressed content, in hex."""
+
+
+class Observed(Record):
+    """observe: the page as the step found it."""
+
+    phase: Literal["observe"] = "observe"
+    observation: Observation
+    html: BlobHash = ""
+    screenshot: BlobHash = ""
+    reused: bool = False
+    """Whether this is what the last act read, and the page was not read anew."""
+
+
+class Recognised(Record):
+    """recognise: which state the page is in, why, and what may be done."""
+
+    phase: Literal["recognise"] = "recognise"
+    space: str
+    state: str
+    why: str
+    """What matched, in words."""
+    also: tuple[str, ...] = ()
+    """Other states that matched as well."""
+    permissible: Permissible
+
+
+class Recalled(Record):
+    """recall: exemplars fetched."""
+
+    phase: Literal["recall"] = "recall"
+    exemplars: tuple[str, ...] = ()
+
+
+class Abstracted(Record):
+    """abstract: what of the observation goes into the prompt."""
+
+    phase: Literal["abstract"] = "abstract"
+    clean: CleanObservation
+    tokens: int = 0
+
+
+class Proposal(Record):
+    """An action the LLM gave, with how it was read."""
+
+    action: Action | None = None
+    thought: str = ""
+    problem: str = ""
+    """Why there is no usable action: the reply's fault, after its repair turn."""
+
+
+class Decided(Record):
+    """decide: a thought and an action, or why there is none."""
+
+    phase: Literal["decide"] = "decide"
+    proposal: Proposal
+    queue: tuple[Action, ...] = ()
+    """Further actions of the same reply, for the next steps."""
+    calls: tuple[int, ...] = ()
+    """Numbers of the LLM calls it took."""
+    from_queue: bool = False
+
+
+class Anticipated(Record):
+    """anticipate: alternatives prepared before acting."""
+
+    phase: Literal["anticipate"] = "anticipate"
+    remedies: tuple[Action, ...] = ()
+
+
+class Reviewed(Record):
+    """review: the action that leaves, and whose it is."""
+
+    phase: Literal["review"] = "review"
+    origin: Origin
+    action: Action | None = None
+    """None: skipped."""
+    proposed: Action | None = None
+    """What the agent proposed, where a person changed it."""
+    thought: str = ""
+    edited: bool = False
+    note: str = ""
+    """Such as a gate that held, and the rule that decided."""
+
+
+class Acted(Record):
+    """act: what was done in the page, and the page after it."""
+
+    phase: Literal["act"] = "act"
+    effect: Effect
+    outcome: Literal["done", "failed", "skipped"]
+    message: str = ""
+    """Why it failed, or what happened beside it (a dialog answered), in sentences the LLM gets to see."""
+    box: Box | None = None
+    """Where the acted element was."""
+    target: str = ""
+    """What was acted on, such as ``button "Save"``."""
+    xpath: str = ""
+    settled: str = ""
+    """How the wait ended: quiet, navigated, or which bound it ran into."""
+    events: tuple[BrowserEvent, ...] = ()
+    milliseconds: dict[str, float] = {}
+    """Time by part: locate, act, settle, observe."""
+    episode_ended: bool = False
+    """Whether the environment has ended the episode: that ends the trial."""
+
+
+class Aligned(Record):
+    """align: whether it served its purpose."""
+
+    phase: Literal["align"] = "align"
+    judged: bool = False
+    aligned: bool = True
+    sentence: str = ""
+
+
+class Committed(Record):
+    """commit: the step is sealed."""
+
+    phase: Literal["commit"] = "commit"
+    seconds: float
+    seconds_in_llm: float
+
+
+PhaseRecord: TypeAlias = Annotated[
+    Observed
+    | Recognised
+    | Recalled
+    | Abstracted
+    | Decided
+    | Anticipated
+    | Reviewed
+    | Acted
+    | Aligned
+    | Committed,
+    Field(discriminator="phase"),
+]
+
+
+class CallRecord(Record):
+    """One LLM call, as the trace keeps it."""
+
+    number: int
+    """Counts up in the run, from 1."""
+    step: int
+    purpose: Purpose
+    llm: str
+    model: str = ""
+    messages: BlobHash
+    """JSON of the messages, tools and sampling that were sent."""
+    reply: BlobHash = ""
+    """JSON of the LLMReply, or empty where none came."""
+    usage: Usage = Usage()
+    cost: float | None = None
+    started: float
+    """Seconds since the epoch."""
+    seconds: float = 0.0
+    retries: tuple[Retry, ...] = ()
+    error: str = ""

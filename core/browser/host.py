@@ -1,0 +1,82 @@
+"""The seam to the browser: who opens it, its tabs, and what only the embedder can do.
+
+Everything above drives pages through Playwright over the address a host
+gives; nothing above knows which host it is.
+"""
+
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+from core.model import Record
+
+TabId = str
+"""The CDP target id of a tab."""
+
+BrowserEventKind = Literal[
+    "dialog", "popup", "tab_closed", "download", "crash", "hang", "certificate", "load_failed", "console"
+]
+
+
+class BrowserEvent(Record):
+    """Something that happened in the browser beside what was asked of it."""
+
+    kind: BrowserEventKind
+    text: str
+    """One sentence with what happened and what was done about it."""
+    tab: TabId = ""
+    url: str = ""
+
+
+class BrowserHost(Protocol):
+    """A browser with tabs, reached over CDP."""
+
+    name: str
+    """``embedded`` or the path of the executable."""
+    endpoint: str
+    """``http://127.0.0.1:PORT``, known once `start` has returned."""
+    needs_no_defaults: bool
+    """Whether Playwright must connect with ``no_defaults=True`` (QtWebEngine)."""
+
+    async def start(self) -> None:
+        """Make the browser ready; raises BrowserError."""
+        ...
+
+    async def open_profile(self, name: str | None) -> TabId:
+        """Close all tabs and open one empty tab in a clean profile, or in the named one that keeps logins."""
+        ...
+
+    async def open_tab(self) -> TabId:
+        """Open an empty tab in the current profile and make it current."""
+        ...
+
+    async def activate_tab(self, tab: TabId) -> None:
+        """Make the tab current: only the current tab can be clicked and painted."""
+        ...
+
+    async def close_tab(self, tab: TabId) -> None:
+        """Close the tab; the neighbour becomes current."""
+        ...
+
+    async def tabs(self) -> tuple[TabId, ...]:
+        """Return the open tabs in the order the person sees them."""
+        ...
+
+    async def current_tab(self) -> TabId:
+        """Return the current tab."""
+        ...
+
+    async def reload_crashed(self, tab: TabId) -> None:
+        """Bring a tab whose renderer died back to life at its URL."""
+        ...
+
+    async def picture(self, tab: TabId) -> bytes | None:
+        """Return a WebP picture of the viewport, one pixel to a CSS pixel, or None: ask Playwright then."""
+        ...
+
+    def on_event(self, listener: Callable[[BrowserEvent], None]) -> None:
+        """Call `listener`, in any thread, with what happens beside what was asked."""
+        ...
+
+    async def close(self) -> None:
+        """End the browser, or let go of it where it is the window's."""
+        ...

@@ -1,0 +1,53 @@
+"""What can go wrong, in one family.
+
+BackstepError                 any failure a user can do something about; its text is one sentence
+├── UsageError                a wrong flag, name or value the user gave
+├── DataError                 a file of the user's (settings, tasks, presets, spaces) that cannot be read
+├── WorldError                the world outside failed; a run ends with exit code 3
+│   ├── BrowserError          the browser is missing, has died or does not answer
+│   ├── LLMError              the LLM endpoint failed, after retries
+│   └── TraceError            the database is locked, full, damaged, read-only or too new
+├── ActionError               an action could not be carried out in the page; becomes a failed step
+├── ActionSyntaxError         a text that is not an action
+└── Interrupted               the person stopped it
+"""
+
+
+class BackstepError(Exception):
+    """The base: `str(error)` is one sentence that says what, where and what to do."""
+
+
+class UsageError(BackstepError):
+    pass
+
+
+class DataError(BackstepError):
+    pass
+
+
+class WorldError(BackstepError):
+    pass
+
+
+class BrowserError(WorldError):
+    pass
+
+
+class LLMError(WorldError):
+    pass
+
+
+class TraceError(WorldError):
+    pass
+
+
+class ActionError(BackstepError):
+    pass
+
+
+class ActionSyntaxError(BackstepError):
+    pass
+
+
+class Interrupted(BackstepError):
+    pass

@@ -1,0 +1,153 @@
+"""The one protocol of everything that answers prompts: a request in, a reply out."""
+
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+from core.model import Record
+from core.observation import CleanObservation
+from core.permissible import Permissible
+
+Role = Literal["system", "user", "assistant", "tool"]
+Purpose = Literal["decide", "rationale", "function", "repair", "judge"]
+"""Why the LLM is asked; sampling and the LLM itself can be set for each."""
+
+
+class Image(Record):
+    """A picture in a message."""
+
+    data: bytes
+    mime: str = "image/webp"
+
+
+class ToolCall(Record):
+    """A tool that the LLM asks to call; `arguments` is the JSON text as it came."""
+
+    id: str = ""
+    name: str
+    arguments: str = "{}"
+
+
+class Message(Record):
+    """One message of a prompt."""
+
+    role: Role
+    text: str = ""
+    images: tuple[Image, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+class Tool(Record):
+    """A tool as the LLM sees it; `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class Sampling(Record):
+    """How to sample; None leaves it to the server."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+
+
+class Turn(Record):
+    """An earlier step as the prompt tells it."""
+
+    number: int
+    thought: str = ""
+    action: str = ""
+    target: str = ""
+    """What it acted on, as the observation of that step had it, such as ``button "Save"``."""
+    result: str = ""
+    """What became of it: done, or the sentence that says why it failed."""
+    url: str = ""
+
+
+class PromptView(Record):
+    """What the messages say, as data: for answerers that match words instead of reading prose.
+
+    Holds nothing that the messages do not show.
+    """
+
+    objective: str
+    observation: CleanObservation
+    history: tuple[Turn, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class LLMRequest(Record):
+    """One question to an LLM."""
+
+    purpose: Purpose
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    tool_choice: Literal["auto", "required", "none"] = "auto"
+    reply_schema: dict[str, Any] | None = None
+    """A JSON schema for the whole reply, where no tools are given."""
+    permissible: Permissible | None = None
+    view: PromptView | None = None
+    sampling: Sampling = Sampling()
+
+
+class Usage(Record):
+    """Tokens of one call, as the server counted them, or as estimated where it did not."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    estimated: bool = False
+
+
+class Retry(Record):
+    """A call that failed and was made again."""
+
+    reason: str
+    waited: float
+    """Seconds waited before the next attempt."""
+
+
+class LLMReply(Record):
+    """The answer to one request."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    """Wall time from request to whole reply, waits between retries included."""
+    model: str = ""
+    """What the server says it ran."""
+    cost: float | None = None
+    """US dollars by the price list; None where the model is not in it."""
+    retries: tuple[Retry, ...] = ()
+    finish_reason: str = ""
+
+
+class LLM(Protocol):
+    """Whoever answers prompts."""
+
+    name: str
+    """As the user chose it: ``rules``, ``person``, or a model's name."""
+    takes_images: bool
+
+    async def reply(
+        self,
+        request: LLMRequest,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        on_retry: Callable[[Retry], None] | None = None,
+    ) -> LLMReply:
+        """Answer `request`.
+
+        `on_text` gets each piece of text as it comes, `on_retry` each failed
+        attempt. Cancelling the awaiting task ends the call at once. Raises
+        LLMError when retries are used up or the server refuses for good.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

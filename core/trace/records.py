@@ -1,0 +1,115 @@
+"""What the trace keeps of a run and its steps, as rows that travel."""
+
+from typing import Literal
+
+from core.agent.records import CallRecord, Effect, Origin, Phase, PhaseRecord
+from core.model import Record
+from core.task import Verdict
+
+RunOutcome = Literal[
+    "running",  # not ended yet
+    "done",  # the agent stopped, or the page ended the episode
+    "budget",  # out of page actions, or of LLM calls
+    "gate",  # ended at a gate, by rule
+    "stopped",  # a person ended it
+    "interrupted",  # the program was killed, or interrupted from the keyboard
+    "error",  # the world failed: browser, LLM or database
+]
+
+
+class RunStart(Record):
+    """What is known of a run when it begins."""
+
+    task: str
+    environment: str
+    seed: int
+    instruction: str
+    start_url: str
+    preset: str
+    preset_text: str = ""
+    """The preset's file as it was, so that a run can be told from a later edit."""
+    llm: str
+    browser: str
+    parent_run: int | None = None
+    parent_step: int | None = None
+
+
+class RunRow(Record):
+    """A run as lists show it."""
+
+    run: int
+    task: str
+    environment: str
+    seed: int
+    instruction: str
+    start_url: str
+    preset: str
+    llm: str
+    browser: str
+    started: float
+    """Seconds since the epoch."""
+    ended: float | None = None
+    outcome: RunOutcome = "running"
+    verdict: Verdict = Verdict()
+    answer: str = ""
+    error: str = ""
+    steps: int = 0
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """None where no call had a price."""
+    seconds: float = 0.0
+    seconds_in_llm: float = 0.0
+    touched: bool = False
+    """Whether a person changed, chose or skipped anything in it."""
+    parent_run: int | None = None
+    parent_step: int | None = None
+
+
+class StepRow(Record):
+    """A step as the tree of steps shows it."""
+
+    run: int
+    number: int
+    """Counts up in the run, from 1."""
+    trial: int = 1
+    phase: Phase = "observe"
+    """The last phase that was stored."""
+    sealed: bool = False
+    """False for a step that was begun and never committed."""
+    origin: Origin = "agent"
+    effect: Effect = "none"
+    action: str = ""
+    target: str = ""
+    thought: str = ""
+    outcome: Literal["pending", "done", "failed", "skipped"] = "pending"
+    message: str = ""
+    state: str = ""
+    url: str = ""
+    title: str = ""
+    edited: bool = False
+    seconds: float = 0.0
+    seconds_in_llm: float = 0.0
+
+
+class Intervention(Record):
+    """Something a person changed in a run."""
+
+    run: int
+    step: int
+    kind: Literal["edit", "replace", "skip", "answer", "end", "handover"]
+    who: str
+    when: float
+    """Seconds since the epoch."""
+    before: str = ""
+    after: str = ""
+
+
+class StepDetail(Record):
+    """Everything stored of one step; its blobs are read by hash."""
+
+    row: StepRow
+    records: tuple[PhaseRecord, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
+    interventions: tuple[Intervention, ...] = ()

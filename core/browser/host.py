@@ -1,11 +1,11 @@
 """The seam to the browser: who opens it, its tabs, and what only the embedder can do.
 
-Everything above drives pages through Playwright over the address a host
-gives; nothing above knows which host it is.
+Everything above drives pages through the Playwright browser that a host
+connects; nothing above knows which host it is.
 """
 
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from core.model import Record
 
@@ -32,13 +32,9 @@ class BrowserHost(Protocol):
 
     name: str
     """``embedded`` or the path of the executable."""
-    endpoint: str
-    """``http://127.0.0.1:PORT``, known once `start` has returned."""
-    needs_no_defaults: bool
-    """Whether Playwright must connect with ``no_defaults=True`` (QtWebEngine)."""
 
-    async def start(self) -> None:
-        """Make the browser ready; raises BrowserError."""
+    async def connect(self, playwright: Any) -> Any:
+        """Return Playwright's `Browser`, given the `Playwright` object; raises BrowserError."""
         ...
 
     async def open_profile(self, name: str | None) -> TabId:

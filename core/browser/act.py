@@ -1,0 +1,399 @@
+"""Carrying out actions in a page, by trusted input over the protocol.
+
+A failure is an ActionError with a sentence for the LLM; it becomes a failed
+step and never ends a run.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Error
+
+from core.action import (
+    Action,
+    Check,
+    Click,
+    CloseTab,
+    DoubleClick,
+    Drag,
+    FocusTarget,
+    GoBack,
+    GoForward,
+    Goto,
+    Hover,
+    NewTab,
+    Press,
+    RefTarget,
+    RoleTarget,
+    Scroll,
+    Select,
+    TabFocus,
+    Target,
+    Type,
+    Upload,
+    Wait,
+    XPathTarget,
+)
+from core.browser.page import FrameLink, Page, PageGone
+from core.browser.tabs import Tabs
+from core.errors import ActionError
+from core.model import Record
+from core.observation import Box
+
+_TYPED_BY_KEYS = 200
+"""Longer texts are put in whole, apart from their last character, which is typed."""
+_SELECT_ALL = "Meta+a" if sys.platform == "darwin" else "Control+a"
+
+
+class Located(Record):
+    """An element found for an action, and a point of it that input reaches."""
+
+    ref: int
+    label: str
+    xpath: str = ""
+    tag: str = ""
+    type: str = ""
+    box: Box | None = None
+    x: float = 0.0
+    y: float = 0.0
+    frame: str = ""
+
+
+class Actor:
+    """Carries out actions on the current tab."""
+
+    def __init__(self, tabs: Tabs) -> None:
+        self._tabs = tabs
+
+    @property
+    def page(self) -> Page:
+        return self._tabs.current
+
+    async def act(self, action: Action) -> Located | None:
+        """Carry out `action`; returns what it acted on, or None where it has no target.
+
+        Returns as soon as the browser has taken the input: waiting for what it
+        sets off is the caller's. Raises ActionError.
+        """
+        try:
+            return await self._act(action)
+        except PageGone as gone:
+            if self.page.crashed:
+                raise ActionError("The page crashed while the action was carried out.") from gone
+            return None  # The action made the page go: that is an effect, not a failure.
+        except Error as error:
+            text = str(error).splitlines()[0]
+            raise ActionError(f"The browser could not do {action}: {text}") from error
+
+    async def _act(self, action: Action) -> Located | None:
+        match action:
+            case Click():
+                return await self._click(action.target, 1)
+            case DoubleClick():
+                return await self._click(action.target, 2)
+            case Type():
+                return await self._type(action)
+            case Press():
+                await self._press(action.keys)
+            case Hover():
+                found = await self.locate(action.target)
+                await self._mouse("mouseMoved", found.x, found.y)
+                return found
+            case Scroll():
+                return await self._scroll(action)
+            case Select():
+                return await self._field(action.target, "choose", action.option)
+            case Check():
+                return await self._check(action)
+            case Drag():
+                return await self._drag(action)
+            case Upload():
+                return await self._upload(action)
+            case Goto():
+                await self._goto(action.url)
+            case GoBack():
+                await self._history(-1)
+            case GoForward():
+                await self._history(1)
+            case NewTab():
+                await self._tabs.open()
+            case TabFocus():
+                await self._tabs.focus(action.index)
+            case CloseTab():
+                await self._tabs.close_current()
+            case Wait():
+                await self.page.walker("waitForChange", action.seconds * 1000, timeout=action.seconds + 5)
+            case _:
+                raise ActionError(f"{action.kind} is not an action on the page.")
+        return None
+
+    # Finding
+
+    async def locate(self, target: Target) -> Located:
+        """Find the element, bring it into view and choose a point that input reaches; raises ActionError."""
+        ref, frame = await self._resolve(target)
+        answer = await self.page.walker("locate", ref, frame=frame)
+        if "problem" in answer:
+            raise ActionError(f"{self._say(target, answer)} {answer['problem']}.")
+        located = Located.model_validate({**answer, "frame": frame.id if frame else ""})
+        if frame is not None and frame.parent is not None:
+            located = await self._into_tab(located, frame)
+        return located
+
+    async def _resolve(self, target: Target) -> tuple[int, FrameLink | None]:
+        match target:
+            case RefTarget():
+                return target.ref, await self._frame_of(target.ref)
+            case RoleTarget():
+                found = await self._search("findRole", target.role, target.name)
+                what = f'{target.role} "{target.name}"'
+            case XPathTarget():
+                found = await self._search("findXPath", target.xpath)
+                what = f"the XPath {target.xpath}"
+            case FocusTarget():
+                for frame in await self._frames():
+                    ref = await self.page.walker("focused", frame=frame)
+                    if ref is not None and not await self._holds_frame(ref):
+                        return int(ref), frame
+                raise ActionError("Nothing has the keyboard focus; click a field first.")
+        if not found:
+            raise ActionError(f"There is no {what} in this page.")
+        if len(found) > 1:
+            raise ActionError(f"{len(found)} elements match {what}; name one of them by its number.")
+        return found[0]
+
+    async def _search(self, call: str, *arguments: str) -> list[tuple[int, FrameLink]]:
+        found: list[tuple[int, FrameLink]] = []
+        for frame in await self._frames():
+            answer = await self.page.walker(call, *arguments, frame=frame)
+            if isinstance(answer, dict):
+                if "problem" in answer:
+                    raise ActionError(f"{arguments[0]} is not a valid XPath: {answer['problem']}")
+                answer = answer["refs"]
+            found.extend((int(ref), frame) for ref in answer)
+        return found
+
+    async def _holds_frame(self, ref: int) -> bool:
+        tag = await self.page.evaluate(f"__backstep.byRef({ref})?.tagName ?? ''")
+        return tag in ("IFRAME", "FRAME")
+
+    async def _frames(self) -> list[FrameLink]:
+        return await self.page.find_frames()
+
+    async def _frame_of(self, ref: int) -> FrameLink | None:
+        wanted = self.page.frame_of_ref.get(ref)
+        if wanted is None:
+            return None
+        for frame in await self._frames():
+            if frame.id == wanted:
+                return frame
+        raise ActionError(f"[{ref}] was in a frame that is no longer in the page.")
+
+    async def _into_tab(self, located: Located, frame: FrameLink) -> Located:
+        """Bring the frame's element into view and move the point from frame to tab coordinates."""
+        x, y, box = located.x, located.y, located.box
+        link: FrameLink | None = frame
+        while link is not None and link.parent is not None:
+            owner = await self.page.frame_owner(link)
+            if owner is None:
+                raise ActionError(f"{located.label} lies in a frame that cannot be found in the page.")
+            left, top = await self.page.evaluate(_FRAME_PLACE % owner, frame=link.parent)
+            x, y = x + left, y + top
+            box = box and Box(x=box.x + left, y=box.y + top, width=box.width, height=box.height)
+            link = link.parent
+        return located.model_copy(update={"x": x, "y": y, "box": box})
+
+    @staticmethod
+    def _say(target: Target, answer: dict[str, Any]) -> str:
+        named = answer.get("label", "")
+        return f"[{target}] {named}".strip() if isinstance(target, RefTarget) else named or str(target)
+
+    # Mouse
+
+    async def _mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
+        await self.page.send("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more})
+
+    async def _click(self, target: Target, count: int) -> Located:
+        found = await self.locate(target)
+        if found.tag == "option":
+            raise ActionError(f"{found.label} is an option: use select on its list.")
+        x, y = found.x, found.y
+        events = [self._mouse("mouseMoved", x, y)]
+        for number in range(1, count + 1):
+            held = {"button": "left", "clickCount": number}
+            events.append(self._mouse("mousePressed", x, y, buttons=1, **held))
+            events.append(self._mouse("mouseReleased", x, y, **held))
+        # All are sent before the first is answered: the browser keeps their order.
+        await self._all(events)
+        return found
+
+    @staticmethod
+    async def _all(events: list[Any]) -> None:
+        results = await asyncio.gather(*events, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+
+    async def _drag(self, action: Drag) -> Located:
+        start = await self.locate(action.target)
+        end = await self.locate(action.to)
+        again = await self.locate(action.target)  # Scrolling to the second may have moved the first.
+        if (again.x, again.y) != (start.x, start.y):
+            end = await self.locate(action.to)
+            start = again
+        mouse = self.page.playwright_page.mouse
+        await mouse.move(start.x, start.y)
+        await mouse.down()
+        await mouse.move(start.x + (3 if end.x >= start.x else -3), start.y + (3 if end.y >= start.y else -3))
+        await mouse.move(end.x, end.y, steps=8)
+        await mouse.move(end.x, end.y)
+        await mouse.up()
+        return start
+
+    async def _scroll(self, action: Scroll) -> Located | None:
+        ref, frame, found = None, None, None
+        if action.target is not None:
+            ref, frame = await self._resolve(action.target)
+        answer = await self.page.walker("scrollBy", ref, action.direction, frame=frame)
+        if "problem" in answer:
+            what = f"[{action.target}]" if action.target else "The page"
+            raise ActionError(f"{what} {answer['problem']}.")
+        return found
+
+    # Keyboard and fields
+
+    async def _press(self, keys: str) -> None:
+        try:
+            await self.page.playwright_page.keyboard.press(_key(keys))
+        except Error as error:
+            if "Unknown key" in str(error):
+                raise ActionError(f'"{keys}" is not a key; use names such as Enter, Tab, ArrowDown, Control+a.') from error
+            raise
+
+    async def _type(self, action: Type) -> Located:
+        if isinstance(action.target, FocusTarget):
+            ref, frame = await self._resolve(action.target)
+            found = Located(ref=ref, label=await self._label(ref, frame), frame=frame.id if frame else "")
+        else:
+            found = await self.locate(action.target)
+            frame = await self._frame_of(found.ref)
+        answer = await self.page.walker("ready", found.ref, action.append, frame=frame)
+        if "problem" in answer:
+            raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
+        keyboard = self.page.playwright_page.keyboard
+        if answer.get("assign"):
+            answer = await self.page.walker("assign", found.ref, action.text, frame=frame)
+            if "problem" in answer:
+                raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
+        elif not action.text:
+            if not action.append and not answer.get("empty"):
+                await keyboard.press("Delete")
+        elif len(action.text) > _TYPED_BY_KEYS:
+            await keyboard.insert_text(action.text[:-1])
+            await keyboard.type(action.text[-1])
+        else:
+            await keyboard.type(action.text)
+        if action.enter:
+            await keyboard.press("Enter")
+        return found
+
+    async def _label(self, ref: int, frame: FrameLink | None) -> str:
+        return str(await self.page.evaluate(f"__backstep.label(__backstep.byRef({ref}))", frame=frame))
+
+    async def _field(self, target: Target, call: str, value: str) -> Located:
+        found = await self.locate(target)
+        answer = await self.page.walker(call, found.ref, value, frame=await self._frame_of(found.ref))
+        if "problem" in answer:
+            raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
+        return found
+
+    async def _check(self, action: Check) -> Located:
+        ref, frame = await self._resolve(action.target)
+        before = await self.page.walker("isChecked", ref, frame=frame)
+        if "problem" in before:
+            raise ActionError(f"[{ref}] {before['problem']}.")
+        if before["checked"] == action.checked:
+            return await self.locate(RefTarget(ref=ref))
+        if before.get("radio") and not action.checked:
+            raise ActionError(f"[{ref}] is a radio button: choose another one to clear it.")
+        found = await self._click(RefTarget(ref=ref), 1)
+        after = await self.page.walker("isChecked", ref, frame=frame)
+        if after.get("checked") != action.checked and "problem" not in after:
+            raise ActionError(f"[{ref}] {found.label} did not change when it was clicked.")
+        return found
+
+    async def _upload(self, action: Upload) -> Located:
+        path = Path(action.path).expanduser()
+        if not path.is_file():
+            raise ActionError(f"There is no file {path} to upload.")
+        ref, frame = await self._resolve(action.target)
+        link = frame or self.page.main_frame()
+        handle = await self.page.send(
+            "Runtime.evaluate",
+            {"expression": f"__backstep.byRef({ref})", "contextId": await self.page._context(link)},
+            session=link.session,
+        )
+        if "objectId" not in handle["result"]:
+            raise ActionError(f"[{ref}] is no longer in the page.")
+        kind = await self.page.evaluate(f"__backstep.byRef({ref}).type", frame=link)
+        if kind != "file":
+            raise ActionError(f"[{ref}] is not a file field.")
+        await self.page.send(
+            "DOM.setFileInputFiles",
+            {"files": [str(path.resolve())], "objectId": handle["result"]["objectId"]},
+            session=link.session,
+        )
+        return Located(ref=ref, label=await self._label(ref, frame), frame=link.id)
+
+    # Navigation
+
+    async def _goto(self, url: str) -> None:
+        if "://" not in url and not url.startswith(("about:", "data:")):
+            url = "http://" + url if url.startswith(("localhost", "127.")) else "https://" + url
+        if url.startswith(("javascript:", "chrome:", "devtools:")):
+            raise ActionError(f"{url.split(':')[0]}: addresses are not opened; give a web address.")
+        await self._tabs.goto(url)
+
+    async def _history(self, by: int) -> None:
+        history = await self.page.send("Page.getNavigationHistory", {})
+        index = history["currentIndex"] + by
+        if not 0 <= index < len(history["entries"]):
+            raise ActionError("There is no page to go " + ("back to." if by < 0 else "forward to."))
+        await self.page.send("Page.navigateToHistoryEntry", {"entryId": history["entries"][index]["id"]})
+
+
+_FRAME_PLACE = (
+    "(() => { const e = __backstep.byRef(%d); e.scrollIntoView({block: 'nearest', behavior: 'instant'});"
+    " const b = e.getBoundingClientRect(), s = getComputedStyle(e);"
+    " return [b.left + e.clientLeft + parseFloat(s.paddingLeft), b.top + e.clientTop + parseFloat(s.paddingTop)] })()"
+)
+
+_KEYS = {
+    "ctrl": "Control",
+    "cmd": "Meta",
+    "command": "Meta",
+    "option": "Alt",
+    "return": "Enter",
+    "esc": "Escape",
+    "del": "Delete",
+    "space": "Space",
+    "up": "ArrowUp",
+    "down": "ArrowDown",
+    "left": "ArrowLeft",
+    "right": "ArrowRight",
+    "pageup": "PageUp",
+    "pagedown": "PageDown",
+}
+
+
+def _key(keys: str) -> str:
+    """Return a chord in the names that browsers use: ``ctrl+a`` becomes ``Control+a``."""
+    if keys in ("+", " "):
+        return "Space" if keys == " " else keys
+    parts = [part.strip() for part in keys.split("+")]
+    named = [_KEYS.get(part.lower(), part) for part in parts]
+    return "+".join(
+        part[0].upper() + part[1:] if len(part) > 1 and part[0].islower() else part for part in named
+    )

@@ -1,0 +1,14 @@
+"""The injected scripts, read once from resources/scripts."""
+
+from functools import cache
+from pathlib import Path
+
+RESOURCES = Path(__file__).resolve().parents[2] / "resources"
+WORLD = "backstep"
+"""The isolated world that every script of ours runs in."""
+
+
+@cache
+def script(name: str) -> str:
+    """Return the source of ``resources/scripts/NAME.js``."""
+    return (RESOURCES / "scripts" / f"{name}.js").read_text(encoding="utf-8")

@@ -1,0 +1,118 @@
+"""The browser inside the window as a `BrowserHost`: calls from the worker's loop, answered by the GUI thread."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QImage
+
+from core.browser.host import BrowserEvent, TabId
+from gui.live.page_area import PageArea
+
+T = TypeVar("T")
+PICTURE_QUALITY = 70
+
+
+class _Caller(QObject):
+    """Runs functions in the thread it lives in."""
+
+    asked = Signal(object)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.asked.connect(self._run, Qt.ConnectionType.QueuedConnection)
+
+    @Slot(object)
+    def _run(self, job: "tuple[Callable[[], Any], Future[Any]]") -> None:
+        function, future = job
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(function())
+        except Exception as error:
+            future.set_exception(error)
+
+
+class EmbeddedHost:
+    """QtWebEngine as browser host; make it in the GUI thread, use it from the worker's loop."""
+
+    name = "embedded"
+
+    def __init__(self, area: PageArea, endpoint: str) -> None:
+        self._area = area
+        self._endpoint = endpoint
+        self._caller = _Caller(area)
+        self._listeners: list[Callable[[BrowserEvent], None]] = []
+        area.set_announce(self._on_page_event)
+
+    async def connect(self, playwright: Any) -> Any:
+        # The engine opens its port with its first page.
+        if not await self._ask(self._area.tabs):
+            await self._ask(lambda: self._area.open_profile(None))
+        # The engine's protocol has no browser contexts; no_defaults keeps Playwright from asking for them.
+        return await playwright.chromium.connect_over_cdp(self._endpoint, no_defaults=True, is_local=True)
+
+    async def _ask(self, function: Callable[[], T]) -> T:
+        future: Future[T] = Future()
+        self._caller.asked.emit((function, future))
+        return await asyncio.wrap_future(future)
+
+    async def open_profile(self, name: str | None) -> TabId:
+        return await self._ask(lambda: self._area.open_profile(name))
+
+    async def open_tab(self) -> TabId:
+        return await self._ask(self._area.open_tab)
+
+    async def activate_tab(self, tab: TabId) -> None:
+        await self._ask(lambda: self._area.activate_tab(tab))
+
+    async def close_tab(self, tab: TabId) -> None:
+        await self._ask(lambda: self._area.close_tab(tab))
+
+    async def tabs(self) -> tuple[TabId, ...]:
+        return await self._ask(self._area.tabs)
+
+    async def current_tab(self) -> TabId:
+        return await self._ask(self._area.current_tab)
+
+    async def reload_crashed(self, tab: TabId) -> None:
+        await self._ask(lambda: self._area.reload_crashed(tab))
+
+    async def picture(self, tab: TabId) -> bytes | None:
+        image = await self._ask(lambda: self._grab(tab))
+        if image is None:
+            return None
+        return await asyncio.get_running_loop().run_in_executor(None, _encode, image)
+
+    def _grab(self, tab: TabId) -> QImage | None:
+        view = self._area.view_of(tab)
+        if view is None or view.width() == 0:
+            return None
+        return view.grab().toImage()
+
+    def on_event(self, listener: Callable[[BrowserEvent], None]) -> None:
+        self._listeners.append(listener)
+
+    def _on_page_event(self, event: BrowserEvent) -> None:
+        for listener in self._listeners:
+            listener(event)
+
+    async def close(self) -> None:
+        """The browser is the window's: it goes when the window goes."""
+
+
+def _encode(image: QImage) -> bytes:
+    """Return the picture as WebP, scaled to one pixel a CSS pixel."""
+    ratio = image.devicePixelRatio()
+    if ratio != 1:
+        image = image.scaledToWidth(
+            round(image.width() / ratio), Qt.TransformationMode.SmoothTransformation
+        )
+        image.setDevicePixelRatio(1)
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "WEBP", PICTURE_QUALITY)
+    return data.data()

@@ -1,0 +1,32 @@
+"""What QtWebEngine must be told before there is a QApplication: its debugging port and its flags."""
+
+import os
+import socket
+import sys
+
+
+def prepare_engine() -> str:
+    """Choose a free loopback port for the engine's protocol and return its address.
+
+    Call once, before QApplication. The port is bound to 127.0.0.1, and pages'
+    own WebSockets to it are refused by their origin.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    flags = [
+        os.environ.get("QTWEBENGINE_CHROMIUM_FLAGS", ""),
+        f"--remote-allow-origins={address}",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-background-timer-throttling",
+        "--disable-backgrounding-occluded-windows",
+        "--disable-renderer-backgrounding",
+    ]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        flags.append("--no-sandbox")
+        print("Running as root: pages run without the browser's sandbox.", file=sys.stderr)
+    os.environ["QTWEBENGINE_REMOTE_DEBUGGING"] = f"127.0.0.1:{port}"
+    os.environ["QTWEBENGINE_CHROMIUM_FLAGS"] = " ".join(flag for flag in flags if flag)
+    return address

@@ -1,0 +1,711 @@
+// The walker: reads what a person could see or use in a document, keeps refs, finds elements again.
+// Lives in an isolated world of each document as `__backstep`; page scripts neither see nor disturb it.
+(() => {
+  if (globalThis.__backstep) return;
+
+  // Properties set here are seen in this world only: each world has its own wrapper of an element.
+  const REF = Symbol("ref");
+  const LISTENS = Symbol("listens");   // event types an element listens to, told from outside
+  const elements = new Map();          // ref -> WeakRef(element)
+  let next = 1;
+
+  const SKIP = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "META", "LINK", "TITLE", "BASE",
+    "defs", "clipPath", "mask", "linearGradient", "radialGradient", "style", "metadata", "BR", "WBR", "AREA"]);
+  const ROLES = {
+    A: e => e.hasAttribute("href") ? "link" : "generic", ARTICLE: "article", ASIDE: "complementary",
+    BUTTON: "button", CAPTION: "caption", DATALIST: "listbox", DD: "definition", DETAILS: "group",
+    DIALOG: "dialog", DT: "term", FIELDSET: "group", FIGURE: "figure", FORM: "form", H1: "heading",
+    H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading", HR: "separator",
+    IFRAME: "iframe", FRAME: "iframe", IMG: e => e.getAttribute("alt") === "" ? "presentation" : "img",
+    INPUT: inputRole, LI: "listitem", MAIN: "main", MENU: "list", METER: "meter", NAV: "navigation", OL: "list",
+    OPTGROUP: "group", OPTION: "option", OUTPUT: "status", P: "paragraph", PROGRESS: "progressbar",
+    SEARCH: "search", SELECT: e => e.multiple || e.size > 1 ? "listbox" : "combobox", SUMMARY: "button",
+    TABLE: "table", TBODY: "rowgroup", TD: "cell", TEXTAREA: "textbox", TFOOT: "rowgroup",
+    TH: e => e.scope === "row" ? "rowheader" : "columnheader", THEAD: "rowgroup", TR: "row", UL: "list",
+    CANVAS: "canvas", VIDEO: "video", AUDIO: "audio", svg: "img", BLOCKQUOTE: "blockquote", CODE: "code",
+  };
+  // Boxes that only group: shown where they have a name or a role of their own making.
+  const STRUCTURE = new Set(["article", "complementary", "group", "form", "list", "main", "navigation", "rowgroup",
+    "row", "table", "search", "figure", "region", "banner", "contentinfo", "blockquote", "dialog", "tablist",
+    "menu", "menubar", "toolbar", "tree", "grid", "listbox", "radiogroup", "tabpanel", "alertdialog"]);
+  const ALWAYS = new Set(["dialog", "alertdialog", "table", "row", "list", "navigation", "form", "menu", "listbox",
+    "tree", "grid", "tablist", "main", "search", "radiogroup"]);
+  const FROM_CONTENT = new Set(["button", "link", "heading", "option", "tab", "menuitem", "menuitemcheckbox",
+    "menuitemradio", "checkbox", "radio", "switch", "treeitem", "cell", "gridcell", "columnheader", "rowheader",
+    "tooltip", "caption", "code", "term", "definition", "listitem", "paragraph", "status", "alert"]);
+  const CLICKABLE = new Set(["button", "link", "option", "tab", "menuitem", "menuitemcheckbox", "menuitemradio",
+    "checkbox", "radio", "switch", "treeitem", "gridcell"]);
+  const SHAPES = new Set(["circle", "rect", "ellipse", "polygon", "polyline", "path", "line", "image", "use"]);
+  const TEXT_INPUT = new Set(["", "text", "search", "email", "url", "tel", "password", "number", "date", "time",
+    "datetime-local", "month", "week", "color", "range"]);
+  const VALUE_INPUT = new Set(["date", "time", "datetime-local", "month", "week", "color", "range"]);
+  const CLICK_EVENTS = ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "dblclick"];
+  const DRAG_EVENTS = ["mousedown", "pointerdown", "dragstart", "touchstart"];
+
+  function inputRole(e) {
+    switch (e.type) {
+      case "button": case "submit": case "reset": case "image": case "file": case "color": return "button";
+      case "checkbox": return "checkbox";
+      case "radio": return "radio";
+      case "range": return "slider";
+      case "number": return "spinbutton";
+      case "search": return e.list ? "combobox" : "searchbox";
+      case "hidden": return "none";
+      default: return e.list ? "combobox" : "textbox";
+    }
+  }
+
+  const squash = text => text.replace(/[\s\u00a0]+/g, " ").trim();
+  const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
+
+  function refOf(el) {
+    let ref = el[REF];
+    if (ref === undefined) {
+      ref = el[REF] = next++;
+      elements.set(ref, new WeakRef(el));
+    }
+    return ref;
+  }
+
+  function byRef(ref) {
+    const el = elements.get(ref)?.deref();
+    return el && el.isConnected ? el : null;
+  }
+
+  function role(el) {
+    for (const word of (el.getAttribute("role") || "").toLowerCase().split(/\s+/)) {
+      if (word && word !== "none" && word !== "presentation" && /^[a-z]+(-[a-z]+)*$/.test(word)) return word;
+      if (word) return "generic";
+    }
+    const implied = ROLES[el.tagName];
+    if (typeof implied === "function") return implied(el);
+    if (implied) return implied;
+    if (el.tagName === "SECTION") return el.hasAttribute("aria-label") || el.hasAttribute("aria-labelledby") ? "region" : "generic";
+    if (el.namespaceURI === "http://www.w3.org/2000/svg" && SHAPES.has(el.tagName)) return "graphics-symbol";
+    return el.isContentEditable && el.parentElement && !el.parentElement.isContentEditable ? "textbox" : "generic";
+  }
+
+  // Accessible name after the W3C computation (accname 1.2): labelledby, label, native, content, title, placeholder.
+  function name(el, kind) {
+    const by = el.getAttribute("aria-labelledby");
+    if (by) {
+      const text = squash(by.split(/\s+/).map(id => {
+        const other = el.getRootNode().getElementById?.(id);
+        return other ? (other.getAttribute("aria-label") || content(other, el)) : "";
+      }).join(" "));
+      if (text) return text;
+    }
+    const label = squash(el.getAttribute("aria-label") || "");
+    if (label) return label;
+    const native = nativeName(el);
+    if (native) return native;
+    if (FROM_CONTENT.has(kind) && el.tagName !== "INPUT" && el.tagName !== "TEXTAREA" && el.tagName !== "SELECT") {
+      const text = content(el);
+      if (text) return text;
+    }
+    const title = squash(el.getAttribute("title") || "");
+    if (title) return title;
+    return squash(el.getAttribute("placeholder") || el.getAttribute("aria-placeholder") || "");
+  }
+
+  function nativeName(el) {
+    switch (el.tagName) {
+      case "INPUT":
+        if (el.type === "submit" || el.type === "button" || el.type === "reset") {
+          return squash(el.value || "") || labels(el) || { submit: "Submit", reset: "Reset" }[el.type] || "";
+        }
+        if (el.type === "image") return squash(el.alt || el.value || "") || labels(el) || "Submit";
+        return labels(el);
+      case "TEXTAREA": case "SELECT": case "METER": case "PROGRESS": case "OUTPUT": case "BUTTON": return labels(el);
+      case "IMG": return squash(el.alt || "");
+      case "FIELDSET": return childText(el, "LEGEND");
+      case "FIGURE": return childText(el, "FIGCAPTION");
+      case "TABLE": return childText(el, "CAPTION");
+      case "svg": return childText(el, "title");
+      default:
+        if (SHAPES.has(el.tagName)) return childText(el, "title");
+        return "";
+    }
+  }
+
+  function childText(el, tag) {
+    for (const child of el.children) if (child.tagName === tag) return content(child);
+    return "";
+  }
+
+  function labels(el) {
+    if (!el.labels || !el.labels.length) return "";
+    return squash(Array.from(el.labels, label => content(label, el)).join(" "));
+  }
+
+  function content(el, asked) {
+    let out = "";
+    const visit = node => {
+      if (out.length > 2000) return;
+      if (node.nodeType === 3) { out += node.data; return; }
+      if (node.nodeType !== 1 || SKIP.has(node.tagName)) { if (node.tagName === "BR") out += " "; return; }
+      if (node !== el) {
+        if (node === asked) return;
+        if (node.getAttribute("aria-hidden") === "true") return;
+        const style = getComputedStyle(node);
+        if (style.display === "none" || style.visibility === "hidden") return;
+        const own = node.getAttribute("aria-label");
+        if (own) { out += " " + own + " "; return; }
+        if (node.tagName === "IMG") { out += " " + (node.alt || "") + " "; return; }
+        if (node.tagName === "INPUT" || node.tagName === "TEXTAREA") {
+          if (node.type !== "checkbox" && node.type !== "radio" && node.type !== "password") out += " " + node.value + " ";
+          return;
+        }
+        if (node.tagName === "SELECT") {
+          out += " " + Array.from(node.selectedOptions, o => o.label).join(" ") + " ";
+          return;
+        }
+        const block = style.display !== "inline" && style.display !== "contents";
+        if (block) out += " ";
+        for (const child of children(node)) visit(child);
+        if (block) out += " ";
+        return;
+      }
+      for (const child of children(node)) visit(child);
+    };
+    visit(el);
+    return squash(out);
+  }
+
+  function children(node) {
+    if (node.shadowRoot) return node.shadowRoot.childNodes;
+    if (node.tagName === "SLOT") {
+      const given = node.assignedNodes();
+      if (given.length) return given;
+    }
+    return node.childNodes;
+  }
+
+  function colour(css) {
+    const m = /rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)/.exec(css);
+    if (!m || m[4] === "0") return "";
+    const [r, g, b] = [m[1] / 255, m[2] / 255, m[3] / 255];
+    const high = Math.max(r, g, b), low = Math.min(r, g, b), span = high - low;
+    const light = (high + low) / 2, saturation = span ? span / (1 - Math.abs(2 * light - 1)) : 0;
+    if (light > 0.97) return "white";
+    if (light < 0.06) return "black";
+    if (saturation < 0.12) return light > 0.82 ? "light grey" : light < 0.3 ? "dark grey" : "grey";
+    const turn = high === r ? ((g - b) / span + 6) % 6 : high === g ? (b - r) / span + 2 : (r - g) / span + 4;
+    const hue = turn * 60;
+    if (hue >= 10 && hue < 45 && light < 0.42) return "brown";
+    if ((hue < 15 || hue >= 330) && light > 0.72) return "pink";
+    if (hue >= 290 && hue < 330) return light > 0.6 || saturation > 0.9 ? (light < 0.4 ? "purple" : "magenta") : "purple";
+    return hue < 15 ? "red" : hue < 45 ? "orange" : hue < 68 ? "yellow" : hue < 165 ? "green"
+      : hue < 200 ? "cyan" : hue < 258 ? "blue" : hue < 290 ? "purple" : "red";
+  }
+
+  function listens(el, types) {
+    const known = el[LISTENS];
+    return known ? types.some(type => known.includes(type)) : false;
+  }
+
+  function uses(el, kind, style, pointer) {
+    const found = [];
+    const tag = el.tagName;
+    if (tag === "INPUT") {
+      if (el.type === "file") return ["upload"];
+      if (el.type === "checkbox" || el.type === "radio") return ["click", "check"];
+      if (TEXT_INPUT.has(el.type)) return el.readOnly ? ["click"] : ["click", "type"];
+      return ["click"];
+    }
+    if (tag === "SELECT") return ["select", "click"];
+    if (tag === "TEXTAREA") return ["click", "type"];
+    if (tag === "OPTION") return [];
+    if (kind === "textbox" || kind === "searchbox") return el.isContentEditable ? ["click", "type"] : ["click"];
+    const clickable = CLICKABLE.has(kind) || tag === "SUMMARY" || tag === "VIDEO" || tag === "AUDIO"
+      || el.hasAttribute("onclick") || el.hasAttribute("onmousedown") || el.hasAttribute("data-onclick")
+      || (el.tabIndex >= 0 && el.hasAttribute("tabindex")) || listens(el, CLICK_EVENTS) || pointer;
+    if (clickable) found.push("click");
+    if (el.isContentEditable && el.getAttribute("contenteditable") !== null) found.push("type");
+    const words = typeof el.className === "string" ? el.className : el.getAttribute("class") || "";
+    if (el.getAttribute("draggable") === "true" || /\b(ui-draggable|ui-sortable-handle|ui-slider-handle|draggable)\b/.test(words)
+        || (listens(el, DRAG_EVENTS) && !listens(el, ["click"]) && !CLICKABLE.has(kind))) found.push("drag");
+    return found;
+  }
+
+  function states(el, kind) {
+    const found = [];
+    const aria = word => el.getAttribute("aria-" + word);
+    if ("checked" in el && (el.type === "checkbox" || el.type === "radio")) {
+      if (el.indeterminate) found.push("mixed"); else if (el.checked) found.push("checked");
+    } else if (aria("checked") === "true") found.push("checked");
+    else if (aria("checked") === "mixed") found.push("mixed");
+    if (el.disabled || aria("disabled") === "true" || (el.tagName !== "OPTION" && el.matches?.(":disabled"))) found.push("disabled");
+    if (aria("expanded") === "true" || (el.tagName === "DETAILS" && el.open) || (el.tagName === "DIALOG" && el.open)) found.push("expanded");
+    else if (aria("expanded") === "false" || (el.tagName === "DETAILS" && !el.open)) found.push("collapsed");
+    if (el.tagName === "SUMMARY" && el.parentElement?.tagName === "DETAILS") found.push(el.parentElement.open ? "expanded" : "collapsed");
+    if (aria("selected") === "true") found.push("selected");
+    if (aria("pressed") === "true") found.push("pressed");
+    if (aria("current") && aria("current") !== "false") found.push("current");
+    if (el.readOnly && kind !== "button") found.push("readonly");
+    if (el.required || aria("required") === "true") found.push("required");
+    if (aria("invalid") === "true") found.push("invalid");
+    if (el === el.getRootNode().activeElement && el !== document.body) found.push("focused");
+    return found;
+  }
+
+  function value(el) {
+    if (el.tagName === "INPUT") {
+      if (el.type === "password") return "•".repeat(el.value.length);
+      if (el.type === "file") return Array.from(el.files || [], f => f.name).join(", ");
+      return TEXT_INPUT.has(el.type) ? el.value : "";
+    }
+    if (el.tagName === "TEXTAREA") return el.value;
+    if (el.tagName === "SELECT") return Array.from(el.selectedOptions, o => squash(o.label)).join(", ");
+    if (el.tagName === "PROGRESS" || el.tagName === "METER") return String(el.value);
+    if (el.isContentEditable && el.getAttribute("contenteditable") !== null) return squash(el.innerText || "");
+    return el.getAttribute("aria-valuetext") || el.getAttribute("aria-valuenow") || "";
+  }
+
+  function detail(el, kind, style, named, used, box) {
+    const parts = [];
+    if (kind === "graphics-symbol" || (el.namespaceURI === "http://www.w3.org/2000/svg" && el.tagName === "text")) {
+      const fill = colour(style.fill) || colour(style.stroke);
+      const shape = el.tagName === "rect" ? "rectangle" : el.tagName === "polygon" ? polygon(el) : el.tagName;
+      parts.push(`${fill ? fill + " " : ""}${shape} ${Math.round(box.width)}×${Math.round(box.height)} at ${Math.round(box.x)},${Math.round(box.y)}`);
+    } else if (used && !named) {
+      const fill = colour(style.backgroundColor);
+      if (fill && fill !== "white" && !FIELD.has(el.tagName)) parts.push(fill);
+      const words = typeof el.className === "string" ? el.className : "";
+      const hint = squash([el.id && "#" + el.id, words && "." + squash(words).split(" ").join(".")].filter(Boolean).join(" "));
+      if (hint) parts.push(cut(hint, 60));
+    }
+    const placeholder = el.getAttribute("placeholder");
+    if (placeholder && squash(placeholder) !== named) parts.push("placeholder " + JSON.stringify(cut(placeholder, 60)));
+    if (el.tagName === "INPUT" && VALUE_INPUT.has(el.type)) parts.push(el.type === "range" ? `range ${el.min || 0} to ${el.max || 100}` : el.type);
+    return parts.join(", ");
+  }
+  const FIELD = new Set(["INPUT", "TEXTAREA", "SELECT", "BUTTON"]);
+
+  function polygon(el) {
+    const count = el.points?.numberOfItems ?? 0;
+    return count === 3 ? "triangle" : count === 4 ? "quadrilateral" : "polygon";
+  }
+
+  // Whether everything inside is plain running text, so that one line can hold it.
+  function plain(el, depth) {
+    for (const child of children(el)) {
+      if (child.nodeType !== 1 || SKIP.has(child.tagName)) continue;
+      if (depth > 6 || FIELD.has(child.tagName) || child.tagName in ROLES && child.tagName !== "CODE"
+          || child.shadowRoot || child.hasAttribute("role") || child.hasAttribute("tabindex")
+          || child.hasAttribute("onclick") || child[LISTENS] || child.namespaceURI !== el.namespaceURI) return false;
+      const style = getComputedStyle(child);
+      if (style.display !== "inline" && style.display !== "none" || style.cursor === "pointer") return false;
+      if (!plain(child, depth + 1)) return false;
+    }
+    return true;
+  }
+
+  function ownText(el) {
+    let out = "";
+    for (const child of children(el)) if (child.nodeType === 3) out += " " + child.data;
+    return squash(out);
+  }
+
+  function walk(options) {
+    if (options.next > next) next = options.next;
+    const limit = options.limit;
+    const hidden = options.hidden.length ? options.hidden.join(",") : null;
+    const out = [], frames = [];
+    let omitted = 0;
+    const view = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+
+    const put = (el, record) => {
+      if (out.length >= limit) { omitted++; return null; }
+      out.push(record);
+      return record;
+    };
+
+    const visit = (el, depth, parent, clip, inPointer, delegated, covered) => {
+      if (SKIP.has(el.tagName)) return;
+      if (hidden && el.matches(hidden)) return;
+      const style = getComputedStyle(el);
+      if (style.display === "none") return;
+      const shown = style.visibility === "visible";
+      const rect = el.getBoundingClientRect();
+      const box = style.display === "contents" ? null : rect;
+      const sized = box && box.width > 0 && box.height > 0;
+      let inner = clip;
+      if (box && style.overflow !== "visible" && style.display !== "inline") {
+        inner = { left: Math.max(clip.left, box.left), top: Math.max(clip.top, box.top),
+          right: Math.min(clip.right, box.right), bottom: Math.min(clip.bottom, box.bottom) };
+        if (el === document.body || el === document.documentElement) inner = clip;
+      }
+      const kind = role(el);
+      const pointer = style.cursor === "pointer" && !inPointer && el !== document.body;
+      const isFrame = kind === "iframe";
+      let used = shown && sized && el !== document.body && el !== document.documentElement
+        ? uses(el, kind, style, pointer) : [];
+      const own = shown && sized ? ownText(el) : "";
+      if (!used.length && delegated && own && shown && sized) used = ["click"];
+      if (el.tagName === "LABEL" && el.control && !used.includes("click")) {
+        const target = el.control.getBoundingClientRect();
+        if (!(target.width > 0 && target.height > 0)) used = ["click"];
+      }
+      let record = null, below = depth, heir = parent;
+      let swallow = covered;                       // text inside is already told by an ancestor's name
+      if (shown && sized && kind !== "none") {
+        let label = "", as = kind;
+        const isText = kind === "generic" || kind === "presentation";
+        const svgText = el.tagName === "text" || el.tagName === "tspan";
+        if (used.length || !isText) {
+          label = name(el, kind);
+          if (!label && (used.length && isText || svgText)) label = cut(content(el), 400);
+          if (used.length && isText && el.querySelector && label) {
+            // A clickable box round other usable things is told by its own words only.
+            if (el.querySelector("a[href],button,input,select,textarea,[onclick],[tabindex],[role=button]")) label = own;
+          }
+        } else if (own && !covered) {
+          as = "text";
+          label = plain(el, 0) ? content(el) || own : own;
+        }
+        const wholly = FROM_CONTENT.has(kind) || (isText && (used.length > 0 || as === "text"));
+        const labelled = el.tagName === "LABEL" && el.control && !used.length;
+        let show = used.length > 0 || isFrame;
+        if (!show && as === "text") show = !!label && !labelled;
+        else if (!show && STRUCTURE.has(kind)) show = !!label || ALWAYS.has(kind);
+        else if (!show && kind === "presentation") show = false;
+        else if (!show && !isText) show = !!label && !covered || kind === "separator" || kind === "canvas"
+          || kind === "graphics-symbol" || kind === "progressbar" || kind === "img" && !covered;
+        if (el.tagName === "OPTION" || el.tagName === "OPTGROUP") show = false;
+        if (kind === "separator") show = false;
+        if (show) {
+          if (!STRUCTURE.has(kind)) label = cut(label, 1000);
+          record = { ref: refOf(el), role: as, box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
+          if (label) record.name = label;
+          const held = value(el); if (held) record.value = cut(held, 2000);
+          const st = states(el, kind); if (st.length) record.states = st;
+          const more = detail(el, kind, style, label, used.length > 0, box); if (more) record.detail = more;
+          if (used.length) record.uses = used;
+          if (depth) record.depth = depth;
+          if (parent) record.parent = parent;
+          record.tag = el.tagName.toLowerCase();
+          if (el.tagName === "SELECT") {
+            record.options = Array.from(el.options).slice(0, 500).map(o => ({
+              label: squash(o.label || o.text), value: o.value, selected: o.selected, disabled: o.disabled }));
+          }
+          const seen = Math.min(box.right, clip.right) - Math.max(box.left, clip.left) > 0.5
+            && Math.min(box.bottom, clip.bottom) - Math.max(box.top, clip.top) > 0.5;
+          if (!seen) record.in_viewport = false;
+          record = put(el, record);
+          below = depth + 1; heir = record ? record.ref : parent;
+          if (isFrame) frames.push({ ref: refOf(el), x: r1(box.left + el.clientLeft + parseFloat(style.paddingLeft)),
+            y: r1(box.top + el.clientTop + parseFloat(style.paddingTop)), visible: seen });
+        }
+        if (show && label && wholly || labelled) swallow = true;
+        if (show && as === "text" && !plain(el, 0)) swallow = covered;
+        if (!show && el.tagName === "SELECT") return;
+      }
+      if (isFrame || el.tagName === "SELECT" || el.tagName === "DATALIST" || el.tagName === "TEXTAREA") return;
+      const handing = delegated || (listens(el, ["click", "mousedown"]) && el !== document.body && el !== document.documentElement
+        && /^(UL|OL|TABLE|TBODY|TR|NAV|MENU)$/.test(el.tagName));
+      for (const child of children(el)) {
+        if (child.nodeType === 1) visit(child, below, heir, inner, style.cursor === "pointer", handing, swallow);
+      }
+    };
+
+    if (document.body) visit(document.body, 0, 0, view, false, false, false);
+    const scroller = document.scrollingElement || document.documentElement;
+    const result = {
+      url: location.href, title: document.title, elements: out, frames, omitted, next,
+      viewport: [innerWidth, innerHeight], scroll: [Math.round(scrollX), Math.round(scrollY)],
+      page_size: [scroller ? scroller.scrollWidth : 0, scroller ? scroller.scrollHeight : 0],
+      document: String(Math.round(performance.timeOrigin * 10)),
+      html: options.html ? html(hidden) : "",
+    };
+    return JSON.stringify(result);
+  }
+
+  const r1 = number => Math.round(number * 10) / 10;
+
+  function html(hidden) {
+    const root = document.documentElement;
+    if (!root) return "";
+    const away = "script" + (hidden ? "," + hidden : "");
+    if (!document.querySelector(away)) return root.outerHTML;
+    const copy = root.cloneNode(true);
+    for (const el of copy.querySelectorAll(away)) el.remove();
+    return copy.outerHTML;
+  }
+
+  function label(el) {
+    const kind = role(el);
+    const said = name(el, kind) || cut(content(el), 80);
+    return said ? `${kind} "${cut(said, 80)}"` : kind;
+  }
+
+  function xpath(el) {
+    const parts = [];
+    for (let node = el; node && node.nodeType === 1; node = node.parentElement) {
+      let index = 1;
+      for (let other = node.previousElementSibling; other; other = other.previousElementSibling) if (other.tagName === node.tagName) index++;
+      const svg = node.namespaceURI === "http://www.w3.org/2000/svg";
+      parts.unshift(svg ? `*[name()='${node.tagName}'][${index}]` : `${node.tagName.toLowerCase()}[${index}]`);
+    }
+    return "/" + parts.join("/");
+  }
+
+  function hit(x, y) {
+    let el = document.elementFromPoint(x, y);
+    while (el && el.shadowRoot) {
+      const inside = el.shadowRoot.elementFromPoint(x, y);
+      if (!inside || inside === el) break;
+      el = inside;
+    }
+    return el;
+  }
+
+  function within(found, el) {
+    for (let node = found; node; node = node.parentNode || node.host) if (node === el) return true;
+    return false;
+  }
+
+  // Brings the element into view and finds a point of it that a click would reach.
+  function locate(ref) {
+    const el = byRef(ref);
+    if (!el) return { problem: elements.has(ref) ? "is no longer in the page" : "is not in this page" };
+    return reach(el);
+  }
+
+  function reach(el) {
+    const style = getComputedStyle(el);
+    const said = { ref: refOf(el), label: label(el), xpath: xpath(el), tag: el.tagName.toLowerCase(), type: el.type || "" };
+    if (style.visibility !== "visible" || !el.getClientRects().length) return { ...said, problem: "is not visible" };
+    if (el.matches(":disabled") || el.getAttribute("aria-disabled") === "true") return { ...said, problem: "is disabled" };
+    const far = rect => rect.top < 0 || rect.left < 0 || rect.bottom > innerHeight || rect.right > innerWidth;
+    if (far(el.getBoundingClientRect()) || !points(el).some(p => within(hit(...p), el))) {
+      el.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    }
+    const box = el.getBoundingClientRect();
+    said.box = { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) };
+    let over = null;
+    for (const [x, y] of points(el)) {
+      if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
+      const found = hit(x, y);
+      if (found && (within(found, el) || (found.tagName === "LABEL" && found.control === el)
+          || (el.tagName === "LABEL" && el.control === found))) return { ...said, x, y };
+      over = over || found;
+    }
+    if (over && over.nodeType === 1 && within(el, over) && el.namespaceURI === "http://www.w3.org/2000/svg") {
+      const [x, y] = points(el)[0];
+      return { ...said, x, y };
+    }
+    if (over) return { ...said, problem: `is covered by ${label(over)}` };
+    return { ...said, problem: "has no point inside the window that could be clicked" };
+  }
+
+  function points(el) {
+    const found = [];
+    for (const rect of el.getClientRects()) {
+      if (rect.width <= 0 || rect.height <= 0) continue;
+      for (const [fx, fy] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.1, 0.1], [0.9, 0.9], [0.9, 0.1], [0.1, 0.9]]) {
+        found.push([rect.left + rect.width * fx, rect.top + rect.height * fy]);
+      }
+      if (found.length > 40) break;
+    }
+    return found.length ? found : [[-1, -1]];
+  }
+
+  function all(root, visit) {
+    for (const el of root.querySelectorAll("*")) {
+      visit(el);
+      if (el.shadowRoot) all(el.shadowRoot, visit);
+    }
+  }
+
+  const seen = el => el.getClientRects().length > 0 && getComputedStyle(el).visibility === "visible";
+
+  function findRole(wanted, text) {
+    const exact = [], loose = [];
+    all(document, el => {
+      if (SKIP.has(el.tagName)) return;
+      const kind = role(el);
+      const shown = kind === "generic" && (wanted === "text" || wanted === "generic");
+      if (kind !== wanted && !shown || !seen(el)) return;
+      const said = name(el, kind) || (shown ? content(el) : "");
+      if (said === text) exact.push(el);
+      else if (said.toLowerCase() === squash(text).toLowerCase()) loose.push(el);
+    });
+    let found = exact.length ? exact : loose;
+    if (wanted === "text" || wanted === "generic") found = found.filter(el => !found.some(other => other !== el && el.contains(other)));
+    return found.map(refOf);
+  }
+
+  function findXPath(path) {
+    try {
+      const result = document.evaluate(path, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+      const found = [];
+      for (let i = 0; i < result.snapshotLength; i++) if (result.snapshotItem(i).nodeType === 1) found.push(refOf(result.snapshotItem(i)));
+      return { refs: found };
+    } catch (error) {
+      return { problem: String(error.message || error) };
+    }
+  }
+
+  function focused() {
+    let el = document.activeElement;
+    while (el && el.shadowRoot && el.shadowRoot.activeElement) el = el.shadowRoot.activeElement;
+    return el && el !== document.body && el !== document.documentElement ? refOf(el) : null;
+  }
+
+  // The element under a point that an outline or an action could name.
+  function at(x, y) {
+    let el = hit(x, y);
+    let fallback = null;
+    for (; el && el.nodeType === 1; el = el.parentElement || el.getRootNode().host) {
+      if (el === document.body || el === document.documentElement) break;
+      const box = el.getBoundingClientRect();
+      const said = { ref: refOf(el), label: label(el), box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
+      if (uses(el, role(el), getComputedStyle(el), false).length) return said;
+      fallback = fallback || (ownText(el) ? said : null);
+    }
+    return fallback;
+  }
+
+  // Readies a field for typing: focus it, and choose what the keys will replace.
+  function ready(ref, append) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    if (el.readOnly) return { problem: "is read-only" };
+    el.focus();
+    if (el.tagName === "INPUT" && VALUE_INPUT.has(el.type)) return { assign: true };
+    if (el.tagName === "INPUT" || el.tagName === "TEXTAREA") {
+      if (append) { try { el.setSelectionRange(el.value.length, el.value.length); } catch { /* types without a caret */ } }
+      else el.select();
+      return { empty: el.value === "" };
+    }
+    if (el.isContentEditable) {
+      const range = document.createRange();
+      range.selectNodeContents(el);
+      if (append) range.collapse(false);
+      const selection = getSelection();
+      selection.removeAllRanges();
+      selection.addRange(range);
+      return { empty: el.textContent === "" };
+    }
+    return { problem: "is not a field that takes text" };
+  }
+
+  // Fields without a caret (date, range, colour) take their value whole, as a picker would set it.
+  function assign(ref, text) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+    setter.call(el, text);
+    if (el.value !== text && !(el.type === "range" && el.value !== "")) return { problem: `does not take "${text}"; a value such as ${JSON.stringify(sample(el.type))} fits` };
+    el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    el.dispatchEvent(new Event("change", { bubbles: true }));
+    return {};
+  }
+  const sample = type => ({ date: "2024-05-31", time: "13:45", month: "2024-05", week: "2024-W22", color: "#ff8800", range: "50",
+    "datetime-local": "2024-05-31T13:45" })[type] || "";
+
+  function choose(ref, text) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    if (el.tagName !== "SELECT") return { problem: "is not a select" };
+    if (el.disabled) return { problem: "is disabled" };
+    const options = Array.from(el.options);
+    const wanted = squash(text);
+    const found = options.find(o => squash(o.label || o.text) === wanted) || options.find(o => o.value === text)
+      || options.find(o => squash(o.label || o.text).toLowerCase() === wanted.toLowerCase());
+    if (!found) return { problem: `has no option "${cut(text, 60)}"; there are: ${options.slice(0, 20).map(o => squash(o.label || o.text)).join(" | ")}` };
+    if (found.disabled) return { problem: `has its option "${cut(text, 60)}" disabled` };
+    el.focus();
+    if (!el.multiple) for (const option of options) option.selected = option === found;
+    else found.selected = true;
+    el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    el.dispatchEvent(new Event("change", { bubbles: true }));
+    return {};
+  }
+
+  function isChecked(ref) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    if (el.type === "checkbox" || el.type === "radio") return { checked: el.checked, radio: el.type === "radio" };
+    const aria = el.getAttribute("aria-checked");
+    if (aria !== null) return { checked: aria === "true", radio: el.getAttribute("role") === "radio" };
+    if (el.tagName === "LABEL" && el.control && "checked" in el.control) return { checked: el.control.checked, radio: el.control.type === "radio" };
+    return { problem: "is not a box that can be checked" };
+  }
+
+  function scrollBy(ref, direction) {
+    let el = ref ? byRef(ref) : null;
+    if (ref && !el) return { problem: "is no longer in the page" };
+    const across = direction === "left" || direction === "right";
+    const sign = direction === "up" || direction === "left" ? -1 : 1;
+    const scrolls = node => {
+      const style = getComputedStyle(node);
+      return across ? node.scrollWidth > node.clientWidth + 1 && /auto|scroll/.test(style.overflowX)
+        : node.scrollHeight > node.clientHeight + 1 && /auto|scroll/.test(style.overflowY);
+    };
+    while (el && !scrolls(el)) el = el.parentElement;
+    el = el || document.scrollingElement || document.documentElement;
+    if (!ref && el.scrollHeight <= innerHeight + 1 && !across) {
+      // The page itself does not scroll: take the largest box in view that does.
+      let best = null, size = 0;
+      for (const node of document.querySelectorAll("*")) {
+        if (!scrolls(node)) continue;
+        const area = node.clientWidth * node.clientHeight;
+        if (area > size) { best = node; size = area; }
+      }
+      el = best || el;
+    }
+    const before = across ? el.scrollLeft : el.scrollTop;
+    const root = el === document.scrollingElement;
+    const amount = 0.8 * (across ? (root ? innerWidth : el.clientWidth) : (root ? innerHeight : el.clientHeight)) * sign;
+    el.scrollBy({ [across ? "left" : "top"]: amount, behavior: "instant" });
+    const moved = (across ? el.scrollLeft : el.scrollTop) - before;
+    return moved === 0 ? { problem: "cannot scroll further " + direction } : {};
+  }
+
+  // Resolves when nothing has changed for two painted frames, or at the bound.
+  function settle(most, quietFrames) {
+    return new Promise(done => {
+      const started = performance.now();
+      let changed = false, quiet = 0, over = false;
+      const observer = new MutationObserver(() => { changed = true; });
+      observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+      const end = reason => {
+        if (over) return;
+        over = true;
+        observer.disconnect();
+        clearTimeout(bound);
+        done({ reason, milliseconds: performance.now() - started });
+      };
+      const bound = setTimeout(() => end("still changing"), most);
+      const frame = () => {
+        if (over) return;
+        const moving = document.getAnimations().some(a => a.playState === "running"
+          && Number.isFinite(a.effect?.getComputedTiming().endTime) && a.effect.getComputedTiming().endTime < 2000);
+        quiet = changed || moving ? 0 : quiet + 1;
+        changed = false;
+        if (quiet >= quietFrames && document.readyState !== "loading") end("quiet"); else requestAnimationFrame(frame);
+      };
+      requestAnimationFrame(frame);
+    });
+  }
+
+  function waitForChange(most) {
+    return new Promise(done => {
+      const end = reason => { observer.disconnect(); clearTimeout(bound); done({ reason }); };
+      const observer = new MutationObserver(() => end("changed"));
+      observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+      const bound = setTimeout(() => end("nothing changed"), most);
+    });
+  }
+
+  function listen(types, ...targets) {
+    targets.forEach((target, index) => {
+      if (target?.nodeType === 1) target[LISTENS] = types[index];
+    });
+  }
+
+  globalThis.__backstep = Object.freeze({ walk, locate, findRole, findXPath, focused, at, ready, assign, choose,
+    isChecked, scrollBy, settle, waitForChange, listen, refOf, byRef, label, xpath });
+})();

@@ -1,0 +1,241 @@
+"""The LLMs that can be chosen: by name, by purpose, and as a list for the tool bar."""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+from core.debugger.snapshots import LLMChoice
+from core.errors import UsageError
+from core.llm.check import check_endpoint
+from core.llm.endpoints import OPENAI_KEY_NAME, Endpoint, load_endpoints, origin
+from core.llm.openai_compatible import OpenAICompatibleLLM
+from core.llm.person import PersonLLM
+from core.llm.prices import Prices, load_prices
+from core.llm.protocol import LLM, LLMReply, LLMRequest, Purpose, Retry, Sampling
+from core.settings import LLMSettings, PurposeSettings, Settings
+from core.settings_keys import Keys
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+def make_rules() -> LLM:
+    """Return the built-in LLM."""
+    from core.llm.rules import RulesLLM
+
+    rules: LLM = RulesLLM()
+    return rules
+
+
+class RoutedLLM:
+    """One LLM to its callers, which sends each purpose to the LLM that is set for it.
+
+    Sampling set for a purpose goes before the request's own, which goes
+    before that of the LLM's entry. A repair turn without settings of its own
+    goes the way of decide.
+    """
+
+    def __init__(self, name: str, llms: "LLMs", purposes: Mapping[Purpose, PurposeSettings]) -> None:
+        self.name = name
+        self._llms = llms
+        self._purposes = purposes
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether the LLM that decides takes pictures."""
+        return self.llm_for("decide").takes_images
+
+    def llm_for(self, purpose: Purpose) -> LLM:
+        """Return the LLM that answers this purpose; raises UsageError for an unknown name."""
+        return self._llms.get(self._setting(purpose).llm or self.name)
+
+    async def reply(
+        self,
+        request: LLMRequest,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        on_retry: Callable[[Retry], None] | None = None,
+    ) -> LLMReply:
+        """Pass the request on, with the sampling of its purpose."""
+        setting = self._setting(request.purpose)
+        given = {
+            name: value for name in Sampling.model_fields if (value := getattr(setting, name)) is not None
+        }
+        if given:
+            request = request.model_copy(update={"sampling": request.sampling.model_copy(update=given)})
+        return await self.llm_for(request.purpose).reply(request, on_text=on_text, on_retry=on_retry)
+
+    async def close(self) -> None:
+        """Nothing to let go of: the LLMs belong to the registry."""
+
+    def _setting(self, purpose: Purpose) -> PurposeSettings:
+        found = self._purposes.get(purpose)
+        if found is None and purpose == "repair":
+            found = self._purposes.get("decide")
+        return found or PurposeSettings()
+
+
+class LLMs:
+    """Finds LLMs by name and keeps each that it made.
+
+    A name is one of `factories` (``rules``), ``person``, an entry of the
+    settings, ``PRESET/MODEL`` for a preset endpoint, or else the name of a
+    model at the base URL of the settings.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        keys: Keys,
+        endpoints: tuple[Endpoint, ...] = (),
+        prices: Prices | None = None,
+        person: PersonLLM | None = None,
+        factories: Mapping[str, Callable[[], LLM]] | None = None,
+        first_wait: float = 1.0,
+    ) -> None:
+        self._settings = settings
+        self._keys = keys
+        self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
+        self._prices = prices or Prices()
+        self.person = person or PersonLLM()
+        self._factories: dict[str, Callable[[], LLM]] = {"rules": make_rules, **(factories or {})}
+        self._factories["person"] = lambda: self.person
+        self._first_wait = first_wait
+        self._made: dict[str, LLM] = {}
+
+    def get(self, name: str) -> LLM:
+        """Return the LLM of that name; raises UsageError where nothing could answer to it."""
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def routed(self, name: str) -> RoutedLLM:
+        """Return the LLM of that name with the purposes of the settings; raises UsageError as `get` does."""
+        self.get(name)
+        routed = RoutedLLM(name, self, self._settings.purposes)
+        for purpose, setting in self._settings.purposes.items():
+            if setting.llm is not None:
+                routed.llm_for(purpose)
+        return routed
+
+    def choices(self) -> tuple[LLMChoice, ...]:
+        """Return what the tool bar offers: the built-in ones, the settings' entries, and the one in use."""
+        choices = [
+            LLMChoice(
+                name="rules", title="Built-in rules", description="Matches words; no network and no cost."
+            ),
+            LLMChoice(name="person", title="You", description="You answer every request yourself."),
+        ]
+        for name, entry in self._settings.llms.items():
+            where = origin(self._address(entry.base_url))
+            choices.append(
+                LLMChoice(
+                    name=name,
+                    title=name,
+                    description=entry.description or f"{entry.model or name} at {where}",
+                )
+            )
+        known = {choice.name for choice in choices}
+        for name in dict.fromkeys((self._settings.llm, *self._made)):
+            if name not in known:
+                found = self._made.get(name)
+                where = found.base_url if isinstance(found, OpenAICompatibleLLM) else self._address("")
+                choices.append(LLMChoice(name=name, title=name, description=f"at {origin(where)}"))
+        return tuple(choices)
+
+    async def check(self, name: str) -> str:
+        """Return one line on whether the LLM of that name can be reached."""
+        return await check_endpoint(self.get(name))
+
+    async def close(self) -> None:
+        """Close every LLM that was made."""
+        made, self._made = self._made, {}
+        for llm in made.values():
+            await llm.close()
+
+    def _make(self, name: str) -> LLM:
+        if name in self._factories:
+            return self._factories[name]()
+        if name in self._settings.llms:
+            return self._entry(name, self._settings.llms[name])
+        preset, slash, model = name.partition("/")
+        if slash and model and preset in self._endpoints and not self._settings.base_url:
+            return self._entry(name, LLMSettings(base_url=preset, model=model))
+        if not self._settings.base_url:
+            known = [*self._factories, *self._settings.llms]
+            if close := get_close_matches(name, known, n=1, cutoff=0.7):
+                raise UsageError(
+                    f'There is no LLM "{name}"; did you mean {close[0]}? For a model of that name, '
+                    "give its server with --base-url."
+                )
+        return self._entry(name, LLMSettings(model=name))
+
+    def _entry(self, name: str, entry: LLMSettings) -> LLM:
+        # A flag sends an entry to another server; the entry's own key stays at home then.
+        redirected = bool(entry.base_url) and self._settings.base_url_origin == "flag"
+        address = self._address("" if redirected else entry.base_url)
+        key_name = self._keys.name_of(address)
+        if entry.key_name and not redirected:
+            key_name = entry.key_name
+        main = redirected or not entry.base_url
+        return OpenAICompatibleLLM(
+            name,
+            base_url=address,
+            model=entry.model or name,
+            key=lambda: self._find_key(key_name, main=main),
+            key_name=key_name,
+            why_key=lambda: self._keys.why(key_name),
+            takes_images=entry.takes_images,
+            sampling=entry.sampling,
+            timeout_seconds=entry.timeout_seconds,
+            attempts=entry.attempts,
+            prices=self._prices,
+            first_wait=self._first_wait,
+        )
+
+    def _find_key(self, key_name: str, *, main: bool) -> str | None:
+        """Return the key of that name.
+
+        OPENAI_API_KEY of the environment goes to OpenAI, and to the main
+        server of the settings as other programs have it; never to the server
+        of another entry.
+        """
+        found = self._keys.find_key(key_name)
+        if found is None and main and self._settings.base_url:
+            found = self._keys.find_in_environment(OPENAI_KEY_NAME)
+        return found
+
+    def _address(self, base_url: str) -> str:
+        address = base_url or self._settings.base_url or OPENAI_URL
+        if "://" in address:
+            return address
+        if address in self._endpoints:
+            return self._endpoints[address].base_url
+        close = get_close_matches(address, list(self._endpoints), n=1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(self._endpoints) or 'none'}."
+        raise UsageError(
+            f'"{address}" is neither an address nor an endpoint preset; {hint} An address begins with http://.'
+        )
+
+
+def open_llms(
+    settings: Settings,
+    *,
+    keys: Keys | None = None,
+    person: PersonLLM | None = None,
+    config_folder: Path | None = None,
+) -> LLMs:
+    """Return the registry with the price list and presets of the installation and of the user.
+
+    Raises DataError where one of these files is wrong.
+    """
+    own = config_folder
+    endpoints = load_endpoints(own=own / "endpoints.toml" if own else None)
+    prices = load_prices(own=own / "prices.toml" if own else None)
+    return LLMs(
+        settings,
+        keys=keys or Keys(endpoints),
+        endpoints=endpoints,
+        prices=prices,
+        person=person,
+    )

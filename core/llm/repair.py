@@ -1,0 +1,278 @@
+"""From a reply to actions that are permissible, or to one sentence that says what is wrong with it.
+
+`read_reply` never raises: whatever an LLM writes becomes actions or a problem.
+`repair_messages` makes the one turn in which the LLM is told the problem.
+"""
+
+import json
+from difflib import get_close_matches
+from typing import Any, Literal, TypeAlias
+
+from pydantic import ValidationError
+
+from core.action import ACTION, ACTIONS, Action, RefTarget, parse_action, parse_target, usage
+from core.agent.records import Proposal
+from core.errors import ActionSyntaxError
+from core.llm.protocol import LLMReply, LLMRequest, Message
+from core.llm.reading import Written, WrittenCall, load_json, read_json, read_lines, read_tools
+from core.permissible import Parameter, ParameterType, Permissible, PermissibleAction
+
+ReplyFormat: TypeAlias = Literal["tools", "json", "lines"]
+
+_READERS = {"tools": read_tools, "json": read_json, "lines": read_lines}
+_FIELD_TYPES: dict[object, ParameterType] = {bool: "boolean", int: "integer", float: "number"}
+
+
+class _UnusableError(Exception):
+    """Why a reply cannot be used, in a sentence for the LLM."""
+
+
+def read_reply(
+    reply: LLMReply, request: LLMRequest, reply_format: ReplyFormat
+) -> tuple[Proposal, tuple[Action, ...]]:
+    """Return the proposal, with the first action, and the other actions in their order.
+
+    Where anything in the reply cannot be used, a later action too, there is
+    no action at all: the proposal holds the problem and the queue is empty.
+    """
+    written = _READERS[reply_format](reply)
+    thought = _plain(written.thought)
+    try:
+        actions = _actions(written, reply, request.permissible)
+    except _UnusableError as problem:
+        return Proposal(thought=thought, problem=_plain(str(problem))), ()
+    return Proposal(action=actions[0], thought=thought), actions[1:]
+
+
+def repair_messages(request: LLMRequest, reply: LLMReply, problem: str) -> LLMRequest:
+    """Return the request that shows the LLM its reply and quotes what is wrong with it.
+
+    Calls that other servers could not read back (unknown to them, or with
+    arguments that are not JSON) are shown as text.
+    """
+    again = f"{problem} Nothing has been done yet. "
+    again += (
+        "Call one of the tools again." if request.tools else "Reply again, in the same form and nothing else."
+    )
+    calls = tuple(
+        call.model_copy(update={"id": call.id or f"call_{number}"})
+        for number, call in enumerate(reply.tool_calls, start=1)
+    )
+    names = {tool.name for tool in request.tools}
+    answers: tuple[Message, ...]
+    if calls and all(call.name in names and _is_object(call.arguments) for call in calls):
+        said = Message(role="assistant", text=reply.text, tool_calls=calls)
+        answers = tuple(
+            Message(role="tool", tool_call_id=call.id, text=again if number == 0 else "Not done either.")
+            for number, call in enumerate(calls)
+        )
+    else:
+        shown = [reply.text, *(f"{call.name} {call.arguments}" for call in calls)]
+        text = "\n".join(one for one in shown if one.strip())
+        said = Message(role="assistant", text=text or "(an empty reply)")
+        answers = (Message(role="user", text=again),)
+    return request.model_copy(update={"purpose": "repair", "messages": (*request.messages, said, *answers)})
+
+
+def _actions(written: Written, reply: LLMReply, permissible: Permissible | None) -> tuple[Action, ...]:
+    cut = (
+        " The reply was cut off: it reached the limit of max_tokens."
+        if reply.finish_reason == "length"
+        else ""
+    )
+    if written.problem or not written.actions:
+        raise _UnusableError((written.problem or "The reply has no action.") + cut)
+    actions: list[Action] = []
+    for number, one in enumerate(written.actions, start=1):
+        try:
+            action = _from_text(one) if isinstance(one, str) else _from_call(one, permissible)
+            _check(action, permissible)
+        except _UnusableError as problem:
+            which = f"Action {number} of {len(written.actions)}: " if len(written.actions) > 1 else ""
+            raise _UnusableError(f"{which}{problem}{cut}") from problem
+        actions.append(action)
+    return tuple(actions)
+
+
+def _from_text(text: str) -> Action:
+    try:
+        return parse_action(text)
+    except ActionSyntaxError as error:
+        raise _UnusableError(str(error)) from error
+    except ValidationError as error:
+        raise _UnusableError(f'"{text}" holds characters that no action has.') from error
+
+
+def _from_call(call: WrittenCall, permissible: Permissible | None) -> Action:
+    name = call.name.strip()
+    allowed = permissible.action(name) if permissible is not None else None
+    if name not in ACTIONS or (permissible is not None and allowed is None):
+        names = list(ACTIONS) if permissible is None else [action.name for action in permissible.actions]
+        raise _UnusableError(_no_such(name, names))
+    values: dict[str, Any] = {}
+    parameters = _parameters(name, allowed)
+    for key, value in call.arguments.items():
+        if key == "kind" and value == name:
+            continue
+        parameter = parameters.get(key)
+        if parameter is None:
+            takes = ", ".join(parameters) or "no arguments"
+            close = get_close_matches(key, list(parameters), n=1)
+            hint = f"did you mean {close[0]}?" if close else f"it takes {takes}."
+            raise _UnusableError(f'{name} has no argument "{key}"; {hint}')
+        if value is None and not parameter.required:
+            continue
+        values[key] = (
+            _target(name, parameter, value) if key in ("target", "to") else _value(name, parameter, value)
+        )
+    missing = [key for key, parameter in parameters.items() if parameter.required and key not in values]
+    if missing:
+        raise _UnusableError(f"{name} lacks {' and '.join(missing)}; give it.")
+    try:
+        return ACTION.validate_python({"kind": name, **values})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = str(first["loc"][-1]) if first["loc"] else "its arguments"
+        raise _UnusableError(f"{name} cannot use {where} ({first['msg']}): {usage(name)}.") from error
+
+
+def _check(action: Action, permissible: Permissible | None) -> None:
+    """Refuse what is not permissible, and what `Permissible.problem` leaves to the schema."""
+    if permissible is None:
+        return
+    if problem := permissible.problem(action):
+        allowed = permissible.action(action.kind)
+        raise _UnusableError(
+            problem if allowed else _no_such(action.kind, [one.name for one in permissible.actions])
+        )
+    allowed = permissible.action(action.kind)
+    assert allowed is not None
+    for name in (*action.fields, *action.flags):
+        value = getattr(action, name)
+        parameter = allowed.parameter(name)
+        default = type(action).model_fields[name].default
+        if parameter is None:
+            if name in action.model_fields_set and value != default:
+                raise _UnusableError(f"{action.kind} takes no {name} here.")
+            continue
+        if parameter.required and name not in action.model_fields_set:
+            raise _UnusableError(f"{action.kind} lacks {name}; give it.")
+        if name in ("target", "to") and value is not None and parameter.type == "integer":
+            _only_refs(action.kind, name, value)
+
+
+def _only_refs(kind: str, name: str, target: object) -> None:
+    if not isinstance(target, RefTarget):
+        raise _UnusableError(f'{kind} wants the number of an element as its {name}, not "{target}".')
+
+
+def _parameters(name: str, allowed: PermissibleAction | None) -> dict[str, Parameter]:
+    """Return the arguments an action takes: those permissible, or its own where nothing says."""
+    if allowed is not None:
+        return {parameter.name: parameter for parameter in allowed.parameters}
+    cls = ACTIONS[name]
+    return {
+        field: Parameter(
+            name=field,
+            type=_FIELD_TYPES.get(cls.model_fields[field].annotation, "string"),
+            required=cls.model_fields[field].is_required(),
+        )
+        for field in (*cls.fields, *cls.flags)
+    }
+
+
+def _target(name: str, parameter: Parameter, value: object) -> Any:
+    number = _whole(value)
+    if number is not None and number >= 0:
+        return RefTarget(ref=number)
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("[") and text.endswith("]"):
+            text = text[1:-1]
+        try:
+            target = parse_target(text)
+        except (ActionSyntaxError, ValidationError) as error:
+            raise _UnusableError(f"{name}, {parameter.name}: {error}") from error
+        if parameter.type == "integer":
+            _only_refs(name, parameter.name, target)
+        return target
+    raise _UnusableError(
+        f"{name} wants the number of an element as its {parameter.name}, not {_shown(value)}."
+    )
+
+
+def _value(name: str, parameter: Parameter, value: object) -> Any:
+    """Return `value` in the argument's type, changed only where nothing is lost."""
+    changed: Any = None
+    if parameter.type == "boolean":
+        changed = _yes_or_no(value)
+    elif parameter.type == "integer":
+        changed = _whole(value)
+    elif parameter.type == "number":
+        changed = _number(value)
+    elif isinstance(value, str):
+        changed = value
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        changed = str(value)
+    if changed is None:
+        words = {"boolean": "true or false", "integer": "a whole number", "number": "a number"}
+        wanted = words.get(parameter.type, "a text")
+        raise _UnusableError(f"{name} wants {wanted} as its {parameter.name}, not {_shown(value)}.")
+    return changed
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 2**53 else None
+    if isinstance(value, str) and 0 < len(value.strip()) < 16:
+        text = value.strip()
+        if text.removeprefix("-").isdecimal() and text.isascii():
+            return int(text)
+    return None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float, str)):
+        try:
+            return float(value)
+        except (ValueError, OverflowError):
+            return None
+    return None
+
+
+def _yes_or_no(value: object) -> bool | None:
+    if isinstance(value, str):
+        return {"true": True, "1": True, "false": False, "0": False}.get(value.strip().lower())
+    if isinstance(value, (bool, int, float)) and value in (0, 1):
+        return bool(value)
+    return None
+
+
+def _no_such(name: str, names: list[str]) -> str:
+    close = get_close_matches(name.lower().replace(" ", "_"), names, n=1)
+    what = "is not permissible here" if name in ACTIONS else "is not an action"
+    hint = f"did you mean {close[0]}? Permissible are" if close else "permissible are"
+    return f'"{name[:80]}" {what}; {hint}: {", ".join(names)}.'
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        return isinstance(load_json(arguments), dict)
+    except ValueError:
+        return False
+
+
+def _plain(text: str) -> str:
+    """Return `text` without halves of surrogate pairs, which no database or file can keep."""
+    return text.encode("utf-8", "replace").decode("utf-8")

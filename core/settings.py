@@ -1,0 +1,176 @@
+"""Settings: one TOML file, then the environment, then flags, in rising order.
+
+The file is ``settings.toml`` in the platform's config folder. It never holds
+a key: those come from the environment or the system keyring
+(`core.settings_keys`). Each entry ``[llms.NAME]`` is an LLM that can be chosen
+by that name; ``[purposes.decide]`` and the like send one purpose to another
+LLM or sample it otherwise.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+import platformdirs
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+
+from core.errors import UsageError
+from core.llm.protocol import Purpose, Sampling
+from core.model import Record
+from core.settings_file import first_error, problem, read_toml_model
+
+APP = "backstep"
+FILE_NAME = "settings.toml"
+DATABASE_NAME = "traces.db"
+
+OnGate = Literal["refuse", "allow", "end"]
+Dialogs = Literal["accept", "dismiss"]
+Theme = Literal["system", "light", "dark"]
+
+
+def _base_url(value: str) -> str:
+    if not value or "://" not in value:
+        return value.strip()
+    parts = urlsplit(value.strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(
+            "give an address that begins with http:// or https://, or the name of an endpoint preset"
+        )
+    if parts.username or parts.password or parts.query:
+        raise ValueError(
+            "leave keys and passwords out of the address; store a key in the system keyring instead"
+        )
+    return value.strip()
+
+
+BaseUrl = Annotated[str, AfterValidator(_base_url)]
+
+
+class LLMSettings(Record):
+    """An LLM the user has named: ``[llms.NAME]``."""
+
+    base_url: BaseUrl = ""
+    """An address, or the name of an endpoint preset; empty for the one at the top of the file."""
+    model: str = ""
+    """What the server calls it; empty where it is the entry's own name."""
+    description: str = ""
+    takes_images: bool = False
+    temperature: float | None = Field(default=None, ge=0, le=5)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    seed: int | None = None
+    timeout_seconds: float = Field(default=120.0, gt=0, le=3600)
+    """How long to wait for the next piece of an answer."""
+    attempts: int = Field(default=4, ge=1, le=20)
+    """How often to try in all, where the failure is one that passes."""
+    key_name: str = ""
+    """The environment variable, or the name in the keyring, that holds its key."""
+
+    @property
+    def sampling(self) -> Sampling:
+        return Sampling(
+            temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.seed
+        )
+
+
+class PurposeSettings(Record):
+    """What is different for one purpose: ``[purposes.decide]``."""
+
+    llm: str | None = None
+    temperature: float | None = Field(default=None, ge=0, le=5)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    seed: int | None = None
+
+
+class FileSettings(Record):
+    """What the settings file may say."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)  # an address may hold a password
+
+    llm: str = Field(default="rules", min_length=1)
+    base_url: BaseUrl = ""
+    """Where LLMs answer that are named by their model alone; empty for OpenAI's own."""
+    preset: str = Field(default="plain", min_length=1)
+    db: Path | None = None
+    """The database; a relative path counts from the data folder."""
+    browser: str = Field(default="embedded", min_length=1)
+    """``embedded``, or the path of an installed Chromium."""
+    max_steps: int = Field(default=30, ge=1, le=10_000)
+    max_llm_calls: int = Field(default=200, ge=1, le=100_000)
+    on_gate: OnGate = "refuse"
+    dialogs: Dialogs = "accept"
+    theme: Theme = "system"
+    pace: float = Field(default=0.0, ge=0, le=600, allow_inf_nan=False)
+    """Seconds to wait between the steps of a run."""
+    llms: dict[str, LLMSettings] = Field(default_factory=dict)
+    purposes: dict[Purpose, PurposeSettings] = Field(default_factory=dict)
+
+
+class Settings(FileSettings):
+    """What holds, after file, environment and flags."""
+
+    database: Path
+    """Where the traces are, as an absolute path."""
+    base_url_origin: Literal["none", "file", "environment", "flag"] = "none"
+    """Who gave `base_url`: a flag goes before the address of an LLM's own entry, the others do not."""
+
+
+def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of the settings file; BACKSTEP_CONFIG_DIR goes before the platform's."""
+    given = environ.get("BACKSTEP_CONFIG_DIR")
+    return Path(given).expanduser() if given else platformdirs.user_config_path(APP, appauthor=False)
+
+
+def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of traces and the user's own data; BACKSTEP_DATA_DIR goes before the platform's."""
+    given = environ.get("BACKSTEP_DATA_DIR")
+    return Path(given).expanduser() if given else platformdirs.user_data_path(APP, appauthor=False)
+
+
+def settings_path(environ: Mapping[str, str] = os.environ) -> Path:
+    return config_folder(environ) / FILE_NAME
+
+
+def load_settings(
+    flags: Mapping[str, object] | None = None, *, environ: Mapping[str, str] = os.environ
+) -> Settings:
+    """Return the settings that hold; a missing file is an empty one.
+
+    `flags` are keyed as the file's top level, and None stands for a flag not
+    given. Raises DataError for a wrong file and UsageError for a wrong
+    environment variable or flag, each in one sentence.
+    """
+    path = settings_path(environ)
+    file = read_toml_model(path, FileSettings) if path.exists() else FileSettings()
+    given = {name: getattr(file, name) for name in file.model_fields_set}
+    origin = "file" if file.base_url else "none"
+    folder = data_folder(environ)
+    if file.db is not None:
+        given["db"] = folder / file.db.expanduser()
+
+    if address := environ.get("OPENAI_BASE_URL", "").strip():
+        given["base_url"] = _checked("base_url", address, "the environment variable OPENAI_BASE_URL")
+        origin = "environment"
+
+    for name, value in (flags or {}).items():
+        if value is None:
+            continue
+        given[name] = _checked(name, value, f"--{name.replace('_', '-')}")
+        if name == "base_url":
+            origin = "flag"
+        if name == "db":
+            given[name] = Path(str(value)).expanduser()
+
+    chosen = given.get("db") or folder / DATABASE_NAME
+    return Settings(**given, database=Path(chosen).absolute(), base_url_origin=origin)
+
+
+def _checked(name: str, value: object, source: str) -> Any:
+    try:
+        return getattr(FileSettings.model_validate({name: value}), name)
+    except ValidationError as error:
+        reason = problem(first_error(error), FileSettings)
+        raise UsageError(f"{source}: {reason}") from error

@@ -1,0 +1,81 @@
+"""Writing changes into the settings file, so that what a person wrote in it stays."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from pydantic import ValidationError
+from tomlkit.items import AbstractTable
+
+from core.errors import DataError
+from core.settings import FileSettings, settings_path
+from core.settings_file import describe, parse_toml, read_text
+
+KeyPath = str | tuple[str, ...]
+"""A key of the file: ``theme``, ``llms.fast.model``, or a tuple where a part has a dot in it."""
+
+
+def save_settings(changes: Mapping[KeyPath, object], *, environ: Mapping[str, str] = os.environ) -> Path:
+    """Write `changes` into the settings file and return its path.
+
+    None takes a key out, so that its default holds. Comments, order and
+    everything else in the file stay as they are. The file is replaced whole
+    or not at all. Raises DataError where the file or a change is not valid,
+    or the folder cannot be written; the file is then as it was.
+    """
+    path = settings_path(environ)
+    text = read_text(path) if path.exists() else ""
+    parse_toml(text, path)
+    document = tomlkit.parse(text)
+    for key, value in changes.items():
+        _set(document, key.split(".") if isinstance(key, str) else list(key), value)
+    changed = tomlkit.dumps(document)
+    try:
+        FileSettings.model_validate(parse_toml(changed, path))
+    except ValidationError as error:
+        raise DataError(describe(error, FileSettings, path=path, text=changed)) from error
+    if changed != text:
+        write_whole(path, changed)
+    return path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace the file at `path`, or what a link there points to, in one move; raises DataError."""
+    target = Path(os.path.realpath(path))
+    temporary = ""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            os.chmod(temporary, target.stat().st_mode & 0o777)
+        os.replace(temporary, target)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        raise DataError(
+            f"{path} cannot be written ({error.strerror or error}); make its folder writable, "
+            "or name another with BACKSTEP_CONFIG_DIR."
+        ) from error
+
+
+def _set(document: tomlkit.TOMLDocument, parts: list[str], value: object) -> None:
+    table: Any = document
+    for part in parts[:-1]:
+        if not isinstance(table.get(part), (AbstractTable, dict)):
+            if value is None:
+                return
+            table[part] = tomlkit.table(is_super_table=part in ("llms", "purposes"))
+        table = table[part]
+    if value is None:
+        table.pop(parts[-1], None)
+    else:
+        table[parts[-1]] = str(value) if isinstance(value, Path) else value

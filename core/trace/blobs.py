@@ -1,0 +1,160 @@
+"""Large things, compressed and stored once under the hash of their content.
+
+Much of it is almost what was stored a moment ago: a page with one field
+filled in, a prompt with one more step. Such a blob is compressed with the
+earlier one as its dictionary, which leaves only the difference; a dictionary
+never has one itself, so two rows are all it takes to read any blob.
+"""
+
+import hashlib
+from collections import deque
+from typing import Any, NamedTuple
+
+import zstandard
+
+from core.agent.records import BlobHash
+from core.errors import TraceError
+from core.trace.database import TraceDatabase
+
+_COMPRESSED_ALREADY = (
+    "image/webp",
+    "image/jpeg",
+    "image/png",
+    "image/gif",
+    "application/zip",
+    "application/gzip",
+)
+_LEVEL = 9
+_SMALL = 128 * 1024
+"""Bytes up to which the thorough level, and dictionaries, cost a millisecond or two at most."""
+_FAST_LEVEL = 3
+_TINY = 64
+"""Bytes below which nothing is gained."""
+_DICTIONARIES = 4
+"""How many earlier blobs of a media type are tried as the dictionary of the next."""
+_WORTH = 0.7
+"""What part of its size a blob may have left for its dictionary to be used."""
+
+
+def hash_of(data: bytes) -> BlobHash:
+    return hashlib.sha256(data).hexdigest()
+
+
+def compress(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor(level=_LEVEL if len(data) <= _SMALL else _FAST_LEVEL).compress(data)
+
+
+def decompress(data: bytes, dictionary: bytes | None = None) -> bytes:
+    """Raises zstandard.ZstdError where `data` is not whole."""
+    if dictionary is None:
+        return zstandard.ZstdDecompressor().decompress(data)
+    return zstandard.ZstdDecompressor(dict_data=_as_dictionary(dictionary)).decompress(data)
+
+
+class _Earlier(NamedTuple):
+    id: int
+    compressor: zstandard.ZstdCompressor
+
+
+class Blobs:
+    """The blobs of one database; every method works inside the transaction that is open."""
+
+    def __init__(self, database: TraceDatabase) -> None:
+        self._database = database
+        self._earlier: dict[str, deque[_Earlier]] = {}
+
+    def put(self, data: bytes, media_type: str) -> tuple[int, BlobHash]:
+        """Store `data` unless it is there already; returns the row's id and the hash."""
+        name = hash_of(data)
+        if (known := self._id(name)) is not None:
+            return known, name
+        encoding, stored, dictionary = "identity", data, None
+        if media_type not in _COMPRESSED_ALREADY and len(data) >= _TINY:
+            compressed = compress(data)
+            if len(compressed) < len(data):
+                encoding, stored = "zstd", compressed
+            if len(data) <= _SMALL:
+                stored, dictionary = self._against_earlier(data, media_type, stored)
+                encoding = "zstd" if dictionary else encoding
+        cursor = self._database.execute(
+            "INSERT INTO blobs (hash, media_type, encoding, dictionary, size, data)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (name, media_type, encoding, dictionary, len(data), stored),
+        )
+        row = cursor.lastrowid or 0
+        if encoding == "zstd" and dictionary is None and len(data) <= _SMALL:
+            earlier = self._earlier.setdefault(media_type, deque(maxlen=_DICTIONARIES))
+            shared = _as_dictionary(data)
+            shared.precompute_compress(level=_LEVEL)
+            earlier.append(_Earlier(row, zstandard.ZstdCompressor(level=_LEVEL, dict_data=shared)))
+        return row, name
+
+    def id_of(self, name: BlobHash) -> int | None:
+        """Return the row of a blob that is stored, None for no name; raises TraceError for an unknown one."""
+        if not name:
+            return None
+        known = self._id(name)
+        if known is None:
+            raise TraceError(
+                f"The trace database {self._database.path} has no blob {name}; store it before it is named."
+            )
+        return known
+
+    def get(self, name: BlobHash) -> tuple[bytes, str]:
+        """Return content and media type.
+
+        Raises TraceError where the blob is missing, or is not what its name says.
+        """
+        row = self._database.row(f"{_SELECT} WHERE blobs.hash = ?", (name,))
+        if row is None:
+            raise TraceError(
+                f"The trace database {self._database.path} has no blob {name or 'without a name'}."
+            )
+        return self._content(row), row["media_type"]
+
+    def content(self, id: int) -> bytes:
+        """Return the content of a row; raises TraceError as `get` does."""
+        row = self._database.row(f"{_SELECT} WHERE blobs.id = ?", (id,))
+        if row is None:
+            raise TraceError(f"The trace database {self._database.path} has lost blob number {id}.")
+        return self._content(row)
+
+    def forget(self) -> None:
+        """Use no earlier blob as a dictionary any more: what was put last may not have been committed."""
+        self._earlier.clear()
+
+    def _id(self, name: BlobHash) -> int | None:
+        row = self._database.row("SELECT id FROM blobs WHERE hash = ?", (name,))
+        return None if row is None else int(row["id"])
+
+    def _against_earlier(self, data: bytes, media_type: str, plain: bytes) -> tuple[bytes, int | None]:
+        tried = [
+            (earlier.compressor.compress(data), earlier.id) for earlier in self._earlier.get(media_type, ())
+        ]
+        best, dictionary = min(tried, key=lambda one: len(one[0]), default=(plain, None))
+        return (best, dictionary) if len(best) < len(plain) * _WORTH else (plain, None)
+
+    def _content(self, row: dict[str, Any]) -> bytes:
+        data = row["data"]
+        try:
+            if row["encoding"] == "zstd":
+                shared = None if row["dictionary"] is None else self.content(row["dictionary"])
+                data = decompress(data, shared)
+        except (zstandard.ZstdError, TypeError) as error:
+            raise TraceError(self._damaged(row)) from error
+        if not isinstance(data, bytes) or hash_of(data) != row["hash"]:
+            raise TraceError(self._damaged(row))
+        return data
+
+    def _damaged(self, row: dict[str, Any]) -> str:
+        return (
+            f"The blob {str(row['hash'])[:12]}… in the trace database {self._database.path} is damaged; "
+            "other blobs can still be read."
+        )
+
+
+_SELECT = "SELECT hash, media_type, encoding, dictionary, data FROM blobs"
+
+
+def _as_dictionary(data: bytes) -> zstandard.ZstdCompressionDict:
+    return zstandard.ZstdCompressionDict(data, dict_type=zstandard.DICT_TYPE_RAWCONTENT)

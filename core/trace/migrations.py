@@ -1,0 +1,274 @@
+"""The tables of the trace, and how older files come to have them.
+
+Version N of the database is what `MIGRATIONS[:N]` makes; SQLite's
+``user_version`` holds N. A migration that has been released is never edited:
+a change is a new one at the end. The tables are explained for readers in
+resources/trace-schema.md.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from core.errors import TraceError
+
+APPLICATION_ID = 0x42535450
+"""Marks the file as ours in its header: the letters BSTP."""
+
+Migration = Callable[[Database], None]
+
+
+def version_of(database: Database, path: Path, newest: int) -> int:
+    """Return the version of the file, 0 where it is empty; raises TraceError if it is not ours or too new."""
+    application, version = (
+        int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
+    )
+    if application != APPLICATION_ID:
+        if application or version or database.table_names():
+            raise TraceError(f"{path} is a database of another program; choose another file.")
+        return 0
+    if version > newest:
+        raise TraceError(
+            f"The trace database {path} was written by a newer version of this program "
+            f"(its tables are version {version}, this program knows {newest}); "
+            "update the program, or choose another file."
+        )
+    return version
+
+
+def migrate(database: Database, path: Path, migrations: tuple[Migration, ...]) -> None:
+    """Bring the file to the newest version, one transaction a migration.
+
+    A file that holds anything is first copied to ``NAME.version-N`` beside
+    it. Several programs may try at once: one does the work, the others wait
+    and find it done.
+    """
+    newest = len(migrations)
+    version = version_of(database, path, newest)
+    if version == newest:
+        return
+    if version:
+        _back_up(database, path, version)
+    while version < newest:
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            # Another program may have been faster.
+            version = version_of(database, path, newest)
+            if version < newest:
+                migrations[version](database)
+                version += 1
+                database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                database.execute(f"PRAGMA user_version = {version}")
+            database.execute("COMMIT")
+        except BaseException:
+            database.rollback()
+            raise
+
+
+def _back_up(database: Database, path: Path, version: int) -> None:
+    target = path.with_name(f"{path.name}.version-{version}")
+    unfinished = target.with_name(f"{target.name}.unfinished")
+    try:
+        unfinished.unlink(missing_ok=True)
+        copy = sqlite3.connect(unfinished)
+        try:
+            database.conn.backup(copy)
+        finally:
+            copy.close()
+        os.replace(unfinished, target)
+    except (OSError, sqlite3.Error) as error:
+        unfinished.unlink(missing_ok=True)
+        raise TraceError(
+            f"The trace database {path} is of an older version and was left as it is, "
+            f"because no copy of it could be written to {target} ({error}); make room there and try again."
+        ) from error
+
+
+_VERSION_1 = """
+CREATE TABLE blobs (
+    id INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,          -- SHA-256 of the content, in hex
+    media_type TEXT NOT NULL,
+    encoding TEXT NOT NULL CHECK (encoding IN ('identity', 'zstd')),
+    dictionary INTEGER REFERENCES blobs (id),
+    size INTEGER NOT NULL,              -- of the content, in bytes, before compression
+    data BLOB NOT NULL
+);
+
+CREATE TABLE runs (
+    run INTEGER PRIMARY KEY,
+    task TEXT NOT NULL,
+    environment TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    instruction TEXT NOT NULL,
+    start_url TEXT NOT NULL,
+    preset TEXT NOT NULL,
+    preset_text INTEGER REFERENCES blobs (id),
+    llm TEXT NOT NULL,
+    browser TEXT NOT NULL,
+    started REAL NOT NULL,              -- seconds since the epoch
+    ended REAL,
+    outcome TEXT NOT NULL DEFAULT 'running',
+    success INTEGER,                    -- 1, 0, or NULL where nobody could tell
+    reward REAL,
+    judge TEXT NOT NULL DEFAULT 'none',
+    reason TEXT NOT NULL DEFAULT '',
+    answer TEXT NOT NULL DEFAULT '',
+    error TEXT NOT NULL DEFAULT '',
+    steps INTEGER NOT NULL DEFAULT 0,
+    llm_calls INTEGER NOT NULL DEFAULT 0,
+    prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0,
+    cost REAL,                          -- US dollars; NULL where no call had a price
+    seconds REAL NOT NULL DEFAULT 0,
+    seconds_in_llm REAL NOT NULL DEFAULT 0,
+    touched INTEGER NOT NULL DEFAULT 0,
+    parent_run INTEGER REFERENCES runs (run),
+    parent_step INTEGER,
+    owner TEXT                          -- names the lock of the process at work on it
+);
+CREATE INDEX runs_task ON runs (task);
+CREATE INDEX runs_outcome ON runs (outcome);
+CREATE INDEX runs_parent ON runs (parent_run) WHERE parent_run IS NOT NULL;
+
+CREATE TABLE steps (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    trial INTEGER NOT NULL DEFAULT 1,
+    begun REAL NOT NULL,
+    phase TEXT NOT NULL DEFAULT 'observe',
+    sealed INTEGER NOT NULL DEFAULT 0,
+    origin TEXT NOT NULL DEFAULT 'agent',
+    effect TEXT NOT NULL DEFAULT 'none',
+    action TEXT NOT NULL DEFAULT '',
+    target TEXT NOT NULL DEFAULT '',
+    thought TEXT NOT NULL DEFAULT '',
+    outcome TEXT NOT NULL DEFAULT 'pending',
+    message TEXT NOT NULL DEFAULT '',
+    state TEXT NOT NULL DEFAULT '',
+    url TEXT NOT NULL DEFAULT '',
+    title TEXT NOT NULL DEFAULT '',
+    edited INTEGER NOT NULL DEFAULT 0,
+    seconds REAL NOT NULL DEFAULT 0,
+    seconds_in_llm REAL NOT NULL DEFAULT 0,
+    html INTEGER REFERENCES blobs (id),
+    screenshot INTEGER REFERENCES blobs (id),
+    UNIQUE (run, number)
+);
+
+CREATE TABLE phases (
+    step INTEGER NOT NULL REFERENCES steps (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,          -- of the phase among the ten, from 1
+    phase TEXT NOT NULL,
+    saved REAL NOT NULL,
+    part INTEGER REFERENCES blobs (id), -- what is large in the record, left out of it
+    base INTEGER REFERENCES blobs (id), -- the observation that numbers in `part` refer to
+    record NOT NULL,                    -- JSON, as text or, where it is long, compressed with zstd
+    PRIMARY KEY (step, position)
+) WITHOUT ROWID;
+
+CREATE TABLE calls (
+    run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    step INTEGER NOT NULL,              -- the step's number; 0 before the first
+    purpose TEXT NOT NULL,
+    llm TEXT NOT NULL,
+    model TEXT NOT NULL,
+    messages INTEGER NOT NULL REFERENCES blobs (id),
+    reply INTEGER REFERENCES blobs (id),
+    prompt_tokens INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
+    cached_tokens INTEGER NOT NULL,
+    estimated INTEGER NOT NULL,
+    cost REAL,
+    started REAL NOT NULL,
+    seconds REAL NOT NULL,
+    retries TEXT NOT NULL,              -- JSON: a list of {reason, waited}
+    error TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+);
+CREATE INDEX calls_step ON calls (run, step);
+
+CREATE TABLE interventions (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
+    step INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    who TEXT NOT NULL,
+    time REAL NOT NULL,
+    before TEXT NOT NULL,
+    after TEXT NOT NULL
+);
+CREATE INDEX interventions_step ON interventions (run, step);
+
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
+    step INTEGER NOT NULL,
+    time REAL NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    tab TEXT NOT NULL,
+    url TEXT NOT NULL
+);
+CREATE INDEX events_step ON events (run, step);
+
+CREATE TABLE log (
+    id INTEGER PRIMARY KEY,
+    run INTEGER REFERENCES runs (run) ON DELETE CASCADE,
+    time REAL NOT NULL,
+    level TEXT NOT NULL,
+    source TEXT NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE INDEX log_run ON log (run);
+
+CREATE VIRTUAL TABLE runs_fts USING fts5 (
+    task, instruction, answer,
+    content='runs', content_rowid='run', tokenize='unicode61 remove_diacritics 2'
+);
+CREATE TRIGGER runs_fts_insert AFTER INSERT ON runs BEGIN
+    INSERT INTO runs_fts (rowid, task, instruction, answer)
+    VALUES (new.run, new.task, new.instruction, new.answer);
+END;
+CREATE TRIGGER runs_fts_delete AFTER DELETE ON runs BEGIN
+    INSERT INTO runs_fts (runs_fts, rowid, task, instruction, answer)
+    VALUES ('delete', old.run, old.task, old.instruction, old.answer);
+END;
+CREATE TRIGGER runs_fts_update AFTER UPDATE OF task, instruction, answer ON runs BEGIN
+    INSERT INTO runs_fts (runs_fts, rowid, task, instruction, answer)
+    VALUES ('delete', old.run, old.task, old.instruction, old.answer);
+    INSERT INTO runs_fts (rowid, task, instruction, answer)
+    VALUES (new.run, new.task, new.instruction, new.answer);
+END;
+
+CREATE VIRTUAL TABLE steps_fts USING fts5 (
+    thought, action,
+    content='steps', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
+);
+CREATE TRIGGER steps_fts_insert AFTER INSERT ON steps BEGIN
+    INSERT INTO steps_fts (rowid, thought, action) VALUES (new.id, new.thought, new.action);
+END;
+CREATE TRIGGER steps_fts_delete AFTER DELETE ON steps BEGIN
+    INSERT INTO steps_fts (steps_fts, rowid, thought, action)
+    VALUES ('delete', old.id, old.thought, old.action);
+END;
+CREATE TRIGGER steps_fts_update AFTER UPDATE OF thought, action ON steps
+WHEN old.thought IS NOT new.thought OR old.action IS NOT new.action BEGIN
+    INSERT INTO steps_fts (steps_fts, rowid, thought, action)
+    VALUES ('delete', old.id, old.thought, old.action);
+    INSERT INTO steps_fts (rowid, thought, action) VALUES (new.id, new.thought, new.action);
+END;
+"""
+
+
+def _make_version_1(database: Database) -> None:
+    database.executescript(_VERSION_1)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_make_version_1,)
+"""What makes each version out of the one before; an empty file is version 0."""

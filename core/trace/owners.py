@@ -1,0 +1,106 @@
+"""Which runs have a living process at work on them.
+
+A process that begins runs holds an advisory lock on a file of its own beside
+the database, named by a token that each of its runs carries. The system lets
+go of the lock however the process ends, so neither a reused process id nor
+another container on the same disk can mislead.
+"""
+
+import os
+import secrets
+import sys
+from pathlib import Path
+
+from core.errors import TraceError
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class Owner:
+    """This process as the owner of runs in one database; the lock is taken when first asked for."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._token = ""
+        self._descriptor = -1
+
+    def token(self) -> str:
+        """Return the name of the lock that this process holds; raises TraceError if it cannot get one."""
+        while not self._token:
+            token = secrets.token_hex(8)
+            path = lock_path(self._database, token)
+            try:
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+            except OSError as error:
+                raise TraceError(
+                    f"No lock file can be made beside the trace database {self._database} "
+                    f"({error.strerror}); make its folder writable, or choose another one."
+                ) from error
+            try:
+                _lock(descriptor)
+            except BlockingIOError:
+                # Somebody cleaning up took it in the moment it was new.
+                os.close(descriptor)
+                continue
+            except OSError as error:
+                os.close(descriptor)
+                path.unlink(missing_ok=True)
+                raise TraceError(
+                    f"The folder of the trace database {self._database} knows no file locks "
+                    f"({error.strerror}); choose a folder on a local disk."
+                ) from error
+            if not path.exists():
+                os.close(descriptor)
+                continue
+            self._token, self._descriptor = token, descriptor
+        return self._token
+
+    def let_go(self) -> None:
+        """Give up the lock; calling it again does nothing."""
+        if self._token:
+            os.close(self._descriptor)
+            lock_path(self._database, self._token).unlink(missing_ok=True)
+            self._token, self._descriptor = "", -1
+
+
+def lock_path(database: Path, token: str) -> Path:
+    return database.with_name(f"{database.name}.live-{token}")
+
+
+def lives(database: Path, token: str) -> bool:
+    """Return whether a process holds the lock of that token."""
+    return _held(lock_path(database, token), remove=False)
+
+
+def clear(database: Path) -> None:
+    """Remove the lock files that dead processes left."""
+    prefix = lock_path(database, "").name
+    for path in database.parent.iterdir():
+        if path.name.startswith(prefix):
+            _held(path, remove=True)
+
+
+def _held(path: Path, *, remove: bool) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        _lock(descriptor)
+        if remove:
+            # Under the lock, so that nobody can have begun to hold what goes away.
+            path.unlink(missing_ok=True)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

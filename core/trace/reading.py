@@ -1,0 +1,234 @@
+"""Rows read back as records; each function works inside the transaction that is open."""
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from core.agent.records import CallRecord, Observed, PhaseRecord
+from core.browser.host import BrowserEvent
+from core.debugger.snapshots import LogLine
+from core.errors import TraceError
+from core.llm.protocol import Usage
+from core.model import Record
+from core.observation import Observation
+from core.trace import encoding, search
+from core.trace.blobs import Blobs
+from core.trace.database import TraceDatabase, damaged
+from core.trace.records import Intervention, RunRow, StepDetail, StepRow
+
+_RUN_COLUMNS = ", ".join(
+    name
+    for field in RunRow.model_fields
+    for name in (("success", "reward", "judge", "reason") if field == "verdict" else (field,))
+)
+_STEP_COLUMNS = ", ".join(StepRow.model_fields)
+_HASHES = {
+    name: f"(SELECT hash FROM blobs WHERE id = {name}) AS {name}"
+    for name in ("messages", "reply", "html", "screenshot")
+}
+_CALL_COLUMNS = ", ".join(
+    name
+    for field in CallRecord.model_fields
+    for name in (tuple(Usage.model_fields) if field == "usage" else (_HASHES.get(field, field),))
+)
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class RunEvent(Record):
+    """Something that happened in the browser, with its place in the run."""
+
+    step: int
+    """The step under way; 0 before the first."""
+    time: float
+    """Seconds since the epoch."""
+    event: BrowserEvent
+
+
+def list_runs(
+    database: TraceDatabase,
+    query: str,
+    *,
+    limit: int,
+    offset: int,
+    task: str,
+    outcome: str,
+    living: Callable[[str], bool],
+) -> tuple[RunRow, ...]:
+    where, parameters = search.condition(query)
+    if task:
+        where, parameters = f"{where} AND task = ?", [*parameters, task]
+    if outcome:
+        where, parameters = f"{where} AND outcome = ?", [*parameters, outcome]
+    rows = database.rows(
+        f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE {where} ORDER BY run DESC LIMIT ? OFFSET ?",
+        [*parameters, limit, offset],
+    )
+    return tuple(_run_row(database, row, living) for row in rows)
+
+
+def count_runs(database: TraceDatabase, query: str) -> int:
+    where, parameters = search.condition(query)
+    (row,) = database.rows(f"SELECT count(*) AS count FROM runs WHERE {where}", parameters)
+    return int(row["count"])
+
+
+def run_row(database: TraceDatabase, run: int, living: Callable[[str], bool]) -> RunRow:
+    row = database.row(f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE run = ?", (run,))
+    if row is None:
+        raise TraceError(_no_run(database, run))
+    return _run_row(database, row, living)
+
+
+def require_run(database: TraceDatabase, run: int) -> None:
+    if database.row("SELECT 1 FROM runs WHERE run = ?", (run,)) is None:
+        raise TraceError(_no_run(database, run))
+
+
+def preset_text(database: TraceDatabase, blobs: Blobs, run: int) -> str:
+    require_run(database, run)
+    (row,) = database.rows("SELECT preset_text FROM runs WHERE run = ?", (run,))
+    return blobs.content(row["preset_text"]).decode() if row["preset_text"] else ""
+
+
+def steps(database: TraceDatabase, run: int) -> tuple[StepRow, ...]:
+    require_run(database, run)
+    rows = database.rows(f"SELECT {_STEP_COLUMNS} FROM steps WHERE run = ? ORDER BY number", (run,))
+    return tuple(_valid(database, StepRow, row) for row in rows)
+
+
+def step(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> StepDetail:
+    row = database.row(f"SELECT id, {_STEP_COLUMNS} FROM steps WHERE run = ? AND number = ?", (run, number))
+    if row is None:
+        raise TraceError(_no_step(database, run, number))
+    key = row.pop("id")
+    return StepDetail(
+        row=_valid(database, StepRow, row),
+        records=_records(database, blobs, key, f"step {number} of run {run}"),
+        calls=calls(database, run, number),
+        interventions=interventions(database, run, number),
+    )
+
+
+def calls(database: TraceDatabase, run: int, step: int | None = None) -> tuple[CallRecord, ...]:
+    rows = _rows_of_step(database, f"SELECT {_CALL_COLUMNS} FROM calls", run, step, "number")
+    return tuple(_call(database, row) for row in rows)
+
+
+def interventions(database: TraceDatabase, run: int, step: int | None = None) -> tuple[Intervention, ...]:
+    columns = 'run, step, kind, who, time AS "when", before, after'
+    rows = _rows_of_step(database, f"SELECT {columns} FROM interventions", run, step, "id")
+    return tuple(_valid(database, Intervention, row) for row in rows)
+
+
+def events(database: TraceDatabase, run: int, step: int | None = None) -> tuple[RunEvent, ...]:
+    rows = _rows_of_step(database, "SELECT step, time, kind, text, tab, url FROM events", run, step, "id")
+    return tuple(
+        RunEvent(step=row.pop("step"), time=row.pop("time"), event=_valid(database, BrowserEvent, row))
+        for row in rows
+    )
+
+
+def log(database: TraceDatabase, run: int | None, limit: int) -> tuple[LogLine, ...]:
+    rows = database.rows(
+        "SELECT time, level, source, text FROM"
+        " (SELECT * FROM log WHERE run IS ? ORDER BY id DESC LIMIT ?) ORDER BY id",
+        (run, limit),
+    )
+    return tuple(_valid(database, LogLine, row) for row in rows)
+
+
+def observation(database: TraceDatabase, blobs: Blobs, id: int) -> Observation:
+    data = blobs.content(id)
+    try:
+        return encoding.from_json(Observation, data)
+    except ValueError as error:
+        raise TraceError(damaged(database.path)) from error
+
+
+def unended(database: TraceDatabase) -> list[tuple[int, str]]:
+    """Return the runs that nobody has ended, oldest first, with the tokens of their owners."""
+    rows = database.rows("SELECT run, owner FROM runs WHERE outcome = 'running' ORDER BY run")
+    return [(row["run"], row["owner"] or "") for row in rows]
+
+
+def _records(database: TraceDatabase, blobs: Blobs, key: int, where: str) -> tuple[PhaseRecord, ...]:
+    found: list[PhaseRecord] = []
+    observations: dict[int, Observation] = {}
+    (names,) = database.rows(
+        f"SELECT {_HASHES['html']}, {_HASHES['screenshot']} FROM steps WHERE steps.id = ?", (key,)
+    )
+    for row in database.rows("SELECT * FROM phases WHERE step = ? ORDER BY position", (key,)):
+        base = row["base"]
+        if base is not None and base not in observations:
+            observations[base] = observation(database, blobs, base)
+        part = None if row["part"] is None else blobs.content(row["part"])
+        extra = {name: value for name, value in names.items() if value and row["phase"] == "observe"}
+        try:
+            record = encoding.decode(row["phase"], row["record"], part, observations.get(base), extra)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise TraceError(
+                f"What phase {row['phase']} left in {where} cannot be read: "
+                f"the trace database {database.path} is damaged there."
+            ) from error
+        if isinstance(record, Observed):
+            observations[row["part"]] = record.observation
+        found.append(record)
+    return tuple(found)
+
+
+def _run_row(database: TraceDatabase, row: dict[str, Any], living: Callable[[str], bool]) -> RunRow:
+    owner = row.pop("owner")
+    verdict = {name: row.pop(name) for name in ("success", "reward", "judge", "reason")}
+    if row["outcome"] == "running" and not living(owner or ""):
+        row["outcome"] = "interrupted"
+    return _valid(database, RunRow, {**row, "verdict": verdict})
+
+
+def _call(database: TraceDatabase, row: dict[str, Any]) -> CallRecord:
+    usage = {name: row.pop(name) for name in Usage.model_fields}
+    try:
+        row["retries"] = json.loads(row["retries"])
+    except (ValueError, TypeError) as error:
+        raise TraceError(damaged(database.path)) from error
+    return _valid(database, CallRecord, {**row, "reply": row["reply"] or "", "usage": usage})
+
+
+def _rows_of_step(
+    database: TraceDatabase, select: str, run: int, step: int | None, order: str
+) -> list[dict[str, Any]]:
+    if step is None:
+        require_run(database, run)
+        return database.rows(f"{select} WHERE run = ? ORDER BY {order}", (run,))
+    return database.rows(f"{select} WHERE run = ? AND step = ? ORDER BY {order}", (run, step))
+
+
+def _valid(database: TraceDatabase, cls: type[M], values: dict[str, Any]) -> M:
+    try:
+        return cls.model_validate(values)
+    except ValidationError as error:
+        raise TraceError(damaged(database.path)) from error
+
+
+def _no_run(database: TraceDatabase, run: int) -> str:
+    before, after = (
+        database.row(f"SELECT {pick}(run) AS run FROM runs WHERE run {sign} ?", (run,))
+        for pick, sign in (("max", "<"), ("min", ">"))
+    )
+    nearest = [str(row["run"]) for row in (before, after) if row and row["run"] is not None]
+    if not nearest:
+        return f"There is no run {run} in the trace database {database.path}: it holds no runs yet."
+    hint = f"the nearest is {nearest[0]}" if len(nearest) == 1 else f"the nearest are {' and '.join(nearest)}"
+    return f"There is no run {run} in the trace database {database.path}; {hint}."
+
+
+def _no_step(database: TraceDatabase, run: int, number: int) -> str:
+    require_run(database, run)
+    row = database.row("SELECT min(number) AS first, max(number) AS last FROM steps WHERE run = ?", (run,))
+    if row is None or row["first"] is None:
+        return f"Run {run} has no step {number}: it has no steps."
+    if row["first"] == row["last"]:
+        return f"Run {run} has no step {number}; its only step is {row['first']}."
+    return f"Run {run} has no step {number}; its steps are {row['first']} to {row['last']}."

@@ -1,0 +1,258 @@
+"""The trace: the one door to the database of runs.
+
+Each method is one transaction, committed when the method returns; when it
+raises TraceError, nothing of it was stored and everything before it is kept.
+"""
+
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from core.agent.records import BlobHash, CallRecord, Observed, PhaseRecord
+from core.browser.host import BrowserEvent
+from core.debugger.snapshots import LogLine
+from core.errors import TraceError
+from core.llm.protocol import LLMReply
+from core.observation import Observation
+from core.task import Verdict
+from core.trace import owners, prompts, reading, writing
+from core.trace.blobs import Blobs
+from core.trace.database import TraceDatabase, damaged
+from core.trace.migrations import MIGRATIONS, Migration
+from core.trace.prompts import Prompt
+from core.trace.reading import RunEvent
+from core.trace.records import Intervention, RunOutcome, RunRow, RunStart, StepDetail, StepRow
+
+NewBlobs = Iterable[tuple[bytes, str]]
+"""Contents with their media types."""
+
+T = TypeVar("T")
+
+
+class TraceStore:
+    """Runs, their steps and all that was seen and said in them."""
+
+    def __init__(self, database: TraceDatabase) -> None:
+        self.path = database.path
+        self._database = database
+        self._blobs = Blobs(database)
+        self._owner = owners.Owner(database.path)
+        self._observed: tuple[int, int, Observation] | None = None
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        read_only: bool = False,
+        busy_seconds: float = 5.0,
+        migrations: tuple[Migration, ...] = MIGRATIONS,
+    ) -> "TraceStore":
+        """Open the database, made with its folder where there is none and brought up to date where it is old.
+
+        With `read_only` nothing is made or changed, and the file may lie where
+        nothing can be written. Another program's lock is waited for
+        `busy_seconds` at most, here and in every method. Raises TraceError.
+        """
+        return cls(
+            TraceDatabase.open(path, read_only=read_only, busy_seconds=busy_seconds, migrations=migrations)
+        )
+
+    def close(self) -> None:
+        """Close the file; runs still under way can be recovered from now on."""
+        self._database.close()
+        self._owner.let_go()
+
+    # Writing
+
+    def begin_run(self, start: RunStart) -> int:
+        """Store a new run and return its number."""
+        with self._write():
+            return writing.insert_run(self._database, self._blobs, start, self._owner.token())
+
+    def begin_step(self, run: int, number: int, trial: int = 1) -> None:
+        with self._write():
+            writing.insert_step(self._database, run, number, trial)
+
+    def put_blob(self, data: bytes, media_type: str) -> BlobHash:
+        """Store `data` and return its hash; content that is stored already is left as it is."""
+        with self._write():
+            return self._blobs.put(data, media_type)[1]
+
+    def save_phase(self, run: int, step: int, record: PhaseRecord, *, blobs: NewBlobs = ()) -> None:
+        """Store what a phase left, with the blobs it names that are not stored yet.
+
+        A second record of the same phase takes the place of the first: the
+        phase was done again.
+        """
+        observation = None
+        if self._observed is not None and self._observed[:2] == (run, step):
+            observation = self._observed[2]
+        with self._write():
+            writing.save_phase(self._database, self._blobs, run, step, record, blobs, observation)
+        if isinstance(record, Observed):
+            self._observed = (run, step, record.observation)
+
+    def save_call(self, run: int, call: CallRecord, *, blobs: NewBlobs = ()) -> None:
+        """Store a call, or store it anew under the same number once it has ended."""
+        with self._write():
+            writing.save_call(self._database, self._blobs, run, call, blobs)
+
+    def save_intervention(self, intervention: Intervention) -> None:
+        """Store what a person changed; the run counts as touched from then on."""
+        with self._write():
+            writing.insert_intervention(self._database, intervention)
+
+    def save_event(self, run: int, step: int, event: BrowserEvent) -> None:
+        """Store something that happened beside an action; what happened in one is in its `Acted`."""
+        with self._write():
+            writing.insert_event(self._database, run, step, event)
+
+    def save_log(self, run: int | None, line: LogLine) -> None:
+        with self._write():
+            writing.insert_log(self._database, run, line)
+
+    def end_run(
+        self,
+        run: int,
+        *,
+        outcome: RunOutcome,
+        verdict: Verdict,
+        answer: str = "",
+        error: str = "",
+        seconds: float,
+        seconds_in_llm: float,
+    ) -> None:
+        with self._write():
+            writing.end_run(
+                self._database,
+                run,
+                outcome=outcome,
+                verdict=verdict,
+                answer=answer,
+                error=error,
+                seconds=seconds,
+                seconds_in_llm=seconds_in_llm,
+            )
+
+    def set_verdict(self, run: int, verdict: Verdict) -> None:
+        """Store how a run ended, in place of what was said of it before."""
+        with self._write():
+            writing.set_verdict(self._database, run, verdict)
+
+    def recover(self) -> tuple[int, ...]:
+        """Mark as interrupted the runs whose process has gone, and return them, oldest first.
+
+        Runs of living processes, this one included, are left alone.
+        """
+        with self._write():
+            gone = [run for run, owner in reading.unended(self._database) if not self._lives(owner)]
+            for run in gone:
+                writing.mark_interrupted(self._database, run)
+        owners.clear(self.path)
+        return tuple(gone)
+
+    # Reading
+
+    def runs(
+        self, query: str = "", *, limit: int = 200, offset: int = 0, task: str = "", outcome: str = ""
+    ) -> tuple[RunRow, ...]:
+        """Return runs, newest first, in which all words of `query` occur.
+
+        The words may be spread over task, instruction, answer, thoughts and
+        actions; the last may be only begun. `task` and `outcome` must be met
+        exactly where they are given. A run whose process has gone reads as
+        interrupted, also before `recover`.
+        """
+        return self._read(
+            lambda: reading.list_runs(
+                self._database,
+                query,
+                limit=limit,
+                offset=offset,
+                task=task,
+                outcome=outcome,
+                living=self._lives,
+            )
+        )
+
+    def count_runs(self, query: str = "") -> int:
+        return self._read(lambda: reading.count_runs(self._database, query))
+
+    def run(self, run: int) -> RunRow:
+        """Raises TraceError that names the nearest runs where there is no such run."""
+        return self._read(lambda: reading.run_row(self._database, run, self._lives))
+
+    def preset_text(self, run: int) -> str:
+        """Return the preset's file as it was when the run began."""
+        return self._read(lambda: reading.preset_text(self._database, self._blobs, run))
+
+    def steps(self, run: int) -> tuple[StepRow, ...]:
+        """Return the run's steps in order, the unsealed one included."""
+        return self._read(lambda: reading.steps(self._database, run))
+
+    def step(self, run: int, number: int) -> StepDetail:
+        """Return everything stored of a step, its records in the order of the phases."""
+        return self._read(lambda: reading.step(self._database, self._blobs, run, number))
+
+    def calls(self, run: int) -> tuple[CallRecord, ...]:
+        return self._read(lambda: reading.calls(self._database, run))
+
+    def prompt(self, call: CallRecord) -> Prompt:
+        """Return what was sent in a call."""
+        data = self.blob(call.messages)
+        return self._whole(lambda: prompts.decode_prompt(data, self.blob))
+
+    def reply(self, call: CallRecord) -> LLMReply | None:
+        """Return what came back, or None where nothing came."""
+        if not call.reply:
+            return None
+        data = self.blob(call.reply)
+        return self._whole(lambda: prompts.decode_reply(data))
+
+    def interventions(self, run: int) -> tuple[Intervention, ...]:
+        return self._read(lambda: reading.interventions(self._database, run))
+
+    def events(self, run: int) -> tuple[RunEvent, ...]:
+        return self._read(lambda: reading.events(self._database, run))
+
+    def log(self, run: int | None = None, *, limit: int = 1000) -> tuple[LogLine, ...]:
+        """Return the last lines of a run's log, or of what belongs to no run, oldest first."""
+        return self._read(lambda: reading.log(self._database, run, limit))
+
+    def blob(self, name: BlobHash) -> bytes:
+        """Raises TraceError where the blob is missing, or damaged: its hash is checked."""
+        return self._read(lambda: self._blobs.get(name)[0])
+
+    def blob_and_type(self, name: BlobHash) -> tuple[bytes, str]:
+        """Return a blob with its media type, as `blob` does."""
+        return self._read(lambda: self._blobs.get(name))
+
+    def check(self) -> None:
+        """Read the whole file for damage, which takes time in a large one; raises TraceError."""
+        rows = self._read(lambda: self._database.rows("PRAGMA quick_check(1)"))
+        if rows != [{"quick_check": "ok"}]:
+            raise TraceError(damaged(self.path))
+
+    @contextmanager
+    def _write(self) -> Generator[None, None, None]:
+        try:
+            with self._database.write():
+                yield
+        except BaseException:
+            self._blobs.forget()
+            raise
+
+    def _read(self, read: Callable[[], T]) -> T:
+        with self._database.read():
+            return read()
+
+    def _whole(self, decode: Callable[[], T]) -> T:
+        try:
+            return decode()
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise TraceError(damaged(self.path)) from error
+
+    def _lives(self, owner: str) -> bool:
+        return owners.lives(self.path, owner)

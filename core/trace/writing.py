@@ -1,0 +1,257 @@
+"""Rows written as a run goes on; each function works inside the transaction that is open."""
+
+import json
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from core.agent.records import (
+    PHASES,
+    Abstracted,
+    Acted,
+    CallRecord,
+    Committed,
+    Decided,
+    Observed,
+    PhaseRecord,
+    Recognised,
+    Reviewed,
+)
+from core.browser.host import BrowserEvent
+from core.debugger.snapshots import LogLine
+from core.errors import TraceError
+from core.observation import Observation
+from core.task import Verdict
+from core.trace import encoding, reading
+from core.trace.blobs import Blobs
+from core.trace.database import TraceDatabase
+from core.trace.records import Intervention, RunOutcome, RunStart
+
+JSON = "application/json"
+
+
+def insert_run(database: TraceDatabase, blobs: Blobs, start: RunStart, owner: str) -> int:
+    values = start.model_dump(exclude={"preset_text"})
+    if start.preset_text:
+        values["preset_text"], _ = blobs.put(_text(start.preset_text).encode(), "text/plain")
+    return _insert(database, "runs", {**values, "started": time.time(), "owner": owner})
+
+
+def insert_step(database: TraceDatabase, run: int, number: int, trial: int) -> None:
+    reading.require_run(database, run)
+    if database.row("SELECT 1 FROM steps WHERE run = ? AND number = ?", (run, number)):
+        raise TraceError(f"Run {run} has a step {number} already; number its steps upwards.")
+    _insert(database, "steps", {"run": run, "number": number, "trial": trial, "begun": time.time()})
+    database.execute("UPDATE runs SET steps = steps + 1 WHERE run = ?", (run,))
+
+
+def save_phase(
+    database: TraceDatabase,
+    blobs: Blobs,
+    run: int,
+    step: int,
+    record: PhaseRecord,
+    new_blobs: Iterable[tuple[bytes, str]],
+    observation: Observation | None,
+) -> None:
+    """Store the record in place of an earlier one of its phase, and what follows from it for the lists.
+
+    `observation` is the step's own, where the caller has it at hand.
+    """
+    row = database.row("SELECT id FROM steps WHERE run = ? AND number = ?", (run, step))
+    if row is None:
+        raise TraceError(f"Run {run} has no step {step} to save to; begin the step first.")
+    for data, media_type in new_blobs:
+        blobs.put(data, media_type)
+    base = None
+    if isinstance(record, Abstracted):
+        base = database.row("SELECT part FROM phases WHERE step = ? AND phase = 'observe'", (row["id"],))
+        if base is not None and observation is None:
+            observation = reading.observation(database, blobs, base["part"])
+    encoded = encoding.encode(record, observation if base else None)
+    part = None if encoded.part is None else blobs.put(encoded.part, JSON)[0]
+    database.execute(
+        "INSERT OR REPLACE INTO phases (step, position, phase, saved, part, base, record)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            row["id"],
+            PHASES.index(record.phase) + 1,
+            record.phase,
+            time.time(),
+            part,
+            base["part"] if base else None,
+            encoded.record,
+        ),
+    )
+    told = {"phase": record.phase, **_told_by(record)}
+    if isinstance(record, Observed):
+        told |= {"html": blobs.id_of(record.html), "screenshot": blobs.id_of(record.screenshot)}
+    _update(database, "steps", "id = ?", (row["id"],), told)
+    if isinstance(record, Reviewed) and (record.edited or record.origin == "person"):
+        database.execute("UPDATE runs SET touched = 1 WHERE run = ?", (run,))
+    if isinstance(record, Committed):
+        database.execute(
+            "UPDATE runs SET (seconds, seconds_in_llm) ="
+            " (SELECT total(seconds), total(seconds_in_llm) FROM steps WHERE steps.run = runs.run)"
+            " WHERE run = ?",
+            (run,),
+        )
+
+
+def _told_by(record: PhaseRecord) -> dict[str, Any]:
+    """Return the columns of the step that the record decides."""
+    match record:
+        case Observed():
+            return {"url": record.observation.url, "title": record.observation.title}
+        case Recognised():
+            return {"state": record.state}
+        case Decided():
+            proposal = record.proposal
+            return {
+                "origin": "agent",
+                "edited": False,
+                "outcome": "pending",
+                "thought": proposal.thought,
+                "action": "" if proposal.action is None else str(proposal.action),
+                "message": proposal.problem,
+            }
+        case Reviewed():
+            told: dict[str, Any] = {
+                "origin": record.origin,
+                "edited": record.edited,
+                "action": "" if record.action is None else str(record.action),
+            }
+            # A review that changes nothing need not repeat why.
+            if record.thought or record.edited:
+                told["thought"] = record.thought
+            return told
+        case Acted():
+            return {
+                "effect": record.effect,
+                "outcome": record.outcome,
+                "message": record.message,
+                "target": record.target,
+            }
+        case Committed():
+            return {
+                "sealed": True,
+                "seconds": record.seconds,
+                "seconds_in_llm": record.seconds_in_llm,
+            }
+    return {}
+
+
+def save_call(
+    database: TraceDatabase, blobs: Blobs, run: int, call: CallRecord, new_blobs: Iterable[tuple[bytes, str]]
+) -> None:
+    reading.require_run(database, run)
+    for data, media_type in new_blobs:
+        blobs.put(data, media_type)
+    values = {
+        **call.model_dump(exclude={"usage", "retries", "messages", "reply"}),
+        **call.usage.model_dump(),
+        "run": run,
+        "messages": blobs.id_of(call.messages),
+        "reply": blobs.id_of(call.reply),
+        "retries": json.dumps([retry.model_dump() for retry in call.retries]),
+    }
+    _insert(database, "calls", values, replace=True)
+    database.execute(
+        "UPDATE runs SET (llm_calls, prompt_tokens, completion_tokens, cost) ="
+        " (SELECT count(*), sum(prompt_tokens), sum(completion_tokens), sum(cost)"
+        " FROM calls WHERE calls.run = runs.run) WHERE run = ?",
+        (run,),
+    )
+
+
+def insert_intervention(database: TraceDatabase, intervention: Intervention) -> None:
+    reading.require_run(database, intervention.run)
+    values = intervention.model_dump()
+    values["time"] = values.pop("when")
+    _insert(database, "interventions", values)
+    database.execute("UPDATE runs SET touched = 1 WHERE run = ?", (intervention.run,))
+
+
+def insert_event(database: TraceDatabase, run: int, step: int, event: BrowserEvent) -> None:
+    reading.require_run(database, run)
+    _insert(database, "events", {"run": run, "step": step, "time": time.time(), **event.model_dump()})
+
+
+def insert_log(database: TraceDatabase, run: int | None, line: LogLine) -> None:
+    if run is not None:
+        reading.require_run(database, run)
+    _insert(database, "log", {"run": run, **line.model_dump()})
+
+
+def end_run(
+    database: TraceDatabase,
+    run: int,
+    *,
+    outcome: RunOutcome,
+    verdict: Verdict,
+    answer: str,
+    error: str,
+    seconds: float,
+    seconds_in_llm: float,
+) -> None:
+    reading.require_run(database, run)
+    values = {
+        "outcome": outcome,
+        **verdict.model_dump(),
+        "answer": answer,
+        "error": error,
+        "seconds": seconds,
+        "seconds_in_llm": seconds_in_llm,
+        "ended": time.time(),
+        "owner": None,
+    }
+    _update(database, "runs", "run = ?", (run,), values)
+
+
+def set_verdict(database: TraceDatabase, run: int, verdict: Verdict) -> None:
+    reading.require_run(database, run)
+    _update(database, "runs", "run = ?", (run,), verdict.model_dump())
+
+
+def mark_interrupted(database: TraceDatabase, run: int) -> None:
+    """End a run whose process is gone, at the time of the last thing that was stored for it."""
+    database.execute(
+        "UPDATE runs SET outcome = 'interrupted', owner = NULL,"
+        " error = 'The program ended before the run did.',"
+        " ended = max(started,"
+        "  (SELECT coalesce(max(begun), 0) FROM steps WHERE run = :run),"
+        "  (SELECT coalesce(max(saved), 0) FROM phases JOIN steps ON steps.id = phases.step"
+        "   WHERE steps.run = :run),"
+        "  (SELECT coalesce(max(started + seconds), 0) FROM calls WHERE run = :run)),"
+        " seconds_in_llm = (SELECT total(seconds) FROM calls WHERE run = :run)"
+        " WHERE run = :run",
+        {"run": run},
+    )
+    database.execute("UPDATE runs SET seconds = ended - started WHERE run = ?", (run,))
+
+
+def _insert(database: TraceDatabase, table: str, values: dict[str, Any], *, replace: bool = False) -> int:
+    columns, marks = ", ".join(values), ", ".join("?" * len(values))
+    verb = "INSERT OR REPLACE" if replace else "INSERT"
+    cursor = database.execute(
+        f"{verb} INTO {table} ({columns}) VALUES ({marks})", [_value(value) for value in values.values()]
+    )
+    return cursor.lastrowid or 0
+
+
+def _update(
+    database: TraceDatabase, table: str, where: str, key: tuple[Any, ...], values: dict[str, Any]
+) -> None:
+    columns = ", ".join(f"{column} = ?" for column in values)
+    database.execute(
+        f"UPDATE {table} SET {columns} WHERE {where}", [*(_value(value) for value in values.values()), *key]
+    )
+
+
+def _value(value: Any) -> Any:
+    return _text(value) if isinstance(value, str) else value
+
+
+def _text(text: str) -> str:
+    """Return `text` as SQLite can hold it: half of a surrogate pair becomes a question mark."""
+    return text if text.isascii() else text.encode(errors="replace").decode()

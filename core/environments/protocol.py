@@ -1,0 +1,95 @@
+"""Where tasks come from and who judges: what an environment offers, and what it needs of the page.
+
+An environment lists its tasks, opens one in a page with a clean profile, says
+whether the page has ended the episode, and judges how it ended. It knows
+nothing of agents, steps or prompts.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, runtime_checkable
+
+from playwright.async_api import Page
+
+from core.task import Episode, Task, Verdict
+
+Ask = Callable[[str], Awaitable[str]]
+"""Puts a question to the LLM that helps a judge, and returns its answer as text."""
+
+
+class PageDriver(Protocol):
+    """The live page, as far as an environment needs it."""
+
+    @property
+    def playwright_page(self) -> Page:
+        """The page itself, for judges that need more than this protocol."""
+        ...
+
+    async def goto(self, url: str) -> None:
+        """Open `url` and wait until it has loaded and settled; raises ActionError or BrowserError."""
+        ...
+
+    async def url(self) -> str: ...
+
+    async def evaluate(self, script: str, *, main_world: bool = False) -> Any:
+        """Return the JSON value of one expression, in an isolated world unless `main_world`."""
+        ...
+
+    async def add_init_script(self, script: str) -> None:
+        """Run `script` before the page's own in every document of the tab, until the profile is reopened."""
+        ...
+
+    async def set_cookies(self, cookies: list[dict[str, Any]]) -> None:
+        """Set cookies, each with the fields of the protocol's Network.setCookie."""
+        ...
+
+    async def set_local_storage(self, origin: str, items: dict[str, str]) -> None: ...
+
+    async def html(self) -> str: ...
+
+    async def settle(self) -> None: ...
+
+
+@runtime_checkable
+class TabOpener(Protocol):
+    """What a page driver offers beyond `PageDriver` if a task may start in several tabs."""
+
+    async def open_tab(self, url: str) -> None:
+        """Open `url` in a further tab; the tab that was current stays so."""
+        ...
+
+
+class Environment(Protocol):
+    """A family of tasks with one way to open and to judge them."""
+
+    id: str
+    title: str
+    hidden_selectors: tuple[str, ...]
+    """CSS of what belongs to the judge: kept out of observations and of the HTML an agent gets."""
+
+    def tasks(self) -> tuple[Task, ...]:
+        """Return all tasks, always in the same order."""
+        ...
+
+    async def open(self, task: Task, seed: int, page: PageDriver) -> Episode:
+        """Begin the task in `page`, whose profile is clean; on return the agent may act.
+
+        Raises UsageError where something of the user's is missing, and
+        WorldError or ActionError where the page does not come up.
+        """
+        ...
+
+    async def ended(self, page: PageDriver) -> bool:
+        """Return whether the page has ended the episode by itself."""
+        ...
+
+    async def judge(self, episode: Episode, page: PageDriver, answer: str, ask: Ask | None = None) -> Verdict:
+        """Say how the episode ended, from the page as it is now and the agent's answer.
+
+        Where a part of the judgement takes an LLM, `ask` puts the question
+        and the verdict says so; without `ask` its `success` is None.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of servers and files; the environment may be opened again."""
+        ...

@@ -1,0 +1,139 @@
+"""The open web: any URL and any instruction, without a judge; the person says how it ended."""
+
+import ipaddress
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from core.environments.protocol import Ask, PageDriver
+from core.errors import UsageError
+from core.task import Episode, Task, Verdict
+
+OPEN_TASK = "web/open"
+
+_SCHEMES = ("http", "https", "file", "about", "data")
+_EXAMPLES = "give one such as https://example.org, example.org/search or localhost:8000"
+
+
+class OpenWeb:
+    """One task that is filled in with a URL and an instruction."""
+
+    id = "web"
+    title = "The open web"
+    hidden_selectors: tuple[str, ...] = ()
+
+    def tasks(self) -> tuple[Task, ...]:
+        return (
+            Task(
+                id=OPEN_TASK,
+                environment=self.id,
+                instruction="Any instruction, at any URL.",
+                tags=("open",),
+                judged=False,
+            ),
+        )
+
+    def task(self, url: str, instruction: str) -> Task:
+        """Return the task for this URL and instruction; raises UsageError where one of them says nothing."""
+        wanted = " ".join(instruction.split())
+        if not wanted:
+            raise UsageError(
+                f"{OPEN_TASK} needs an instruction: say what is to be done at {url or 'the URL'}."
+            )
+        return self.tasks()[0].model_copy(update={"start_url": full_url(url), "instruction": wanted})
+
+    async def open(self, task: Task, seed: int, page: PageDriver) -> Episode:
+        if not task.start_url:
+            raise UsageError(f"{OPEN_TASK} needs a URL to start at; {_EXAMPLES}.")
+        await page.goto(task.start_url)
+        return Episode(task=task, seed=seed, instruction=task.instruction, start_url=await page.url())
+
+    async def ended(self, page: PageDriver) -> bool:
+        return False
+
+    async def judge(self, episode: Episode, page: PageDriver, answer: str, ask: Ask | None = None) -> Verdict:
+        return Verdict(judge="none", reason="This task has no judge; a person can say how it ended.")
+
+    async def close(self) -> None:
+        pass
+
+
+def person_verdict(success: bool) -> Verdict:
+    """Return what a person said of a run without a judge."""
+    return Verdict(
+        success=success, reward=1.0 if success else 0.0, judge="person", reason="A person judged the run."
+    )
+
+
+def full_url(text: str) -> str:
+    """Return `text` as a URL that a browser opens; raises UsageError where it cannot be one.
+
+    A missing scheme becomes http for this machine and private networks and
+    https for all else; the path of an existing file becomes a file URL.
+    """
+    given = text.strip()
+    if not given:
+        raise UsageError(f"A URL is missing; {_EXAMPLES}.")
+    if given.startswith(("/", "~/")) and not given.startswith("//"):
+        return _file_url(given)
+    url = given
+    if given.startswith("//"):
+        url = f"https:{given}"
+    elif not _has_scheme(given):
+        host = re.split(r"[/?#]", given, maxsplit=1)[0]
+        url = f"{'http' if _is_near(host) else 'https'}://{given}"
+    scheme = url.split(":", 1)[0].lower()
+    if scheme not in _SCHEMES:
+        raise UsageError(f'"{given}" cannot be opened: {scheme} is not a kind of URL for pages; {_EXAMPLES}.')
+    if scheme in ("http", "https"):
+        _check_host(given, url, scheme_given=url == given)
+    elif re.search(r"\s", url) and scheme != "data":
+        raise UsageError(f'"{given}" is not a URL: it has a space in it; {_EXAMPLES}.')
+    return url
+
+
+def _has_scheme(text: str) -> bool:
+    """Return whether what stands before the first colon is a scheme and not a host with a port."""
+    match = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", text, re.DOTALL)
+    return bool(match) and not re.match(r"\d{1,5}(?:[/?#]|$)", match[2] if match else "")
+
+
+def _is_near(host: str) -> bool:
+    name = re.sub(r":\d+$", "", host).strip("[]").lower()
+    if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
+        return True
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return address.is_private or address.is_loopback
+
+
+def _check_host(given: str, url: str, *, scheme_given: bool) -> None:
+    if re.search(r"\s", given):
+        raise UsageError(f'"{given}" is not a URL: it has a space in it; {_EXAMPLES}.')
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        _ = parts.port
+    except ValueError as error:
+        raise UsageError(f'"{given}" is not a URL: its host or port is not valid; {_EXAMPLES}.') from error
+    if ":" in host:
+        return
+    labels = host.rstrip(".").split(".")
+    if not all(re.fullmatch(r"(?!-)[\w-]{1,63}(?<!-)", label) for label in labels):
+        raise UsageError(f'"{given}" is not a URL: it names no host; {_EXAMPLES}.')
+    if len(labels) == 1 and not scheme_given and host.lower() != "localhost":
+        raise UsageError(f'"{given}" is not a URL: "{host}" alone is no host of the web; {_EXAMPLES}.')
+    if labels[-1].isdigit():
+        try:
+            ipaddress.ip_address(host)
+        except ValueError as error:
+            raise UsageError(f'"{given}" is not a URL: {host} is not an address; {_EXAMPLES}.') from error
+
+
+def _file_url(given: str) -> str:
+    path = Path(given).expanduser()
+    if not path.is_file():
+        raise UsageError(f'"{given}" is not a URL, and no file is there either; {_EXAMPLES}.')
+    return path.resolve().as_uri()

@@ -1,0 +1,247 @@
+"""WebArena's configuration files: one task, or a list of tasks, as JSON."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from core.environments.file_problems import SourceText, describe
+from core.environments.webarena_functions import parse_call
+from core.errors import DataError, UsageError
+
+
+def _none_is_empty(value: Any) -> Any:
+    return {} if value is None or value == [] else value
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _readable_call(value: str) -> str:
+    if value.strip().startswith("func:"):
+        parse_call(value.strip().removeprefix("func:"))
+    return value
+
+
+class _Part(BaseModel):
+    """Keys that judge nothing (notes, annotations) are let through and dropped."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ReferenceAnswers(_Part):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    exact_match: str | None = None
+    must_include: tuple[str, ...] | None = None
+    fuzzy_match: Annotated[tuple[str, ...], BeforeValidator(_as_list)] | None = None
+    """Meanings of the answer, for an LLM to compare; ``N/A`` alone for a task that cannot be done."""
+
+
+class RequiredContents(_Part):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    exact_match: str | None = None
+    must_include: tuple[str, ...] | None = None
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> "RequiredContents":
+        if self.exact_match is None and self.must_include is None:
+            raise ValueError("needs exact_match or must_include")
+        return self
+
+
+class ProgramHtml(_Part):
+    """One place to look at: a page, what to take from it, and what that must contain."""
+
+    url: Annotated[str, AfterValidator(_readable_call)]
+    """A URL, ``last`` for where the agent ended, or ``func:`` and a call."""
+    locator: Annotated[str, AfterValidator(_readable_call)] = ""
+    """JavaScript that gives the content, ``func:`` and a call, or nothing for the page's HTML."""
+    prep_actions: tuple[str, ...] = ()
+    required_contents: RequiredContents
+
+
+class Evaluation(_Part):
+    eval_types: Annotated[
+        tuple[Literal["string_match", "url_match", "program_html"], ...], Field(min_length=1)
+    ]
+    reference_answers: Annotated[ReferenceAnswers, BeforeValidator(_none_is_empty)] = ReferenceAnswers()
+    reference_url: str | None = ""
+    url_note: Literal["GOLD in PRED"] = "GOLD in PRED"
+    string_note: str | None = ""
+    program_html: Annotated[tuple[ProgramHtml, ...], BeforeValidator(lambda value: value or ())] = ()
+
+    @model_validator(mode="after")
+    def _has_references(self) -> "Evaluation":
+        if "string_match" in self.eval_types and not self.reference_answers.model_fields_set:
+            raise ValueError("string_match needs reference_answers")
+        if "url_match" in self.eval_types and not self.reference_url:
+            raise ValueError("url_match needs a reference_url")
+        if "program_html" in self.eval_types and not self.program_html:
+            raise ValueError("program_html needs at least one entry in program_html")
+        return self
+
+
+class WebArenaConfig(_Part):
+    """One task of WebArena."""
+
+    task_id: int | str
+    intent: str = Field(min_length=1)
+    start_url: str = Field(min_length=1)
+    sites: tuple[str, ...] = ()
+    require_login: bool = False
+    require_reset: bool = False
+    storage_state: str | dict[str, Any] | None = None
+    geolocation: None = None
+    eval: Evaluation
+    folder: str = ""
+    """Where the file lies that the task came from; relative paths start there. Not part of the form."""
+
+    @property
+    def start_urls(self) -> tuple[str, ...]:
+        return tuple(url.strip() for url in self.start_url.split(" |AND| ") if url.strip())
+
+
+class Cookie(_Part):
+    """A cookie as Playwright writes it into a storage state."""
+
+    name: str
+    value: str
+    domain: str
+    path: str = "/"
+    expires: float = -1
+    http_only: bool = Field(default=False, alias="httpOnly")
+    secure: bool = False
+    same_site: Literal["Strict", "Lax", "None"] | None = Field(default=None, alias="sameSite")
+
+    def as_protocol(self) -> dict[str, Any]:
+        """Return the fields of Network.setCookie; a session cookie has no time of expiry."""
+        fields: dict[str, Any] = {
+            "name": self.name,
+            "value": self.value,
+            "domain": self.domain,
+            "path": self.path,
+            "httpOnly": self.http_only,
+            "secure": self.secure,
+        }
+        if self.expires > 0:
+            fields["expires"] = self.expires
+        # Chromium refuses SameSite=None without Secure; a browser with such a cookie took it as unset.
+        if self.same_site is not None and (self.same_site != "None" or self.secure):
+            fields["sameSite"] = self.same_site
+        return fields
+
+
+class StorageItem(_Part):
+    name: str
+    value: str
+
+
+class StorageOrigin(_Part):
+    origin: str
+    local_storage: tuple[StorageItem, ...] = Field(default=(), alias="localStorage")
+
+
+class StorageState(_Part):
+    cookies: tuple[Cookie, ...] = ()
+    origins: tuple[StorageOrigin, ...] = ()
+
+
+def read_configs(paths: Sequence[Path]) -> tuple[WebArenaConfig, ...]:
+    """Read configuration files, each one task or a list, and folders of them (``0.json``, ``1.json`` …).
+
+    Tasks keep the order of the files and of each list. Raises DataError with
+    all problems of all files.
+    """
+    problems: list[str] = []
+    configs: dict[str, WebArenaConfig] = {}
+    for path in _files(paths, problems):
+        try:
+            source = SourceText.read(path)
+            data = json.loads(source.text)
+        except DataError as error:
+            problems.append(str(error))
+            continue
+        except json.JSONDecodeError as error:
+            problems.append(f"{path}: it is not valid JSON: {error}")
+            continue
+        many = isinstance(data, list)
+        for index, raw in enumerate(data if many else [data]):
+            where = (index,) if many else ()
+            try:
+                config = WebArenaConfig.model_validate(raw)
+            except ValidationError as error:
+                problems += [f"{path}: {line}" for line in describe(error, WebArenaConfig, source, where)]
+                continue
+            key = str(config.task_id)
+            if key in configs:
+                problems.append(f"{path}: {source.problem((*where, 'task_id'), f'{key} is there twice')}")
+            configs[key] = config.model_copy(update={"folder": str(path.resolve().parent)})
+    if problems:
+        raise DataError(
+            "WebArena's configuration cannot be used:\n" + "\n".join(f"  {line}" for line in problems)
+        )
+    return tuple(configs.values())
+
+
+def _files(paths: Sequence[Path], problems: list[str]) -> list[Path]:
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        numbered = sorted(
+            (one for one in path.glob("*.json") if one.stem.isdigit()), key=lambda one: int(one.stem)
+        )
+        if not numbered:
+            problems.append(f"{path}: the folder holds no configuration such as 0.json")
+        files += numbered
+    return files
+
+
+def read_storage_state(config: WebArenaConfig, task: str) -> StorageState:
+    """Return the logins a task starts with, from the file it names or from the config itself.
+
+    A relative path is looked for beside the config, in the folder above it,
+    and in the working directory. Raises UsageError where it is nowhere, and
+    DataError where it is damaged.
+    """
+    given = config.storage_state
+    if given is None:
+        return StorageState()
+    try:
+        if isinstance(given, dict):
+            return StorageState.model_validate(given)
+        path = _find_state(given, Path(config.folder), task)
+        return StorageState.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"The storage state {given} of {task} cannot be read: {error.strerror}.") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise DataError(
+            f"The storage state of {task} cannot be used: {where}: {first['msg']}; log in and save it again."
+        ) from error
+
+
+def _find_state(given: str, folder: Path, task: str) -> Path:
+    places = [folder / given, folder.parent / given, Path.cwd() / given]
+    for place in places:
+        if place.is_file():
+            return place
+    raise UsageError(
+        f"{task} starts logged in, but its storage state {given} is neither beside its config in {folder} "
+        "nor in the working directory: make it with WebArena's auto_login script, or set it to null."
+    )

@@ -1,0 +1,243 @@
+"""WebArena's evaluators: string_match, url_match and program_html, as published.
+
+All of a task's evaluators must pass. Whatever needs no LLM is checked first,
+so a task that has failed anyway costs no call.
+"""
+
+import contextlib
+import html
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from urllib.parse import parse_qs, urlparse
+
+from playwright.async_api import Error as PlaywrightError
+
+from core.environments.protocol import Ask, PageDriver
+from core.environments.webarena_config import Evaluation, ProgramHtml, WebArenaConfig
+from core.environments.webarena_functions import run_call
+from core.errors import ActionError, BrowserError, LLMError, UsageError, WorldError
+from core.task import Verdict
+
+NOT_ACHIEVABLE = ("N/A",)
+
+
+async def judge_config(
+    config: WebArenaConfig,
+    page: PageDriver,
+    answer: str,
+    ask: Ask | None,
+    sites: Mapping[str, str],
+    task: str,
+) -> Verdict:
+    """Return the verdict of all evaluators of `config`, whose placeholders are replaced already."""
+    kinds = config.eval.eval_types
+    failure: str | None = None
+    if "string_match" in kinds:
+        failure = plain_string_failure(config.eval, answer)
+    if failure is None and "url_match" in kinds:
+        failure = url_failure(config.eval.reference_url or "", await page.url())
+    if failure is None and "program_html" in kinds:
+        try:
+            failure = await _program_failure(config.eval.program_html, page, sites, task)
+        except BrowserError:
+            raise
+        except (UsageError, WorldError) as error:
+            return Verdict(judge="none", reason=str(error))
+    if failure is not None:
+        return Verdict(success=False, reward=0.0, judge="file", reason=failure)
+    questions = _questions(config, answer) if "string_match" in kinds else None
+    if questions:
+        return await _ask_all(questions, ask)
+    return Verdict(success=True, reward=1.0, judge="file", reason="Every check of the task's config passes.")
+
+
+def clean(text: str) -> str:
+    """Return text as answers are compared: trimmed, without one pair of quotes around it, in lower case."""
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        text = text[1:-1]
+    return text.lower()
+
+
+def includes(reference: str, text: str, *, whole_word: bool = False) -> bool:
+    """Return whether `text` contains `reference` anywhere, even inside a word, as published.
+
+    With `whole_word` a reference of one character must be a word of its own,
+    so that 0 is not found in 10; longer ones are not affected.
+    """
+    wanted, given = clean(reference), clean(text)
+    if whole_word and len(wanted) == 1 and wanted.isalnum():
+        return wanted in {word.strip(".,;:!?()[]{}<>\"'`$€£%#&*@…") for word in given.split()}
+    return wanted in given
+
+
+def plain_string_failure(evaluation: Evaluation, answer: str) -> str | None:
+    """Return why the answer fails the checks that take no LLM, or None."""
+    references = evaluation.reference_answers
+    if references.exact_match is not None and clean(answer) != clean(references.exact_match):
+        return f'The answer is "{answer}", not "{references.exact_match}".'
+    wanted = references.must_include or ()
+    for one in wanted:
+        if not includes(one, clean(answer), whole_word=len(wanted) == 1):
+            return f'The answer "{answer}" does not include "{one}".'
+    if not clean(answer) and any(references.fuzzy_match or ()):
+        return "There is no answer."
+    return None
+
+
+def url_failure(reference: str, url: str) -> str | None:
+    """Return why `url` fails against ``GOLD in PRED``, or None.
+
+    One reference's host and path must occur in the URL's, as a plain part of
+    the text. Of the queries of all references together, each key must be
+    there with one of its values; further keys do not matter.
+    """
+    bases: list[str] = []
+    wanted: dict[str, set[str]] = defaultdict(set)
+    for one in reference.split(" |OR| "):
+        base, query = _base_and_query(one)
+        bases.append(base)
+        for key, values in query.items():
+            wanted[key].update(values)
+    given_base, given = _base_and_query(url)
+    if not any(one in given_base for one in bases):
+        return f"The URL at the end is {url}, not {reference}."
+    for key, allowed in wanted.items():
+        if not allowed.intersection(given.get(key, [])):
+            return f"The URL at the end, {url}, lacks {key}={' or '.join(sorted(allowed))}."
+    return None
+
+
+def _base_and_query(url: str) -> tuple[str, dict[str, list[str]]]:
+    parts = urlparse(url.strip().rstrip("/"))
+    return (parts.netloc + parts.path).rstrip("/"), parse_qs(parts.query)
+
+
+async def _program_failure(
+    targets: tuple[ProgramHtml, ...], page: PageDriver, sites: Mapping[str, str], task: str
+) -> str | None:
+    """Look at each page the config names; the tab is brought back to where the agent left it."""
+    last = await page.url()
+    moved = False
+    try:
+        for target in targets:
+            url = target.url.strip()
+            if url.startswith("func:"):
+                call = url.removeprefix("func:").replace("__last_url__", last.replace("'", "%27"))
+                url = await run_call(call, page, sites, task)
+            if url != "last":
+                moved = True
+                try:
+                    await page.goto(url)
+                except ActionError as error:
+                    return f"{url} could not be opened to look at it: {error}"
+            found = html.unescape(await _located(target, page, sites, task))
+            if failure := _contents_failure(target, found):
+                return failure
+        return None
+    finally:
+        if moved:
+            await _return(page, last)
+
+
+async def _return(page: PageDriver, url: str) -> None:
+    """Open `url` again; where that cannot be, the verdict still counts."""
+    # A page that failed to open may put its error page in place after that, and so stop the first attempt.
+    for _ in range(2):
+        with contextlib.suppress(ActionError):
+            await page.goto(url)
+            return
+
+
+async def _located(target: ProgramHtml, page: PageDriver, sites: Mapping[str, str], task: str) -> str:
+    locator = target.locator.strip()
+    if not locator:
+        return await page.html()
+    if locator.startswith("func:"):
+        return await run_call(locator.removeprefix("func:"), page, sites, task)
+    for preparation in target.prep_actions:
+        try:
+            await page.evaluate(f"(() => {preparation})()", main_world=True)
+        except (ActionError, PlaywrightError):
+            break
+    try:
+        found = await page.evaluate(f"(() => {locator})()", main_world=True)
+    except (ActionError, PlaywrightError):
+        # The element is not there: that is an empty content, not a failure of the judge.
+        return ""
+    return "" if found is None else str(found)
+
+
+def _contents_failure(target: ProgramHtml, found: str) -> str | None:
+    place = f"{target.locator or 'the page'} at {target.url}"
+    contents = target.required_contents
+    if contents.exact_match is not None:
+        if clean(found) != clean(contents.exact_match):
+            return f'{place} gives "{_short(found)}", not "{contents.exact_match}".'
+        return None
+    for wanted in contents.must_include or ():
+        if not any(includes(one, found) for one in wanted.split(" |OR| ")):
+            return f'{place} gives "{_short(found)}", which does not include "{wanted}".'
+    return None
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= 120 else f"{plain[:117]}…"
+
+
+def _questions(config: WebArenaConfig, answer: str) -> list[str]:
+    """Return what the LLM is asked; nothing where the answer settles it."""
+    fuzzy = config.eval.reference_answers.fuzzy_match
+    if fuzzy is None:
+        return []
+    if fuzzy == NOT_ACHIEVABLE:
+        if clean(answer) == clean(fuzzy[0]):
+            return []
+        return [_reason_question(config.intent, config.eval.string_note or "", answer)]
+    return [_answer_question(config.intent, reference, answer) for reference in fuzzy if clean(answer)]
+
+
+def _answer_question(intent: str, reference: str, answer: str) -> str:
+    return (
+        "Decide whether an answer to a question means the same as the reference answer. "
+        'The wording may differ. "N/A" means that the task cannot be done.\n'
+        f"Question: {intent}\nReference answer: {reference}\nAnswer: {answer}\n"
+        "Say why in one sentence. Then end with one line that is exactly one of:\n"
+        "VERDICT: yes\nVERDICT: no\nSay no if the answer is right only in part."
+    )
+
+
+def _reason_question(intent: str, reason: str, answer: str) -> str:
+    return (
+        "A task cannot be done, for a known reason. Somebody tried it and reported. "
+        "Decide whether the report gives that reason, if only by implication.\n"
+        f"Task: {intent}\nKnown reason: {reason}\nReport: {answer}\n"
+        "Say why in one sentence. Then end with one line that is exactly one of:\nVERDICT: yes\nVERDICT: no"
+    )
+
+
+async def _ask_all(questions: list[str], ask: Ask | None) -> Verdict:
+    if ask is None:
+        return Verdict(
+            judge="none", reason="The answer has to be judged by an LLM, and none is set for that."
+        )
+    for question in questions:
+        try:
+            reply = await ask(question)
+        except LLMError as error:
+            return Verdict(judge="none", reason=f"The LLM that judges the answer failed: {error}")
+        verdicts = re.findall(r"verdict\W+(yes|no)\b", reply, re.IGNORECASE) or re.findall(
+            r"^\W*(yes|no)\W*$", reply.strip(), re.IGNORECASE
+        )
+        said = " ".join(reply.split())
+        if not verdicts:
+            return Verdict(
+                judge="llm", reason=f'The LLM gave no clear verdict on the answer: "{_short(said)}".'
+            )
+        if verdicts[-1].lower() == "no":
+            return Verdict(
+                success=False, reward=0.0, judge="llm", reason=f"The LLM refused the answer: {said}"
+            )
+    return Verdict(success=True, reward=1.0, judge="llm", reason=f"The LLM accepted the answer: {said}")

@@ -1,0 +1,107 @@
+"""Asking the LLM: each request and reply is a call in the trace, counted, streamed and cancellable."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from core.agent.records import CallRecord
+from core.agent.state import RunState
+from core.errors import BackstepError, LLMError
+from core.llm.protocol import LLM, LLMReply, LLMRequest, Retry
+from core.model import Record
+from core.trace.prompts import encode_prompt, encode_reply
+from core.trace.store import TraceStore
+
+
+class Asked(Record):
+    """A call under way or ended, for whoever watches."""
+
+    record: CallRecord
+    text: str = ""
+    """What the LLM has said so far."""
+    retry: Retry | None = None
+    ended: bool = False
+
+
+class Asker:
+    """Puts requests to the LLM and keeps what was said."""
+
+    def __init__(self, store: TraceStore, llm: LLM, listener: Callable[[Asked], None]) -> None:
+        self._store = store
+        self.llm = llm
+        self._listener = listener
+
+    async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
+        """Return the reply and the number of its call.
+
+        Raises LLMError, from the LLM or because the budget of calls is used
+        up; a cancelled call is stored with what it had cost, as cancelled.
+        """
+        if state.totals.llm_calls >= state.budget.llm_calls:
+            raise LLMError(
+                f"The run has used its {state.budget.llm_calls} LLM calls; raise max_llm_calls to go on."
+            )
+        state.totals.llm_calls += 1
+        prompt = encode_prompt(request)
+        record = CallRecord(
+            number=state.totals.llm_calls,
+            step=state.number,
+            purpose=request.purpose,
+            llm=self._answerer(request),
+            messages=prompt.hash,
+            started=time.time(),
+        )
+        self._store.save_call(state.run, record, blobs=prompt.blobs)
+        self._listener(Asked(record=record))
+        began = time.perf_counter()
+        said: list[str] = []
+        retries: list[Retry] = []
+
+        def on_text(piece: str) -> None:
+            said.append(piece)
+            self._listener(Asked(record=record, text="".join(said)))
+
+        def on_retry(retry: Retry) -> None:
+            retries.append(retry)
+            self._listener(Asked(record=record, text="".join(said), retry=retry))
+
+        try:
+            reply = await self.llm.reply(request, on_text=on_text, on_retry=on_retry)
+        except (BackstepError, asyncio.CancelledError) as error:
+            seconds = time.perf_counter() - began
+            self._count(state, seconds)
+            failed = record.model_copy(
+                update={"seconds": seconds, "retries": tuple(retries), "error": str(error) or "cancelled"}
+            )
+            self._store.save_call(state.run, failed)
+            self._listener(Asked(record=failed, text="".join(said), ended=True))
+            raise
+        self._count(state, reply.seconds)
+        state.totals.prompt_tokens += reply.usage.prompt_tokens
+        state.totals.completion_tokens += reply.usage.completion_tokens
+        if reply.cost is not None:
+            state.totals.cost = (state.totals.cost or 0.0) + reply.cost
+        kept, blob = encode_reply(reply)
+        done = record.model_copy(
+            update={
+                "model": reply.model,
+                "reply": kept,
+                "usage": reply.usage,
+                "cost": reply.cost,
+                "seconds": reply.seconds,
+                "retries": reply.retries,
+            }
+        )
+        self._store.save_call(state.run, done, blobs=(blob,))
+        self._listener(Asked(record=done, text=reply.text, ended=True))
+        return reply, record.number
+
+    def _answerer(self, request: LLMRequest) -> str:
+        """Return who answers this purpose, where the LLM sends purposes to others."""
+        route = getattr(self.llm, "llm_for", None)
+        return str(route(request.purpose).name) if route is not None else self.llm.name
+
+    @staticmethod
+    def _count(state: RunState, seconds: float) -> None:
+        state.totals.seconds_in_llm += seconds
+        state.clock.in_llm += seconds

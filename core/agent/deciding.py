@@ -1,0 +1,167 @@
+"""decide: from the page to a thought and an action, in one LLM call or two, with one repair turn."""
+
+from collections.abc import Iterable
+
+from core.agent.asking import Asker
+from core.agent.outlines import outlined
+from core.agent.prompts import Prompts
+from core.agent.records import Decided, Proposal
+from core.agent.state import RunState
+from core.llm.protocol import (
+    Image,
+    LLMReply,
+    LLMRequest,
+    Message,
+    PromptView,
+    Purpose,
+    Sampling,
+    Tool,
+    Turn,
+)
+from core.llm.repair import read_reply, repair_messages
+
+
+class Decider:
+    """Builds the requests of a preset and reads the replies."""
+
+    def __init__(self, prompts: Prompts, asker: Asker) -> None:
+        self._prompts = prompts
+        self._asker = asker
+
+    async def decide(self, state: RunState) -> Decided:
+        """Return the step's proposal; a reply that cannot be used is repaired once, then told as the problem.
+
+        Raises LLMError and DataError.
+        """
+        queued = self._from_queue(state)
+        if queued is not None:
+            return queued
+        calls: list[int] = []
+        if state.preset.calls == 2:
+            request, thought = await self._rationale(state, calls)
+        else:
+            request, thought = self._one_call(state), ""
+        reply, number = await self._asker.ask(state, request)
+        calls.append(number)
+        proposal, queue = read_reply(reply, request, state.preset.reply_format)
+        if proposal.problem:
+            repair = repair_messages(request, reply, proposal.problem)
+            reply, number = await self._asker.ask(state, repair)
+            calls.append(number)
+            proposal, queue = read_reply(reply, request, state.preset.reply_format)
+        if thought:
+            proposal = proposal.model_copy(update={"thought": thought})
+        if not state.preset.several_actions:
+            queue = ()
+        return Decided(proposal=proposal, queue=queue, calls=tuple(calls))
+
+    @staticmethod
+    def _from_queue(state: RunState) -> Decided | None:
+        if not state.queue:
+            return None
+        if state.observation.document != state.queue_url or state.permissible.problem(state.queue[0]):
+            state.queue.clear()
+            return None
+        action = state.queue[0]
+        proposal = Proposal(action=action, thought=state.last_proposal.thought)
+        return Decided(proposal=proposal, queue=tuple(state.queue[1:]), from_queue=True)
+
+    async def _rationale(self, state: RunState, calls: list[int]) -> tuple[LLMRequest, str]:
+        files = state.preset.prompts
+        system = self._render(state, files.system)
+        user = self._render(state, files.user) + "\n\n" + self._render(state, files.rationale)
+        first = self._request(state, "rationale", self._messages(state, system, user))
+        reply, number = await self._asker.ask(state, first)
+        calls.append(number)
+        messages = (
+            *first.messages,
+            Message(role="assistant", text=reply.text),
+            Message(role="user", text=self._render(state, files.function)),
+        )
+        return self._with_actions(state, self._request(state, "function", messages)), _plain(reply)
+
+    def _one_call(self, state: RunState) -> LLMRequest:
+        files = state.preset.prompts
+        user = self._render(state, files.user)
+        if files.one_call:
+            user += "\n\n" + self._render(state, files.one_call)
+        messages = self._messages(state, self._render(state, files.system), user)
+        return self._with_actions(state, self._request(state, "decide", messages))
+
+    def _messages(self, state: RunState, system: str, user: str) -> tuple[Message, ...]:
+        return (
+            Message(role="system", text=system),
+            Message(role="user", text=user, images=self._images(state)),
+        )
+
+    def _images(self, state: RunState) -> tuple[Image, ...]:
+        capture = state.capture
+        if state.preset.pictures == "none" or not self._asker.llm.takes_images or capture is None:
+            return ()
+        if not capture.screenshot:
+            return ()
+        if state.preset.pictures == "plain":
+            return (Image(data=capture.screenshot),)
+        return (Image(data=outlined(capture.screenshot, state.observation, targets(state)), mime="image/png"),)
+
+    def _request(self, state: RunState, purpose: Purpose, messages: tuple[Message, ...]) -> LLMRequest:
+        assert state.clean is not None
+        return LLMRequest(
+            purpose=purpose,
+            messages=messages,
+            permissible=state.permissible,
+            view=PromptView(
+                objective=state.episode.instruction,
+                observation=state.clean,
+                history=self._history(state),
+                notes=tuple(state.notes),
+            ),
+            sampling=state.preset.sampling.get(purpose, Sampling()),
+        )
+
+    def _with_actions(self, state: RunState, request: LLMRequest) -> LLMRequest:
+        if state.preset.reply_format != "tools":
+            return request
+        tools = tuple(
+            Tool(name=action.name, description=action.description, parameters=action.schema())
+            for action in state.permissible.actions
+        )
+        return request.model_copy(update={"tools": tools, "tool_choice": "required"})
+
+    @staticmethod
+    def _history(state: RunState) -> tuple[Turn, ...]:
+        return tuple(state.history[-state.preset.history :]) if state.preset.history else ()
+
+    def _render(self, state: RunState, template: str) -> str:
+        recognised = state.recognised
+        return self._prompts.render(
+            template,
+            objective=state.episode.instruction,
+            page=state.clean,
+            tabs=state.observation.tabs,
+            history=self._history(state),
+            notes=state.notes,
+            permissible=state.permissible,
+            left_out=state.permissible.left_out,
+            reply_format=state.preset.reply_format,
+            several=state.preset.several_actions,
+            space=recognised.space if recognised else "",
+            state=recognised.state if recognised else "",
+            state_instruction=recognised.why if recognised else "",
+        )
+
+
+def targets(state: RunState) -> Iterable[int]:
+    """Return the refs that permissible actions name, each once, in page order."""
+    seen: dict[int, None] = {}
+    for action in state.permissible.actions:
+        parameter = action.parameter("target")
+        if action.name not in ("click", "type", "select", "check", "upload", "drag"):
+            continue
+        for choice in (parameter.choices or ()) if parameter else ():
+            seen.setdefault(int(choice.value))
+    return seen
+
+
+def _plain(reply: LLMReply) -> str:
+    return reply.text.strip()

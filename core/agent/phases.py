@@ -1,0 +1,256 @@
+"""The ten phases: each a function from the run so far to one record.
+
+What a phase needs of the world comes in as `World`; the order of the phases,
+the budgets and the storing are the loop's.
+"""
+
+import time
+from dataclasses import dataclass
+
+from core.action import Action, Note, RefTarget, Stop
+from core.agent.clean import clean_of, tokens_of
+from core.agent.deciding import Decider
+from core.agent.gates import Gates
+from core.agent.general_space import describe, permissible_of
+from core.agent.records import (
+    Abstracted,
+    Acted,
+    Aligned,
+    Anticipated,
+    Committed,
+    Decided,
+    Observed,
+    Recalled,
+    Recognised,
+    Reviewed,
+)
+from core.agent.state import Pending, RunState
+from core.browser.act import Actor, Located
+from core.browser.capture import Capturer
+from core.browser.driver import TabDriver
+from core.browser.page import PageGone
+from core.browser.tabs import Tabs
+from core.environments.protocol import Environment
+from core.errors import ActionError, BrowserError
+from core.llm.protocol import Turn
+from core.observation import Capture
+
+
+@dataclass
+class World:
+    """The browser and the environment that a run acts in."""
+
+    tabs: Tabs
+    actor: Actor
+    capturer: Capturer
+    environment: Environment
+    gates: Gates
+
+    async def read(self) -> Capture:
+        """Read the current page; a crashed one is brought back first."""
+        if self.tabs.current.crashed:
+            await self.tabs.revive()
+            await self.tabs.settle(self.tabs.mark())
+        capture = await self.capturer.capture(self.tabs.current, await self.tabs.list())
+        return _with_title(capture)
+
+
+def _with_title(capture: Capture) -> Capture:
+    observation = capture.observation
+    tabs = tuple(
+        tab.model_copy(update={"title": observation.title, "url": observation.url}) if tab.current else tab
+        for tab in observation.tabs
+    )
+    return capture.model_copy(update={"observation": observation.model_copy(update={"tabs": tabs})})
+
+
+async def observe(state: RunState, world: World) -> tuple[Observed, Capture]:
+    """Take the page as the last act read it; read it anew where that is stale."""
+    reused = state.capture is not None and not state.stale
+    capture = state.capture if reused and state.capture is not None else await world.read()
+    state.capture = capture
+    state.stale = False
+    return Observed(observation=capture.observation, reused=reused), capture
+
+
+def recognise(state: RunState, history_length: int) -> Recognised:
+    """Find the state and list what may be done."""
+    permissible = permissible_of(state.observation, history_length=history_length)
+    count = sum(1 for element in state.observation.elements if element.usable)
+    what = "1 usable element" if count == 1 else f"{count} usable elements"
+    if state.preset.space == "general":
+        why = f"The general space has one state for any page; this one has {what}."
+        space, name = "general", "page"
+    else:
+        why = f"This preset knows no states: every page offers all its actions; this one has {what}."
+        space, name = "none", "page"
+    if permissible.left_out:
+        why += f" {permissible.left_out} of them are left out of the prompt."
+    state.recognised = Recognised(space=space, state=name, why=why, permissible=permissible)
+    return state.recognised
+
+
+def recall(state: RunState) -> Recalled:
+    """Presets without a memory recall nothing."""
+    return Recalled()
+
+
+def abstract(state: RunState) -> Abstracted:
+    """Cut the observation to what the prompt shows."""
+    state.clean = clean_of(state.observation)
+    return Abstracted(clean=state.clean, tokens=tokens_of(state.clean))
+
+
+async def decide(state: RunState, decider: Decider) -> Decided:
+    """Ask for a thought and an action, and put it up for review."""
+    decided = await decider.decide(state)
+    proposal = decided.proposal
+    state.last_proposal = proposal
+    state.queue = list(decided.queue)
+    state.queue_url = state.observation.document
+    state.pending = Pending(
+        action=proposal.action, thought=proposal.thought, proposed=proposal.action, problem=proposal.problem
+    )
+    return decided
+
+
+def anticipate(state: RunState) -> Anticipated:
+    """Presets without reflection prepare no remedies."""
+    return Anticipated()
+
+
+def target_label(state: RunState, action: Action) -> str:
+    """Return what the action's target is in the observation of this step."""
+    for target in action.targets:
+        if isinstance(target, RefTarget) and (element := state.observation.element(target.ref)):
+            return describe(element)
+        return str(target)
+    return ""
+
+
+def gate_reason(state: RunState, world: World) -> str | None:
+    """Return why the pending action must stop at a gate, or None."""
+    action = state.pending.action
+    if action is None:
+        return None
+    return world.gates.reason(
+        action, target_label(state, action), state.permissible, state.episode.task.environment
+    )
+
+
+def review(state: RunState) -> Reviewed:
+    """Let the pending action leave, with whose it is."""
+    pending = state.pending
+    action = None if pending.skip else pending.action
+    return Reviewed(
+        origin=pending.origin,
+        action=action,
+        proposed=pending.proposed if pending.edited or pending.skip else None,
+        thought=pending.thought,
+        edited=pending.edited,
+        note=pending.note,
+    )
+
+
+async def act(state: RunState, world: World) -> Acted:
+    """Carry out the reviewed action, wait for what it set off, and read the page."""
+    pending = state.pending
+    action = pending.action
+    world.tabs.take_events()
+    if pending.skip or action is None:
+        message = pending.note or pending.problem
+        failed = not pending.skip and bool(pending.problem)
+        return Acted(
+            effect="none",
+            outcome="failed" if failed else "skipped",
+            message=message or "Skipped by the person.",
+            episode_ended=False,
+        )
+    if isinstance(action, Note):
+        state.notes.append(action.text)
+        return Acted(effect="note", outcome="done")
+    if isinstance(action, Stop):
+        state.answer = action.answer
+        return Acted(effect="stop", outcome="done")
+    return await _act_in_page(state, world, action)
+
+
+async def _act_in_page(state: RunState, world: World, action: Action) -> Acted:
+    state.totals.page_actions += 1
+    times: dict[str, float] = {}
+    located: Located | None = None
+    problem, settled_reason = "", ""
+    label = target_label(state, action)
+    before = world.tabs.mark()
+    clock = time.perf_counter()
+    try:
+        located = await world.actor.act(action)
+    except (ActionError, BrowserError) as error:
+        problem = str(error)
+    times["act"] = _lap(clock)
+    clock = time.perf_counter()
+    try:
+        settled = await world.tabs.settle(before)
+        settled_reason = settled.reason
+    except (PageGone, BrowserError, ActionError) as error:
+        problem = problem or str(error)
+    times["settle"] = _lap(clock)
+    clock = time.perf_counter()
+    state.capture = await world.read()
+    state.stale = False
+    times["observe"] = _lap(clock)
+    ended = False
+    try:
+        ended = await world.environment.ended(TabDriver(world.tabs))
+    except (PageGone, ActionError):
+        # A page that is gone has not ended its episode; what happened to it is among the events.
+        ended = False
+    events = world.tabs.take_events()
+    told = [event.text for event in events if event.kind not in ("console",)]
+    crashed = any(event.kind in ("crash", "hang") for event in events)
+    message = " ".join([part for part in [problem, *told] if part])
+    return Acted(
+        effect="page action",
+        outcome="failed" if problem or crashed else "done",
+        message=message,
+        box=located.box if located else None,
+        target=label or (located.label if located else ""),
+        xpath=located.xpath if located else "",
+        settled=settled_reason,
+        events=events,
+        milliseconds=times,
+        episode_ended=ended,
+    )
+
+
+def _lap(since: float) -> float:
+    return round((time.perf_counter() - since) * 1000, 2)
+
+
+def align(state: RunState) -> Aligned:
+    """Presets without reflection judge nothing."""
+    return Aligned()
+
+
+def commit(state: RunState) -> Committed:
+    """Seal the step: tell it to the steps that follow."""
+    acted = state.acted
+    pending = state.pending
+    action = pending.action if not pending.skip else None
+    if acted is not None:
+        result = "done" if acted.outcome == "done" else acted.outcome
+        if acted.message:
+            result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"
+        state.history.append(
+            Turn(
+                number=state.number,
+                thought=pending.thought,
+                action=str(action) if action is not None else "",
+                target=acted.target,
+                result=result,
+                url=state.clean.url if state.clean else "",
+            )
+        )
+        if acted.outcome != "done":
+            state.queue.clear()
+    return Committed(seconds=round(state.clock.active, 4), seconds_in_llm=round(state.clock.in_llm, 4))

@@ -4,6 +4,18 @@ import os
 import socket
 import sys
 
+_HARMLESS = (
+    "This plugin does not support",
+    "QRhiGles2",
+    "Failed to create RHI",
+    "QVulkanInstance",
+    "GBM is not supported",
+    "Remote debugging server started",
+    "Path override failed",
+    "GPUInfo not initialized",
+    "Release of profile requested but WebEnginePage still not deleted",
+)
+
 
 def prepare_engine() -> str:
     """Choose a free loopback port for the engine's protocol and return its address.
@@ -19,6 +31,7 @@ def prepare_engine() -> str:
         os.environ.get("QTWEBENGINE_CHROMIUM_FLAGS", ""),
         f"--remote-allow-origins={address}",
         "--disable-background-networking",
+        "--log-level=3",
         "--disable-component-update",
         "--disable-background-timer-throttling",
         "--disable-backgrounding-occluded-windows",
@@ -30,3 +43,14 @@ def prepare_engine() -> str:
     os.environ["QTWEBENGINE_REMOTE_DEBUGGING"] = f"127.0.0.1:{port}"
     os.environ["QTWEBENGINE_CHROMIUM_FLAGS"] = " ".join(flag for flag in flags if flag)
     return address
+
+
+def quiet_engine() -> None:
+    """Keep Qt's remarks about a machine without a graphics card off the terminal; all else is shown."""
+    from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+
+    def handle(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+        if not message.startswith(_HARMLESS):
+            print(message, file=sys.stderr)
+
+    qInstallMessageHandler(handle)

@@ -127,6 +127,13 @@ class PageArea(QWidget):
         page.crashed = False
         view.reload()
 
+    def close_pages(self) -> None:
+        """Let go of all pages and then of their profile: Qt wants this order at the end."""
+        self._drop_all()
+        profile, self._profile = self._profile, None
+        if profile is not None:
+            profile.deleteLater()
+
     # What the window does with it
 
     def current_view(self) -> QWebEngineView | None:

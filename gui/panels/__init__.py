@@ -1,0 +1,1 @@
+"""The panels: each a pure view of one snapshot model."""

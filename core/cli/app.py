@@ -1,0 +1,233 @@
+"""The command line: its form is a contract that scripts lean on."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from core.cli import browsing
+from core.cli.output import EXIT_INTERRUPTED, EXIT_USAGE, EXIT_WORLD, say
+from core.errors import ActionError, BackstepError, Interrupted, WorldError
+from core.setup import display_problem, run_tests
+
+DEFAULT_TASK = "miniwob/click-test-2"
+
+Task = Annotated[str, typer.Option("--task", help="A task by its id, as in miniwob/book-flight.")]
+Seed = Annotated[int, typer.Option("--seed", help="What the task is drawn from.", min=0)]
+Url = Annotated[str, typer.Option("--url", help="Where to start on the open web.")]
+Instruction = Annotated[str, typer.Option("--instruction", help="What to do there.")]
+PresetName = Annotated[str | None, typer.Option("--preset", help="Which agent: plain, laser, or one of your own.")]
+LLMName = Annotated[
+    str | None, typer.Option("--llm", help="Who answers: rules, person, one from the settings, or a model's name.")
+]
+BaseUrl = Annotated[str | None, typer.Option("--base-url", help="The address of an OpenAI-compatible server.")]
+Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
+TaskFiles = Annotated[
+    list[Path] | None, typer.Option("--tasks-file", help="A file of your own tasks (TOML or JSON); may be repeated.")
+]
+WebArenaFiles = Annotated[
+    list[Path] | None, typer.Option("--webarena", help="A WebArena configuration file or folder; may be repeated.")
+]
+
+
+def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., Any]) -> typer.Typer:
+    """Build the command line over the two things that need Qt."""
+    app = typer.Typer(add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False)
+
+    @app.callback(invoke_without_command=True)
+    def window(
+        context: typer.Context,
+        task: Task = "",
+        seed: Seed = 0,
+        url: Url = "",
+        instruction: Instruction = "",
+        preset: PresetName = None,
+        llm: LLMName = None,
+        base_url: BaseUrl = None,
+        db: Database = None,
+    ) -> None:
+        """Open the window on a task, ready to step."""
+        if context.invoked_subcommand is not None:
+            return
+        problem = display_problem()
+        if problem:
+            say(problem)
+            raise typer.Exit(EXIT_WORLD)
+        from core.cli.window import WindowArguments
+
+        settings = _settings(preset=preset, llm=llm, base_url=base_url, db=db)
+        arguments = WindowArguments(
+            task=task or ("web/open" if url else DEFAULT_TASK),
+            seed=seed,
+            url=url,
+            instruction=instruction,
+            chosen=bool(task or url),
+            preset=preset or "",
+            llm=llm or "",
+        )
+        raise typer.Exit(open_window(arguments, settings))
+
+    @app.command()
+    def tasks(as_json: AsJson = False, tasks_file: TaskFiles = None, webarena: WebArenaFiles = None) -> None:
+        """List all tasks."""
+        browsing.list_tasks(_environments(tasks_file, webarena), as_json=as_json)
+
+    @app.command()
+    def run(
+        task: Task = "",
+        seed: Seed = 0,
+        url: Url = "",
+        instruction: Instruction = "",
+        preset: PresetName = None,
+        llm: LLMName = None,
+        base_url: BaseUrl = None,
+        max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Page actions at the most.")] = None,
+        browser: Annotated[
+            str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
+        ] = None,
+        db: Database = None,
+        on_gate: Annotated[
+            str | None,
+            typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
+        ] = None,
+        profile: Annotated[
+            str | None, typer.Option("--profile", help="A named profile that keeps logins; a clean one without.")
+        ] = None,
+        time_limit: Annotated[bool, typer.Option("--time-limit", help="MiniWoB++: keep its ten seconds.")] = False,
+        tasks_file: TaskFiles = None,
+        webarena: WebArenaFiles = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Run a task without a window."""
+        from core.cli.running import RunArguments, run_task
+
+        settings = _settings(
+            preset=preset, llm=llm, base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
+        )
+        arguments = RunArguments(
+            task=task,
+            seed=seed,
+            url=url,
+            instruction=instruction,
+            preset=settings.preset,
+            llm=settings.llm,
+            max_steps=settings.max_steps,
+            profile=profile,
+            as_json=as_json,
+        )
+        report = run_task(
+            arguments,
+            settings,
+            _environments(tasks_file, webarena, time_limit),
+            with_embedded=with_embedded,
+            with_loop=with_loop,
+        )
+        raise typer.Exit(report.exit_code)
+
+    @app.command()
+    def runs(
+        as_json: AsJson = False,
+        db: Database = None,
+        search: Annotated[str, typer.Option("--search", help="Words that occur in the run.")] = "",
+        limit: Annotated[int, typer.Option("--limit", min=1, help="How many at the most.")] = 50,
+    ) -> None:
+        """List the runs in the trace, newest first."""
+        browsing.list_runs(_settings(db=db), search, limit, as_json=as_json)
+
+    @app.command()
+    def show(
+        run: Annotated[int, typer.Argument(help="The run's number.")],
+        step: Annotated[int | None, typer.Option("--step", min=1, help="One step of it, whole.")] = None,
+        as_json: AsJson = False,
+        db: Database = None,
+    ) -> None:
+        """Show a run, or one step of it."""
+        browsing.show_run(_settings(db=db), run, step, as_json=as_json)
+
+    @app.command()
+    def export(
+        run: Annotated[int, typer.Argument(help="The run's number.")],
+        output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")],
+        form: Annotated[str, typer.Option("--format", help="json or html.")] = "html",
+        db: Database = None,
+    ) -> None:
+        """Write a run to one file."""
+        browsing.export(_settings(db=db), run, form, output)
+
+    @app.command()
+    def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:
+        """Check the libraries, the browser, the database and the LLM endpoint, a line each."""
+        from core.cli.checking import check_all
+
+        raise typer.Exit(check_all(lambda: _settings(db=db, llm=llm, base_url=base_url), with_embedded))
+
+    @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+    def test(context: typer.Context) -> None:
+        """Run the project's linters and tests; further words go to pytest."""
+        raise typer.Exit(run_tests(context.args))
+
+    return app
+
+
+def run_app(app: typer.Typer) -> int:
+    """Run the command line and return its exit code; known errors are told in their sentence."""
+    try:
+        code = app(standalone_mode=False)
+        return int(code or 0)
+    except typer.Exit as done:
+        return int(done.exit_code)
+    except (KeyboardInterrupt, typer.Abort, Interrupted):
+        say("Interrupted.")
+        return EXIT_INTERRUPTED
+    except (WorldError, ActionError) as error:
+        say(str(error))
+        return EXIT_WORLD
+    except BackstepError as error:
+        say(str(error))
+        return EXIT_USAGE
+    except Exception as error:
+        show = getattr(error, "show", None)
+        if show is None:
+            raise
+        show(file=sys.stderr)
+        return EXIT_USAGE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def with_loop(work: Awaitable[Any]) -> Any:
+    """Run `work` in a loop of its own; the first interruption cancels it and lets it end in order."""
+
+    async def watched() -> Any:
+        task = asyncio.ensure_future(work)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            try:
+                loop.add_signal_handler(number, task.cancel)
+            except NotImplementedError:
+                break
+        try:
+            return await task
+        except asyncio.CancelledError:
+            raise Interrupted("Interrupted.") from None
+
+    return asyncio.run(watched())
+
+
+def _settings(**flags: Any) -> Any:
+    from core.settings import load_settings
+
+    return load_settings(flags)
+
+
+def _environments(task_files: list[Path] | None, webarena: list[Path] | None, time_limit: bool = False) -> Any:
+    from core.environments.registry import Environments
+
+    return Environments(task_files=task_files or (), webarena=webarena or (), time_limit=time_limit)

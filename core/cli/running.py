@@ -1,0 +1,100 @@
+"""The run command: one task without a window."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from core.agent.state import Budget
+from core.browser.chromium import ChromiumHost
+from core.browser.host import BrowserHost
+from core.cli.output import put_json, say, step_line
+from core.debugger.headless import RunReport, run_headless
+from core.debugger.workshop import open_workshop
+from core.environments.registry import Environments
+from core.errors import UsageError
+from core.llm.registry import open_llms
+from core.model import Record
+from core.settings import Settings, config_folder, data_folder
+
+WithEmbedded = Callable[[Callable[[BrowserHost], Awaitable[RunReport]], Settings], RunReport]
+"""Gives the embedded browser to a piece of work and returns what it returns."""
+WithLoop = Callable[[Awaitable[RunReport]], RunReport]
+"""Runs a piece of work in a loop of its own; an interruption cancels it."""
+
+
+class RunArguments(Record):
+    """What the run command was given."""
+
+    task: str = ""
+    seed: int = 0
+    url: str = ""
+    instruction: str = ""
+    preset: str
+    llm: str
+    max_steps: int
+    profile: str | None = None
+    as_json: bool = False
+
+
+def run_task(
+    arguments: RunArguments,
+    settings: Settings,
+    environments: Environments,
+    *,
+    with_embedded: WithEmbedded,
+    with_loop: WithLoop,
+) -> RunReport:
+    """Run a task and print its progress and its report; raises BackstepError where it cannot begin."""
+    if not arguments.task and not arguments.url:
+        raise UsageError("Give a task (--task miniwob/click-test-2), or --url and --instruction.")
+    task_id = arguments.task or "web/open"
+    task = environments.find(task_id, url=arguments.url, instruction=arguments.instruction)
+    llms = open_llms(settings, config_folder=config_folder())
+    llm = llms.routed(arguments.llm)
+    llm.llm_for("decide")
+    if arguments.llm == "person":
+        raise UsageError('The LLM "person" needs a window; choose another with --llm.')
+
+    async def work(host: BrowserHost) -> RunReport:
+        workshop = await open_workshop(
+            settings, host, llms=llms, environments=environments, config=config_folder()
+        )
+        try:
+            workshop.presets.get(arguments.preset)
+            say(f"{task.id}, seed {arguments.seed}, preset {arguments.preset}, LLM {arguments.llm}")
+            return await run_headless(
+                workshop,
+                task,
+                arguments.seed,
+                preset=arguments.preset,
+                llm=llm,
+                budget=Budget(arguments.max_steps, settings.max_llm_calls),
+                on_gate=settings.on_gate,
+                profile=arguments.profile,
+                on_step=lambda step: say(step_line(step)),
+            )
+        finally:
+            await workshop.close()
+
+    if settings.browser == "embedded":
+        report = with_embedded(work, settings)
+    else:
+        host = ChromiumHost(
+            str(Path(settings.browser).expanduser()),
+            dialogs=settings.dialogs,
+            profiles=str(data_folder() / "chromium-profiles"),
+        )
+        report = with_loop(work(host))
+    _print(report, as_json=arguments.as_json)
+    return report
+
+
+def _print(report: RunReport, *, as_json: bool) -> None:
+    if as_json:
+        put_json(report.model_dump())
+        return
+    ended = {True: "success", False: "no success", None: "not judged"}[report.success]
+    print(f"run {report.run}: {report.outcome}, {ended}, {report.steps} steps, {report.seconds:.1f} s")
+    if report.answer:
+        print(f"answer: {report.answer}")
+    if report.error:
+        print(f"error: {report.error}")

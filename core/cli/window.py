@@ -1,0 +1,39 @@
+"""What the window's session is made of, apart from the window."""
+
+from collections.abc import Awaitable
+
+from core.browser.host import BrowserHost
+from core.debugger.session import Session
+from core.debugger.workshop import Workshop, open_workshop
+from core.environments.registry import Environments
+from core.llm.registry import open_llms
+from core.model import Record
+from core.settings import Settings, config_folder
+
+
+class WindowArguments(Record):
+    """What the window was asked to begin with."""
+
+    task: str
+    seed: int = 0
+    url: str = ""
+    instruction: str = ""
+    chosen: bool = False
+    """Whether the task was asked for, and is not the default one."""
+    preset: str = ""
+    llm: str = ""
+
+
+def make_session(settings: Settings, host: BrowserHost) -> Session:
+    """Return a session that opens its workshop once it is started."""
+
+    def open_it() -> Awaitable[Workshop]:
+        return open_workshop(
+            settings,
+            host,
+            llms=open_llms(settings, config_folder=config_folder()),
+            environments=Environments(),
+            config=config_folder(),
+        )
+
+    return Session(open_it)

@@ -1,0 +1,164 @@
+"""A run without a window: the loop goes on by itself, and what would stop for a person follows a rule."""
+
+import asyncio
+from collections.abc import Callable
+
+from core.agent.loop import AgentRun, open_run
+from core.agent.phases import gate_reason
+from core.agent.state import Budget
+from core.browser.page import PageGone
+from core.debugger.workshop import Workshop
+from core.errors import BackstepError, BrowserError, TraceError
+from core.llm.protocol import LLM
+from core.model import Record
+from core.settings import OnGate
+from core.task import Task
+from core.trace.records import RunOutcome, RunRow, StepRow
+
+
+class RunReport(Record):
+    """What a run came to; its fields are a contract of the command line."""
+
+    run: int | None
+    task: str
+    seed: int
+    success: bool | None = None
+    reward: float | None = None
+    answer: str = ""
+    steps: int = 0
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+    seconds_in_llm: float = 0.0
+    outcome: RunOutcome
+    error: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """0 a success or no judge, 1 finished without success, 3 the world failed, 130 interrupted."""
+        if self.outcome == "error":
+            return 3
+        if self.outcome == "interrupted":
+            return 130
+        if self.success is None:
+            return 0 if self.outcome == "done" else 1
+        return 0 if self.success else 1
+
+
+async def run_headless(
+    workshop: Workshop,
+    task: Task,
+    seed: int,
+    *,
+    preset: str,
+    llm: LLM,
+    budget: Budget,
+    on_gate: OnGate,
+    profile: str | None = None,
+    on_step: Callable[[StepRow], None] = lambda step: None,
+) -> RunReport:
+    """Run the agent to the end and say what it came to.
+
+    Never raises for what happens inside the run, an interruption included:
+    the report says so, and the run stays readable. Raises UsageError,
+    DataError, ActionError and BrowserError where the run cannot begin.
+    """
+    run = await open_run(
+        workshop.store,
+        workshop.world(task),
+        task,
+        seed,
+        preset=workshop.presets.get(preset),
+        llm=llm,
+        prompts=workshop.prompts,
+        budget=budget,
+        browser=workshop.host.name,
+        profile=profile,
+    )
+    try:
+        await _go_to_the_end(run, on_gate, on_step)
+    except asyncio.CancelledError:
+        await run.finish("interrupted", error="Interrupted from the keyboard.")
+    except TraceError as error:
+        return _unstored(run, str(error))
+    except (BackstepError, PageGone) as error:
+        await run.finish("error", error=str(error))
+    return report(workshop.store.run(run.state.run))
+
+
+async def _go_to_the_end(run: AgentRun, on_gate: OnGate, on_step: Callable[[StepRow], None]) -> None:
+    lost = 0
+    while not run.ended:
+        if run.next_phase == "review" and await _ended_by_gate(run, on_gate):
+            return
+        number = run.state.number
+        try:
+            record = await run.advance()
+        except (BrowserError, PageGone):
+            # A page that dies under a reading is brought back once before the run is given up.
+            lost += 1
+            if lost > 1:
+                raise
+            await run.world.tabs.revive()
+            run.look_again()
+            continue
+        if record.phase == "commit":
+            lost = 0
+            on_step(run.store.step(run.state.run, number).row)
+
+
+async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
+    reason = gate_reason(run.state, run.world)
+    if reason is None:
+        return False
+    pending = run.state.pending
+    if rule == "allow":
+        pending.note = f"Gate: {reason}; allowed by rule."
+    elif rule == "refuse":
+        pending.skip = True
+        pending.note = f"Refused: this action cannot be undone ({reason}). Go on without it, or stop."
+    else:
+        await run.finish("gate", error=f"Ended at a gate before {pending.action}: {reason}.")
+        return True
+    return False
+
+
+def report(row: RunRow) -> RunReport:
+    """Return the report of a stored run."""
+    return RunReport(
+        run=row.run,
+        task=row.task,
+        seed=row.seed,
+        success=row.verdict.success,
+        reward=row.verdict.reward,
+        answer=row.answer,
+        steps=row.steps,
+        llm_calls=row.llm_calls,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        cost=row.cost,
+        seconds=round(row.seconds, 3),
+        seconds_in_llm=round(row.seconds_in_llm, 3),
+        outcome=row.outcome,
+        error=row.error,
+    )
+
+
+def _unstored(run: AgentRun, error: str) -> RunReport:
+    """The report when the trace itself has failed, from what is known in memory."""
+    state = run.state
+    return RunReport(
+        run=state.run,
+        task=state.episode.task.id,
+        seed=state.episode.seed,
+        steps=state.number,
+        llm_calls=state.totals.llm_calls,
+        prompt_tokens=state.totals.prompt_tokens,
+        completion_tokens=state.totals.completion_tokens,
+        cost=state.totals.cost,
+        seconds_in_llm=round(state.totals.seconds_in_llm, 3),
+        outcome="error",
+        error=error,
+    )

@@ -1,0 +1,233 @@
+"""From what is stored of a step to what the window draws of it."""
+
+import json
+from datetime import datetime
+
+from core.agent.records import (
+    Abstracted,
+    Acted,
+    CallRecord,
+    Decided,
+    Observed,
+    Recognised,
+    Reviewed,
+)
+from core.debugger.snapshots import (
+    ActionView,
+    CallView,
+    FrameView,
+    MessageView,
+    ObservationView,
+    PermissibleView,
+    ScreenshotView,
+    StackView,
+    StateView,
+    StepView,
+)
+from core.errors import TraceError
+from core.llm.protocol import LLMReply, Message
+from core.llm.tokens import count_tokens
+from core.observation import Box, Observation
+from core.trace.records import RunRow, StepDetail
+from core.trace.store import TraceStore
+
+
+def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool) -> StepView:
+    """Return everything of one step, read from the trace."""
+    records = {record.phase: record for record in detail.records}
+    observed = _as(Observed, records.get("observe"))
+    recognised = _as(Recognised, records.get("recognise"))
+    abstracted = _as(Abstracted, records.get("abstract"))
+    decided = _as(Decided, records.get("decide"))
+    reviewed = _as(Reviewed, records.get("review"))
+    acted = _as(Acted, records.get("act"))
+    action = _action(observed, recognised, decided, reviewed, acted, live)
+    return StepView(
+        run=run.run,
+        number=detail.row.number,
+        row=detail.row,
+        live=live,
+        state=_state(observed, recognised),
+        permissible=_permissible(recognised, action.action),
+        action=action,
+        stack=StackView(
+            frames=(FrameView(policy=run.preset, argument=run.instruction, steps=detail.row.number, current=True),)
+        ),
+        observation=_observation(store, observed, abstracted),
+        calls=tuple(_call(store, call) for call in detail.calls),
+        screenshot=_screenshot(store, observed, acted, detail, action),
+        interventions=tuple(
+            f"{datetime.fromtimestamp(i.when):%H:%M:%S} {i.who}: {i.kind}"
+            + (f" {i.before or 'nothing'} → {i.after or 'nothing'}" if i.before or i.after else "")
+            for i in detail.interventions
+        ),
+        events=tuple(event.text for event in acted.events) if acted else (),
+    )
+
+
+def _as(cls: type, record: object):  # type: ignore[no-untyped-def]
+    return record if isinstance(record, cls) else None
+
+
+def _state(observed: Observed | None, recognised: Recognised | None) -> StateView:
+    if recognised is None:
+        return StateView(message="The page has not been recognised yet: step on (F10).")
+    observation = observed.observation if observed else Observation(url="")
+    return StateView(
+        space=recognised.space,
+        state=recognised.state,
+        why=recognised.why,
+        also=recognised.also,
+        url=observation.url,
+        title=observation.title,
+    )
+
+
+def _permissible(recognised: Recognised | None, chosen: str) -> PermissibleView:
+    if recognised is None:
+        return PermissibleView()
+    ref: int | None = None
+    if chosen:
+        inside = chosen.split("[", 1)[1].split("]", 1)[0] if "[" in chosen else ""
+        ref = int(inside) if inside.isdigit() else None
+    return PermissibleView(
+        rows=recognised.permissible.rows(),
+        left_out=recognised.permissible.left_out,
+        chosen=chosen,
+        chosen_ref=ref,
+    )
+
+
+def _action(
+    observed: Observed | None,
+    recognised: Recognised | None,
+    decided: Decided | None,
+    reviewed: Reviewed | None,
+    acted: Acted | None,
+    live: bool,
+) -> ActionView:
+    common = {
+        "form": recognised.permissible.actions if recognised else (),
+        "elements": observed.observation.elements if observed else (),
+    }
+    if reviewed is not None:
+        return ActionView(
+            thought=reviewed.thought,
+            action=str(reviewed.action) if reviewed.action is not None else "",
+            proposed=str(reviewed.proposed) if reviewed.proposed is not None else "",
+            origin=reviewed.origin,
+            outcome=acted.outcome if acted else "pending",
+            message=(acted.message if acted else "") or reviewed.note,
+            **common,
+        )
+    if decided is not None:
+        proposal = decided.proposal
+        return ActionView(
+            thought=proposal.thought,
+            action=str(proposal.action) if proposal.action is not None else "",
+            outcome="pending",
+            message=proposal.problem,
+            editable=live,
+            queue=tuple(str(one) for one in decided.queue),
+            **common,
+        )
+    return ActionView(**common)
+
+
+def _observation(store: TraceStore, observed: Observed | None, abstracted: Abstracted | None) -> ObservationView:
+    if observed is None:
+        return ObservationView()
+    observation = observed.observation
+    raw = observation.lines()
+    return ObservationView(
+        url=observation.url,
+        title=observation.title,
+        raw=raw,
+        raw_elements=len(observation.elements),
+        raw_tokens=count_tokens(raw),
+        clean=abstracted.clean.text if abstracted else "",
+        clean_elements=len(abstracted.clean.elements) if abstracted else 0,
+        clean_tokens=abstracted.tokens if abstracted else 0,
+        html=_text(store, observed.html),
+        reused=observed.reused,
+    )
+
+
+def _text(store: TraceStore, blob: str) -> str:
+    if not blob:
+        return ""
+    try:
+        return store.blob(blob).decode("utf-8", "replace")
+    except TraceError as error:
+        return str(error)
+
+
+def _call(store: TraceStore, call: CallRecord) -> CallView:
+    sent = store.prompt(call)
+    messages = tuple(
+        MessageView(
+            role=message.role,
+            text=_message_text(message),
+            tokens=count_tokens(_message_text(message)),
+            images=len(message.images),
+        )
+        for message in sent.messages
+    )
+    tools = [tool.model_dump() for tool in sent.tools]
+    reply = store.reply(call) or LLMReply()
+    sampling = {k: v for k, v in sent.sampling.model_dump().items() if v is not None}
+    return CallView(
+        number=call.number,
+        purpose=call.purpose,
+        llm=call.llm,
+        model=call.model,
+        messages=messages,
+        tools=json.dumps(tools, indent=2, ensure_ascii=False) if tools else "",
+        sampling=", ".join(f"{key} {value}" for key, value in sampling.items()),
+        reply=_reply_text(reply),
+        prompt_tokens=call.usage.prompt_tokens,
+        completion_tokens=call.usage.completion_tokens,
+        tokens_estimated=call.usage.estimated,
+        cost=call.cost,
+        seconds=call.seconds,
+        retries=tuple(f"{retry.reason} (waited {retry.waited:.1f} s)" for retry in call.retries),
+        error=call.error,
+    )
+
+
+def _message_text(message: Message) -> str:
+    calls = [f"{call.name}({call.arguments})" for call in message.tool_calls]
+    return "\n".join([*([message.text] if message.text else []), *calls])
+
+
+def _reply_text(reply: LLMReply) -> str:
+    calls = [f"{call.name}({call.arguments})" for call in reply.tool_calls]
+    return "\n".join([*([reply.text] if reply.text else []), *calls])
+
+
+def _screenshot(
+    store: TraceStore, observed: Observed | None, acted: Acted | None, detail: StepDetail, action: ActionView
+) -> ScreenshotView:
+    if observed is None:
+        return ScreenshotView(caption="This step was begun and the page was not read.")
+    data = b""
+    if observed.screenshot:
+        try:
+            data = store.blob(observed.screenshot)
+        except TraceError:
+            data = b""
+    return ScreenshotView(
+        data=data,
+        viewport=observed.observation.viewport,
+        box=_box_of(observed, acted, action),
+        caption=f"Step {detail.row.number}: {action.action or 'no action'}",
+    )
+
+
+def _box_of(observed: Observed, acted: Acted | None, action: ActionView) -> Box | None:
+    """Where the acted element was when the picture was taken, which is before the action scrolled to it."""
+    text = action.action
+    inside = text.split("[", 1)[1].split("]", 1)[0] if "[" in text else ""
+    if inside.isdigit() and (element := observed.observation.element(int(inside))):
+        return element.box
+    return acted.box if acted else None

@@ -1,0 +1,88 @@
+"""What a session works with: settings, tasks, presets, prompts, LLMs, the trace and the browser, joined once."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.agent.gates import Gates, load_gates
+from core.agent.phases import World
+from core.agent.presets import PRESETS, Presets
+from core.agent.prompts import PROMPTS, Prompts
+from core.browser.act import Actor
+from core.browser.capture import Capturer
+from core.browser.host import BrowserHost
+from core.browser.tabs import Tabs
+from core.environments.registry import Environments
+from core.llm.registry import LLMs
+from core.settings import Settings
+from core.task import Task
+from core.trace.store import TraceStore
+
+
+@dataclass
+class Workshop:
+    """Everything but the run itself; made by `open_workshop`, let go of by `close`."""
+
+    settings: Settings
+    environments: Environments
+    presets: Presets
+    prompts: Prompts
+    llms: LLMs
+    gates: Gates
+    store: TraceStore
+    host: BrowserHost
+    tabs: Tabs
+
+    def world(self, task: Task) -> World:
+        """Return the browser and the environment for a run of this task."""
+        environment = self.environments.environment_of(task)
+        return World(
+            tabs=self.tabs,
+            actor=Actor(self.tabs),
+            capturer=Capturer(self.host),
+            environment=environment,
+            gates=self.gates,
+        )
+
+    async def close(self) -> None:
+        """Let go of the browser, the LLMs, the environments and the trace, in this order."""
+        await self.tabs.close()
+        await self.llms.close()
+        await self.environments.close()
+        self.store.close()
+
+
+def user_folders(config: Path) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Return the preset folders (later wins) and the prompt folders (earlier wins) with the user's own."""
+    return (PRESETS, config / "presets"), (config / "prompts", PROMPTS)
+
+
+async def open_workshop(
+    settings: Settings,
+    host: BrowserHost,
+    *,
+    llms: LLMs,
+    environments: Environments,
+    config: Path,
+) -> Workshop:
+    """Open the trace and connect to the browser; raises TraceError, DataError or BrowserError."""
+    presets, prompts = user_folders(config)
+    store = TraceStore.open(settings.database)
+    tabs = Tabs(host)
+    try:
+        store.recover()
+        workshop = Workshop(
+            settings=settings,
+            environments=environments,
+            presets=Presets(presets),
+            prompts=Prompts(prompts),
+            llms=llms,
+            gates=load_gates(),
+            store=store,
+            host=host,
+            tabs=tabs,
+        )
+        await tabs.start()
+    except BaseException:
+        store.close()
+        raise
+    return workshop

@@ -1,0 +1,191 @@
+"""Everything that must be there before the program can run: found out, said, installed.
+
+Runs on a bare Python with the standard library alone, and says so in one
+sentence on one that is too old: no module here may use newer syntax at its
+top, and heavier ones are imported only when something is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from core.setup.installer import Libraries
+
+MINIMUM = (3, 11)
+EXIT_WORLD_FAILED = 3
+EXIT_INTERRUPTED = 130
+
+_ROOT = Path(__file__).resolve().parents[2]
+_RESTARTED = "BACKSTEP_RESTARTED"
+_NEWER, _IN_ENVIRONMENT = "newer", "environment"
+_WITHOUT_QT = {"tasks", "runs", "show", "export"}
+
+
+def ensure(argv: Sequence[str]) -> None:
+    """Return if the running interpreter has all that ``main.py`` needs for `argv`, else see to it.
+
+    Says what is missing, installs it, and starts ``main.py`` again with the
+    same arguments in the virtual environment beside it: then this does not
+    return. An environment of the user's own that meets pyproject.toml is
+    used as it is. Exits with 3 and a sentence where something cannot be
+    installed, and with 130 when interrupted.
+    """
+    restarted = os.environ.pop(_RESTARTED, "")
+    if sys.version_info < MINIMUM:
+        _use_newer_python(argv, restarted)
+    from core.setup.environment import Environment
+    from core.setup.project import load_project
+
+    try:
+        project = load_project(_ROOT)
+        environment = Environment(_ROOT / ".venv")
+        extras, libraries = needs(argv)
+        if not environment.is_running and _has_all_itself(project.wanted(extras)):
+            return
+        stamp = environment.fitting_stamp(project, extras)
+        if stamp is None or (libraries != "ignore" and not stamp.libraries):
+            from core.setup.installer import Installer
+
+            Installer(project, environment).install(extras, libraries=libraries)
+        elif environment.is_running:
+            return
+        if restarted == _IN_ENVIRONMENT:
+            if environment.is_running:
+                return
+            _fail(
+                f"{environment.python} does not run inside {environment.folder}; "
+                "unset PYTHONHOME, or delete that folder, and start again."
+            )
+        _restart(str(environment.python), argv, _IN_ENVIRONMENT)
+    except KeyboardInterrupt:
+        print("\nInterrupted; the next start goes on from here.", file=sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+    except Exception as error:
+        _report(error)
+
+
+def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
+    """See to what made an import fail after `ensure` had returned, and start ``main.py`` again.
+
+    For shared libraries that were removed, or packages damaged, since the
+    last look. Exits with 3 where that does not help.
+    """
+    from core.setup.environment import Environment
+    from core.setup.installer import Installer
+    from core.setup.project import load_project
+
+    environment = Environment(_ROOT / ".venv")
+    again = os.environ.get("BACKSTEP_REPAIRED") == "1"
+    if again or not environment.is_running:
+        _fail(f"{error}; install what it names, or delete {environment.folder} and start again.")
+    try:
+        Installer(load_project(_ROOT), environment).repair(needs(argv)[0], reason=str(error))
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    except Exception as failure:
+        _report(failure)
+    os.environ["BACKSTEP_REPAIRED"] = "1"
+    _restart(str(environment.python), argv, _IN_ENVIRONMENT)
+
+
+def needs(argv: Sequence[str]) -> tuple[tuple[str, ...], Libraries]:
+    """Return the extras that the command in `argv` needs, and what it makes of missing shared libraries."""
+    words = list(argv[1:])
+    command = words[0] if words else ""
+    if command == "test":
+        return ("test",), "require"
+    if command == "doctor":
+        return (), "try"
+    if command in _WITHOUT_QT or {"--help", "--version"} & set(words):
+        return (), "ignore"
+    if command == "run" and _option(words, "--browser", "embedded") != "embedded":
+        return (), "ignore"
+    return (), "require"
+
+
+def display_problem() -> str | None:
+    """Return one line that says there is no display and what works without one, or None."""
+    if not sys.platform.startswith("linux"):
+        return None
+    if any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
+        return None
+    return (
+        "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so the window cannot open; "
+        "this works without one: python3 main.py run --task miniwob/click-test-2"
+    )
+
+
+def run_tests(argv: Sequence[str]) -> int:
+    """Run the linters and the tests of the project; see `core.setup.checks`."""
+    from core.setup.checks import run_checks
+
+    return run_checks(_ROOT, argv)
+
+
+def _option(words: Sequence[str], name: str, default: str) -> str:
+    for at, word in enumerate(words):
+        if word == name and at + 1 < len(words):
+            return words[at + 1]
+        if word.startswith(name + "="):
+            return word[len(name) + 1 :]
+    return default
+
+
+def _has_all_itself(requirements: Sequence[str]) -> bool:
+    from importlib.util import find_spec
+
+    if find_spec("PySide6") is None:
+        return False  # the quick answer for a bare Python
+    from core.setup.project import unmet
+
+    return not unmet(requirements, sys.path)
+
+
+def _use_newer_python(argv: Sequence[str], restarted: str) -> NoReturn:
+    import shutil
+
+    have = ".".join(map(str, sys.version_info[:3]))
+    names = [f"python3.{minor}" for minor in range(19, MINIMUM[1] - 1, -1)]
+    found = None if restarted == _NEWER else next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        _fail(
+            f"Backstep needs Python {MINIMUM[0]}.{MINIMUM[1]} or newer; {sys.executable} is {have}; "
+            f"install one, such as the package python3.11, and start again with it: python3.11 main.py"
+        )
+    _restart(found, argv, _NEWER)
+
+
+def _restart(interpreter: str, argv: Sequence[str], why: str) -> NoReturn:
+    os.environ[_RESTARTED] = why
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    command = [interpreter, str(_ROOT / "main.py"), *argv[1:]]
+    if os.name == "posix":
+        os.execv(interpreter, command)
+    import subprocess  # on Windows, exec returns to the shell before the program has ended
+
+    sys.exit(subprocess.run(command).returncode)
+
+
+def _report(error: Exception) -> NoReturn:
+    from core.errors import BackstepError
+    from core.setup.console import CommandError, last_lines
+
+    if not isinstance(error, BackstepError):
+        if isinstance(error, OSError):
+            _fail(f"Setting up failed: {error}; see to that and start again.")
+        raise error
+    if isinstance(error, CommandError) and error.tail:
+        print(last_lines(error.tail), file=sys.stderr)
+    _fail(str(error))
+
+
+def _fail(sentence: str) -> NoReturn:
+    print(sentence, file=sys.stderr)
+    sys.exit(EXIT_WORLD_FAILED)

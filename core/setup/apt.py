@@ -1,0 +1,111 @@
+"""Installing Debian packages: as root, or through sudo."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.errors import WorldError
+from core.setup.console import CommandError, Console
+
+_SURROUNDINGS = ("DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_MODE=a", "LC_ALL=C.UTF-8")
+_OPTIONS = ("-y", "-q", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=2")
+
+
+class Apt:
+    """apt-get of this system; `root` is where its files are, other than ``/`` only in tests."""
+
+    def __init__(self, console: Console, root: Path = Path("/")) -> None:
+        self._console = console
+        self._root = root
+
+    @property
+    def is_there(self) -> bool:
+        return shutil.which("apt-get") is not None and (self._root / "var/lib/dpkg").is_dir()
+
+    @property
+    def time64(self) -> bool:
+        """Whether libraries were renamed for 64-bit time (Debian 13, Ubuntu 24.04 and later)."""
+        return any((self._root / "var/lib/dpkg/info").glob("lib*t64*.list"))
+
+    def prefix(self) -> tuple[str, ...] | None:
+        """Return what goes before a command that needs root, or None where there are no such rights.
+
+        May let sudo ask for the password, if there is a terminal to ask on.
+        """
+        if os.geteuid() == 0:
+            return ()
+        sudo = shutil.which("sudo")
+        if sudo is None:
+            return None
+        if _succeeds([sudo, "-n", "true"]):
+            return (sudo, "-n")
+        if sys.stdin is not None and sys.stdin.isatty():
+            self._console.say("  sudo may ask for your password:")
+            if subprocess.run([sudo, "-v"]).returncode == 0:
+                return (sudo, "-n")
+        return None
+
+    def command(self, packages: Sequence[str]) -> str:
+        """Return what a person would type to install `packages`."""
+        before = "" if os.geteuid() == 0 else "sudo "
+        return f"{before}apt-get update && {before}apt-get install -y {shlex.join(packages)}"
+
+    def install(self, packages: Sequence[str], prefix: Sequence[str]) -> None:
+        """Install `packages` behind the `prefix` that gives the rights; raises WorldError.
+
+        Fetches the package lists only where there are none, or where the
+        installation failed with those that are there. An installation that
+        was cut off before is brought to its end first.
+        """
+        start = (*prefix, "env", *_SURROUNDINGS)
+        install = (*start, "apt-get", "install", "--no-install-recommends", *_OPTIONS, *packages)
+        updated = not self._has_lists()
+        if updated:
+            self._update(start)
+        try:
+            self._console.run(install, label="system packages")
+            return
+        except CommandError as failure:
+            error = failure
+        if "dpkg --configure -a" in error.tail:
+            self._console.run((*start, "dpkg", "--configure", "-a"), label="unfinished system packages")
+        elif updated:
+            raise self._failed(packages, error) from error
+        else:
+            self._update(start)
+        try:
+            self._console.run(install, label="system packages, again")
+        except CommandError as error:
+            raise self._failed(packages, error) from error
+
+    def _update(self, start: Sequence[str]) -> None:
+        try:
+            self._console.run((*start, "apt-get", "update", *_OPTIONS[1:]), label="package lists")
+        except CommandError as error:
+            # One broken source among good ones fails the update; the installation tells whether it matters.
+            self._console.say(f"  {error}")
+
+    def _has_lists(self) -> bool:
+        return any((self._root / "var/lib/apt/lists").glob("*_Packages*"))
+
+    def _failed(self, packages: Sequence[str], error: CommandError) -> WorldError:
+        return CommandError(
+            f"apt-get could not install {', '.join(packages)}; see {self._console.log}, "
+            f"check the network, and run: {self.command(packages)}",
+            error.tail,
+        )
+
+
+def _succeeds(command: Sequence[str]) -> bool:
+    try:
+        return (
+            subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30).returncode == 0
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False

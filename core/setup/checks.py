@@ -1,0 +1,66 @@
+"""The second command: linters, then the tests, all of them even if one fails."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+_LINTERS = {
+    "ruff check": ("ruff", "check", "."),
+    "ruff format": ("ruff", "format", "--check", "."),
+    "mypy": ("mypy",),
+}
+
+
+def run_checks(root: Path, argv: Sequence[str]) -> int:
+    """Run the linters and pytest in `root`; return 0 only when all pass.
+
+    `argv` goes to pytest, without ``--no-lint``, which leaves the linters
+    out. Of a linter that passes only one line is shown. On success the
+    closing line of pytest is the last one; after a failure a line naming
+    what failed follows it.
+    """
+    rest = [word for word in argv if word != "--no-lint"]
+    with_lint = len(rest) == len(argv)
+    absent = [name for name in ("ruff", "mypy", "pytest") if importlib.util.find_spec(name) is None]
+    if absent:
+        print(
+            f"{', '.join(absent)} cannot be found; install them with: pip install -e '.[test]'",
+            file=sys.stderr,
+        )
+        return 3
+    failed = [name for name, words in _LINTERS.items() if with_lint and not _passes(root, name, words)]
+    if _run_pytest(root, rest) != 0:
+        failed.append("pytest")
+    if failed:
+        print(f"Failed: {', '.join(failed)}.", file=sys.stderr, flush=True)
+    return 1 if failed else 0
+
+
+def _passes(root: Path, name: str, words: Sequence[str]) -> bool:
+    began = time.monotonic()
+    answer = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    passed = answer.returncode == 0
+    if not passed:
+        print(answer.stdout.rstrip(), file=sys.stderr)
+    said = "ok" if passed else "failed"
+    print(f"{name}: {said}, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    return passed
+
+
+def _run_pytest(root: Path, arguments: Sequence[str]) -> int:
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    return subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=root, env=environment).returncode

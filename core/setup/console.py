@@ -1,0 +1,165 @@
+"""What setting up shows: lines on stderr, one moving line while a command works, the rest in a log."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from core.errors import WorldError
+
+_LOOK_SECONDS = 0.2
+_SPARSE_SECONDS = 30.0
+
+
+class CommandError(WorldError):
+    """A command of the setup ended with an error; `tail` has its last lines."""
+
+    def __init__(self, message: str, tail: str) -> None:
+        super().__init__(message)
+        self.tail = tail
+
+
+class Console:
+    """Speaks to the person on `stream`; on a terminal the moving line is overwritten in place.
+
+    The output of commands goes straight into the log file, not through a
+    pipe: a command outlives this program when that is killed, and ends its
+    work instead of dying in the middle of an installation.
+    """
+
+    def __init__(self, log: Path, stream: TextIO | None = None) -> None:
+        self.log = log
+        self._stream = stream if stream is not None else sys.stderr
+        self._is_terminal = self._stream.isatty()
+
+    def say(self, text: str) -> None:
+        self._write(text + "\n")
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        label: str,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        keep_open: Sequence[int] = (),
+    ) -> None:
+        """Run `command` without stdin until it ends; raises CommandError.
+
+        `env` is added to the environment. The files in `keep_open` stay open
+        in the command, and so does a lock on them. An interrupt is passed on
+        and the end of the command awaited; a second one leaves it behind.
+        """
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as sink, _noted_interrupts() as interrupts:
+            sink.write(f"\n$ {shlex.join(command)}\n".encode())
+            sink.flush()
+            start = sink.tell()
+            try:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=sink,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, **(env or {})},
+                    cwd=cwd,
+                    pass_fds=tuple(keep_open),
+                    # Ctrl-C on the terminal must not hit dpkg halfway; see _pass_on.
+                    process_group=0 if os.name == "posix" else None,
+                )
+            except OSError as error:
+                raise CommandError(f"{label}: {command[0]} cannot be started ({error}).", "") from error
+            code = self._watch(process, label, start, interrupts)
+        if code is None:
+            self._pass_on_interrupt(process, label)
+        if code is None or interrupts:
+            raise KeyboardInterrupt
+        if code != 0:
+            tail = self._tail(start)
+            ended = f"exit code {code}" if code > 0 else f"signal {-code}"
+            raise CommandError(f"{label}: {shlex.join(command)} failed with {ended}.", tail)
+
+    def _watch(
+        self, process: subprocess.Popen[bytes], label: str, start: int, interrupts: list[int]
+    ) -> int | None:
+        """Show what the command does until it ends; return its exit code, or None when interrupted."""
+        began = spoke = time.monotonic()
+        if not self._is_terminal:
+            self.say(f"  {label} …")
+        code: int | None = None
+        while code is None and not interrupts:
+            try:
+                code = process.wait(_LOOK_SECONDS)
+            except subprocess.TimeoutExpired:
+                now = time.monotonic()
+                line = f"  {label}, {now - began:.0f} s: {self._last_line(start)}"
+                if self._is_terminal:
+                    width = shutil.get_terminal_size().columns - 1
+                    self._write("\r\x1b[K" + line[:width])
+                elif now - spoke > _SPARSE_SECONDS:
+                    spoke = now
+                    self.say(line)
+        if self._is_terminal:
+            self._write("\r\x1b[K")
+        if code == 0:
+            self.say(f"  {label}: done, {time.monotonic() - began:.0f} s")
+        return code
+
+    def _pass_on_interrupt(self, process: subprocess.Popen[bytes], label: str) -> None:
+        self.say(f"  Interrupted; waiting for {label} to end.")
+        try:
+            process.send_signal(signal.SIGINT)
+        except PermissionError:
+            pass  # a command under sudo belongs to root: it ends by itself
+        process.wait()
+
+    def _last_line(self, start: int) -> str:
+        lines = self._tail(start, size=600).splitlines()
+        return lines[-1].strip() if lines else ""
+
+    def _tail(self, start: int, size: int = 4000) -> str:
+        """Return the end of what was logged since `start`, without empty lines."""
+        try:
+            with self.log.open("rb") as log:
+                end = log.seek(0, os.SEEK_END)
+                log.seek(max(start, end - size))
+                text = log.read().decode(errors="replace")
+        except OSError:
+            return ""
+        return "\n".join(line for line in text.splitlines() if line.strip())
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, UnicodeEncodeError):
+            pass  # a closed or narrow terminal must not stop the setup
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """Give a list that interrupts are added to instead of being raised wherever the program happens to be."""
+    noted: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
+        yield noted
+        return
+    before = signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def last_lines(text: str, count: int = 12) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines()[-count:])

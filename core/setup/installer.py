@@ -1,0 +1,228 @@
+"""Setting up: look what is missing, say it, install it, look again."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import Literal
+
+from core.errors import WorldError
+from core.setup import build
+from core.setup.apt import Apt
+from core.setup.console import CommandError, Console
+from core.setup.environment import Environment
+from core.setup.libraries import Missing, likely_missing, missing_libraries, packages_for
+from core.setup.lock import locked
+from core.setup.project import Project
+
+_FRESH_BYTES = 1_800_000_000
+"""What a fresh environment takes on disk, with what pip unpacks on the way."""
+_DOWNLOAD = "about 400 MB"
+
+Libraries = Literal["require", "try", "ignore"]
+"""Whether a command cannot do without the shared libraries, wants them if it can, or has no use for them."""
+
+
+class Installer:
+    """Brings the environment of a project to what a command needs."""
+
+    def __init__(
+        self,
+        project: Project,
+        environment: Environment,
+        console: Console | None = None,
+        apt: Apt | None = None,
+    ) -> None:
+        self._project = project
+        self._environment = environment
+        self._console = console if console is not None else Console(environment.log)
+        self._apt = apt if apt is not None else Apt(self._console)
+        self._refused: set[str] = set()
+
+    def install(self, extras: Sequence[str], *, libraries: Libraries) -> None:
+        """Make the environment fit, after any other setup of the same project; raises WorldError."""
+        with locked(self._project.root, self._say_wait) as descriptors:
+            stamp = self._environment.fitting_stamp(self._project, extras)
+            if stamp is None:
+                self._install_packages(extras, descriptors)
+                stamp = self._environment.stamp()
+            if libraries != "ignore" and not (stamp and stamp.libraries):
+                self._install_libraries(is_fatal=libraries == "require")
+
+    def repair(self, extras: Sequence[str], *, reason: str) -> None:
+        """Look at everything anew, because an import failed for `reason`; raises WorldError."""
+        with locked(self._project.root, self._say_wait) as descriptors:
+            self._console.say(f"Backstep cannot start ({reason}); looking for what is missing.")
+            self._environment.note_libraries(False)
+            if build.condition(self._environment) != "usable" or build.lacks(
+                self._environment, self._project, extras
+            ):
+                self._install_packages(extras, descriptors)
+            self._install_libraries(is_fatal=True)
+
+    def _say_wait(self) -> None:
+        self._console.say("Another start of Backstep is setting up here; waiting for it to end.")
+
+    def _install_packages(self, extras: Sequence[str], descriptors: Sequence[int]) -> None:
+        """Make or complete the virtual environment, and stamp it."""
+        environment, project = self._environment, self._project
+        condition = build.condition(environment)
+        if condition == "foreign":
+            raise WorldError(
+                f"{environment.folder} is there and is not a virtual environment; "
+                f"move it away and start again."
+            )
+        old = environment.stamp()
+        extras = tuple(sorted({*extras, *(old.extras if old and condition == "usable" else ())}))
+        if condition == "usable" and not build.lacks(environment, project, extras):
+            environment.put_stamp(project, extras, libraries=False)
+            return
+        fresh = condition != "usable"
+        system = self._system_packages(fresh)
+        self._announce(extras, condition, system)
+        if fresh:
+            self._require_room()
+            build.clear(environment)
+        if system:
+            self._install_system(system, must=_venv_packages() if fresh else ())
+        if fresh:
+            build.create(environment, self._console, descriptors)
+        try:
+            build.install(environment, project, extras, self._console, descriptors)
+        except CommandError as error:
+            raise CommandError(
+                f"The Python packages could not be installed; see {environment.log}, check the network and "
+                f"the room on the disk, and start again.",
+                error.tail,
+            ) from error
+        environment.put_stamp(project, extras, libraries=False)
+
+    def _system_packages(self, fresh: bool) -> tuple[str, ...]:
+        """Return the Debian packages that will be needed, as far as known before PySide6 is there."""
+        venv = _venv_packages() if fresh else ()
+        if not self._apt.is_there:
+            if venv:
+                raise WorldError(
+                    f"{sys.executable} has no module ensurepip, so no virtual environment can be made; "
+                    f"install it with your system's package manager and start again."
+                )
+            return ()
+        known, _ = packages_for(likely_missing(), time64=self._apt.time64)
+        return (*venv, *known)
+
+    def _announce(self, extras: Sequence[str], condition: str, system: Sequence[str]) -> None:
+        say = self._console.say
+        say("Backstep sets up what is missing. It will install:")
+        if system:
+            say(f"  packages of the system, with apt-get: {' '.join(system)}")
+        for_what = "the program and its tests" if "test" in extras else "the program"
+        packages = f"the Python packages of {for_what} (PySide6, Playwright and others)"
+        if condition == "usable":
+            say(f"  into {self._environment.folder}: what is new in {packages}")
+        else:
+            again = " anew, as the one there is not whole" if condition == "broken" else ""
+            say(f"  a virtual environment{again} in {self._environment.folder}")
+            say(f"  into it: {packages}, {_DOWNLOAD} to download")
+        say(f"  What the commands print goes to {self._environment.log}")
+
+    def _require_room(self) -> None:
+        free = shutil.disk_usage(self._project.root).free
+        if free < _FRESH_BYTES:
+            raise WorldError(
+                f"{self._project.root} has {free / 1e9:.1f} GB free and the Python packages need "
+                f"{_FRESH_BYTES / 1e9:.1f} GB; make room and start again."
+            )
+
+    def _install_system(self, packages: Sequence[str], must: Sequence[str]) -> None:
+        """Install what can be installed; raises WorldError if one of `must` cannot."""
+        prefix = self._apt.prefix()
+        if prefix is None and must:
+            raise WorldError(
+                "There are no rights to install packages here (neither root nor sudo); "
+                f"have this run and start again: {self._apt.command(packages)}"
+            )
+        if prefix is None:
+            self._refused.update(packages)
+            self._console.say(
+                "  There are no rights for apt-get here (neither root nor sudo); going on without it."
+            )
+            return
+        try:
+            self._apt.install(packages, prefix)
+        except WorldError:
+            # One package that this release does not have must not keep the others away:
+            # what is missing then is found by looking at the installed libraries.
+            if must:
+                self._apt.install(must, prefix)
+
+    def _install_libraries(self, *, is_fatal: bool) -> None:
+        """Look what the installed packages link, install what is missing, and look again."""
+        try:
+            missing = self._missing()
+            if missing:
+                self._install_missing(missing)
+        except WorldError as error:
+            if is_fatal:
+                raise
+            self._console.say(str(error))
+            return
+        self._environment.note_libraries(True)
+
+    def _install_missing(self, missing: Missing) -> None:
+        """Install packages until nothing is missing; raises WorldError, which names what is and what to do.
+
+        What ldd finds missing can grow once a library is there and its own
+        needs show, so this looks again after each installation.
+        """
+        tried = set(self._refused)
+        while missing:
+            packages, _ = packages_for(missing, time64=self._apt.time64)
+            prefix = None
+            if self._apt.is_there and not tried.issuperset(packages):
+                self._console.say(
+                    f"QtWebEngine needs more of the system; installing with apt-get: {' '.join(packages)}"
+                )
+                prefix = self._apt.prefix()
+            if prefix is None:
+                raise WorldError(self._advice(missing, tried - self._refused))
+            self._apt.install(packages, prefix)
+            tried.update(packages)
+            missing = self._missing()
+
+    def _advice(self, missing: Missing, installed: set[str]) -> str:
+        """Return what is missing and what a person can do about it."""
+        packages, unknown = packages_for(missing, time64=self._apt.time64)
+        if not self._apt.is_there:
+            return (
+                f"The system lacks {missing.sentence()}; install them with its package manager "
+                f"(on Debian they are in {' '.join(packages)}) and start again."
+            )
+        if not packages:
+            return (
+                f"The system lacks the shared libraries {', '.join(unknown)}, and their Debian package "
+                f"is not known here; find it with: apt-file search {unknown[0]}"
+            )
+        if installed.issuperset(packages):
+            return (
+                f"The system still lacks {missing.sentence()} after apt-get installed {' '.join(packages)}; "
+                f"see {self._console.log}"
+            )
+        return (
+            f"The system lacks {missing.sentence()}, and there are no rights to install them; "
+            f"have this run and start again: {self._apt.command(packages)}"
+        )
+
+    def _missing(self) -> Missing:
+        places = self._environment.site_packages()
+        if not places:
+            raise WorldError(f"{self._environment.folder} is damaged; delete it and start again.")
+        return missing_libraries(places[0])
+
+
+def _venv_packages() -> tuple[str, ...]:
+    """Return the Debian package without which this interpreter makes no virtual environment."""
+    if importlib.util.find_spec("venv") is not None and importlib.util.find_spec("ensurepip") is not None:
+        return ()
+    return (f"python{sys.version_info.major}.{sys.version_info.minor}-venv",)

@@ -1,0 +1,72 @@
+"""The desktop application: Qt, the embedded browser and the window, begun and ended in the right order."""
+
+import sys
+import time
+from concurrent.futures import Future
+from typing import Protocol
+
+from gui.live.engine import prepare_engine, quiet_engine
+
+_CLOSE_SECONDS = 15.0
+
+
+class Opening(Protocol):
+    """What the window begins with."""
+
+    task: str
+    seed: int
+    url: str
+    instruction: str
+    chosen: bool
+    preset: str
+    llm: str
+
+
+class Application:
+    """Owns the QApplication and the live page; make one, before anything else of Qt."""
+
+    def __init__(self, *, theme: str = "system", accept_dialogs: bool = True, profiles: str = "") -> None:
+        endpoint = prepare_engine()
+        quiet_engine()
+        from PySide6.QtWidgets import QApplication
+
+        self._qt = QApplication.instance() or QApplication(sys.argv[:1])
+        self._qt.setApplicationName("backstep")
+        self._qt.setOrganizationName("backstep")
+        self._theme = theme
+        from gui.live.embedded_host import EmbeddedHost
+        from gui.live.page_area import PageArea
+
+        self.area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
+        self.host = EmbeddedHost(self.area, endpoint)
+
+    def show_window(self, session, opening: Opening) -> int:  # type: ignore[no-untyped-def]
+        """Show the window on a session until it is closed; returns the exit code."""
+        from PySide6.QtCore import QSettings
+
+        from gui.main_window import MainWindow
+        from gui.remembered import OpenedTask
+
+        window = MainWindow(session, self.area, QSettings())
+        window.show()
+        session.start()
+        window.restore_choices(preset=opening.preset, llm=opening.llm)
+        task = OpenedTask(
+            task=opening.task, seed=opening.seed, url=opening.url, instruction=opening.instruction
+        )
+        window.open_task(task)
+        if not opening.chosen:
+            window.welcome_at_first_start()
+        code = int(self._qt.exec())
+        self._end(session.close())
+        session.stop_worker()
+        self.area.close_pages()
+        self._qt.processEvents()
+        return code
+
+    def _end(self, closing: "Future[None]") -> None:
+        # The browser is served by this thread: it goes on serving while the session lets go of it.
+        deadline = time.monotonic() + _CLOSE_SECONDS
+        while not closing.done() and time.monotonic() < deadline:
+            self._qt.processEvents()
+            time.sleep(0.005)

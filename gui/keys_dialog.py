@@ -1,0 +1,60 @@
+"""A list of every key."""
+
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from gui.theme import Theme
+from gui.widgets.words import set_tone
+from gui.window_actions import plain
+from gui.window_docks import PLACES
+
+_ELSEWHERE = (
+    ("Enter", "Accept, where the focus is in Next action"),
+    ("Enter, double-click", "Put a permissible action in place of the next one"),
+    ("Enter, Shift+Enter", "Next and previous match, in a search field"),
+    ("Right, Left", "Open and close a run in Runs & steps"),
+    ("Ctrl+Shift+P, Ctrl+Shift+M", "Choose the preset, choose the LLM"),
+    ("Alt+G, Alt+C", "Fold or unfold the prompt, copy it"),
+)
+
+
+class KeysDialog(QDialog):
+    """Lists commands, docks and what the panels know."""
+
+    def __init__(self, theme: Theme, actions: list[QAction], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keys")
+        inside = QWidget()
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(16, 12, 16, 12)
+        grid.setHorizontalSpacing(24)
+        grid.setVerticalSpacing(5)
+        groups = (
+            ("Commands", [(self._key(action), plain(action.text())) for action in actions]),
+            ("Docks: show and go to; once more hides", [(place.key, place.name) for place in PLACES]),
+            ("In the panels", list(_ELSEWHERE)),
+        )
+        for title, rows in groups:
+            heading = QLabel(title, inside)
+            heading.setFont(theme.heading_font())
+            grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
+            for key, words in rows:
+                row = grid.rowCount()
+                keys = QLabel(key, inside)
+                keys.setFont(theme.machine_font())
+                set_tone(keys, "dim")
+                grid.addWidget(keys, row, 0)
+                grid.addWidget(QLabel(words, inside), row, 1)
+        grid.setColumnStretch(1, 1)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setWidget(inside)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(area)
+        layout.addWidget(buttons)
+        self.resize(520, 620)
+
+    def _key(self, action: QAction) -> str:
+        return action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)

@@ -1,0 +1,99 @@
+"""What the window remembers from one start to the next."""
+
+from PySide6.QtCore import QByteArray, QSettings
+
+from core.model import Record
+
+_RECENT = 8
+
+
+class OpenedTask(Record):
+    """A task as it was opened."""
+
+    task: str
+    seed: int = 0
+    url: str = ""
+    instruction: str = ""
+
+
+class Remembered:
+    """Reads and writes `settings`; what is damaged there counts as not remembered."""
+
+    def __init__(self, settings: QSettings) -> None:
+        self._settings = settings
+
+    @property
+    def preset(self) -> str:
+        return self._text("last/preset")
+
+    @preset.setter
+    def preset(self, name: str) -> None:
+        self._settings.setValue("last/preset", name)
+
+    @property
+    def llm(self) -> str:
+        return self._text("last/llm")
+
+    @llm.setter
+    def llm(self, name: str) -> None:
+        self._settings.setValue("last/llm", name)
+
+    @property
+    def pace(self) -> float:
+        """Seconds to wait between the steps of a run."""
+        try:
+            return max(0.0, float(self._text("last/pace") or 0))
+        except ValueError:
+            return 0.0
+
+    @pace.setter
+    def pace(self, seconds: float) -> None:
+        self._settings.setValue("last/pace", str(seconds))
+
+    @property
+    def recent(self) -> tuple[OpenedTask, ...]:
+        """The tasks opened last, newest first, each once."""
+        found = []
+        stored = self._settings.value("last/tasks", [])
+        for text in [stored] if isinstance(stored, str) else stored or []:
+            try:
+                found.append(OpenedTask.model_validate_json(text))
+            except ValueError:
+                continue
+        return tuple(found[:_RECENT])
+
+    def add_recent(self, opened: OpenedTask) -> None:
+        others = [one for one in self.recent if (one.task, one.url) != (opened.task, opened.url)]
+        texts = [one.model_dump_json() for one in (opened, *others)][:_RECENT]
+        self._settings.setValue("last/tasks", texts)
+
+    @property
+    def last_task(self) -> OpenedTask | None:
+        return next(iter(self.recent), None)
+
+    @property
+    def welcome_seen(self) -> bool:
+        return self._text("welcome/seen") == "true"
+
+    @welcome_seen.setter
+    def welcome_seen(self, seen: bool) -> None:
+        self._settings.setValue("welcome/seen", "true" if seen else "false")
+
+    def layout(self, version: int) -> tuple[QByteArray, QByteArray] | None:
+        """Return the window's geometry and state, or None where an older version stored them."""
+        geometry, state = self._settings.value("layout/geometry"), self._settings.value("layout/state")
+        if self._text("layout/version") != str(version):
+            return None
+        if isinstance(geometry, QByteArray) and isinstance(state, QByteArray):
+            return geometry, state
+        return None
+
+    def keep_layout(self, geometry: QByteArray, state: QByteArray, version: int) -> None:
+        self._settings.setValue("layout/geometry", geometry)
+        self._settings.setValue("layout/state", state)
+        self._settings.setValue("layout/version", str(version))
+        self._settings.sync()
+
+    def _text(self, key: str) -> str:
+        value = self._settings.value(key, "")
+        return value if isinstance(value, str) else str(value)

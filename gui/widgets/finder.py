@@ -1,0 +1,82 @@
+"""Finds words in one or several texts side by side."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from gui.theme import Theme
+from gui.widgets.formats import thousands
+from gui.widgets.search_field import SearchField
+from gui.widgets.text_view import TextView
+from gui.widgets.words import set_tone
+
+_IDLE_MS = 120
+
+
+class Finder(QWidget):
+    """A search field with the number of matches; Enter and Shift+Enter go through them in turn."""
+
+    def __init__(
+        self, theme: Theme, placeholder: str, views: Sequence[TextView], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._views = tuple(views)
+        self._turn = 0
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(_IDLE_MS)
+        self._idle.timeout.connect(self.refresh)
+        self.field = SearchField(theme, placeholder, self)
+        self.field.setMinimumWidth(90)
+        self.field.setMaximumWidth(230)
+        self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.field.textChanged.connect(lambda _text: self._idle.start())
+        self.field.next_wanted.connect(self.go_on)
+        self.field.previous_wanted.connect(self.go_back)
+        self.counted = QLabel(self)
+        self.counted.setFont(theme.small_font())
+        set_tone(self.counted, "dim")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(self.counted)
+        row.addWidget(self.field, 1)
+
+    def search_in(self, views: Sequence[TextView]) -> None:
+        """Search these from now on."""
+        for view in self._views:
+            if view not in views:
+                view.search("")
+        self._views = tuple(views)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Search anew: the words or the texts have changed."""
+        self._idle.stop()
+        needle = self.field.text()
+        found = sum(view.search(needle) for view in self._views)
+        self._turn = next((at for at, view in enumerate(self._views) if view.found), 0)
+        self.counted.setText("" if not needle else f"{thousands(found)} found" if found else "none found")
+        set_tone(self.counted, "bad" if needle and not found else "dim")
+
+    def focus_search(self) -> None:
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.field.selectAll()
+
+    def go_on(self) -> None:
+        self._go(1)
+
+    def go_back(self) -> None:
+        self._go(-1)
+
+    def _go(self, offset: int) -> None:
+        if self._idle.isActive():
+            self.refresh()
+            return
+        view = self._views[self._turn]
+        last = view.found - 1 if offset > 0 else 0
+        others = [at for at, other in enumerate(self._views) if other.found and at != self._turn]
+        if view.found_index == last and others:
+            self._turn = others[0]
+        self._views[self._turn].go_to_match(offset)

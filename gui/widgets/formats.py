@@ -1,0 +1,51 @@
+"""Numbers as the window writes them."""
+
+from core.debugger.snapshots import SessionView
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Return ``1 call`` or ``3 calls``."""
+    return f"{thousands(number)} {noun if number == 1 else plural or noun + 's'}"
+
+
+def thousands(number: int) -> str:
+    """Return ``5 120``, with narrow no-break spaces between thousands."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def dollars(cost: float | None) -> str:
+    """Return ``$0.02``; what costs less than a cent shows the digits that matter, no price a dash."""
+    if cost is None:
+        return "–"
+    if cost and cost < 0.01:
+        return f"${cost:.2g}" if cost >= 0.0001 else "<$0.0001"
+    return f"${cost:.2f}"
+
+
+def seconds(value: float) -> str:
+    """Return ``412 ms``, ``3.2 s`` or ``2 min 5 s``."""
+    if value < 1:
+        return f"{value * 1000:.0f} ms"
+    if value < 60:
+        return f"{value:.1f} s"
+    return f"{int(value // 60)} min {int(value % 60)} s"
+
+
+def milliseconds(value: float) -> str:
+    return seconds(value / 1000)
+
+
+def facts(view: SessionView) -> str:
+    """Return the status bar's line, such as ``step 4 of 30 · phase review · 3 calls · …``."""
+    if view.run is None:
+        return {"opening": "opening the task…", "failed": "no run"}.get(view.mode, "no task is open")
+    parts = [f"step {view.step} of {view.max_steps}"]
+    if view.phase and view.mode not in ("ended", "failed"):
+        parts.append(f"phase {view.phase}")
+    parts.append(count(view.calls, "call"))
+    parts.append(count(view.tokens, "token"))
+    if view.cost is not None:
+        parts.append(dollars(view.cost))
+    if view.beside_llm_ms is not None:
+        parts.append(f"{milliseconds(view.beside_llm_ms)} beside the LLM")
+    return " · ".join(parts)

@@ -1,0 +1,119 @@
+"""Whose an action is: always a colour, a shape and a word together."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from core.agent.records import Origin
+from gui.theme import Theme
+
+
+def paint_origin(painter: QPainter, room: QRectF, origin: Origin, colour: QColor, *, hollow: bool = False) -> None:
+    """Draw an origin's shape into `room`: disc, diamond, triangle or square.
+
+    `hollow` leaves the inside empty: an action that failed or was skipped.
+    """
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    pen = painter.pen()
+    pen.setColor(colour)
+    pen.setWidthF(1.8)
+    painter.setPen(pen)
+    painter.setBrush(Qt.BrushStyle.NoBrush if hollow else colour)
+    centre, radius = room.center(), min(room.width(), room.height()) / 2 - 1
+    if origin == "person":
+        painter.drawPolygon(
+            QPolygonF(
+                [
+                    centre + QPointF(0, -radius),
+                    centre + QPointF(radius, 0),
+                    centre + QPointF(0, radius),
+                    centre + QPointF(-radius, 0),
+                ]
+            )
+        )
+    elif origin == "remedy":
+        painter.drawPolygon(
+            QPolygonF(
+                [
+                    centre + QPointF(0, -radius),
+                    centre + QPointF(radius, radius * 0.8),
+                    centre + QPointF(-radius, radius * 0.8),
+                ]
+            )
+        )
+    elif origin == "replay":
+        side = radius * 0.8
+        painter.drawRect(QRectF(centre.x() - side, centre.y() - side, 2 * side, 2 * side))
+    else:
+        painter.drawEllipse(centre, radius * 0.85, radius * 0.85)
+    painter.restore()
+
+
+def paint_chosen(painter: QPainter, room: QRectF, colour: QColor) -> None:
+    """Draw the mark of the chosen action: a triangle that points at it."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    middle = room.center().y()
+    painter.drawPolygon(
+        QPolygonF(
+            [
+                QPointF(room.left() + 1, room.top()),
+                QPointF(room.right(), middle),
+                QPointF(room.left() + 1, room.bottom()),
+            ]
+        )
+    )
+    painter.restore()
+
+
+class OriginMark(QWidget):
+    """An origin's shape with a word beside it."""
+
+    def __init__(self, theme: Theme, origin: Origin = "agent", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._origin: Origin = origin
+        self._text = origin
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+        self.show_origin(origin)
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    def show_origin(self, origin: Origin, text: str = "") -> None:
+        """Show this origin, with its own name or `text` as the word."""
+        self._origin = origin
+        self._text = text or origin
+        self.setAccessibleName(self._text)
+        self.setToolTip(_MEANINGS[origin])
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        return QSize(16 + metrics.horizontalAdvance(self._text) + 2, metrics.height() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        room = QRectF(0, (self.height() - 11) / 2, 11, 11)
+        paint_origin(painter, room, self._origin, QColor(self._theme.tokens.of(self._origin)))
+        painter.setPen(self._theme.colour("dim"))
+        painter.drawText(
+            self.rect().adjusted(16, 0, 0, 0), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), self._text
+        )
+
+
+_MEANINGS: dict[Origin, str] = {
+    "agent": "The agent's own action",
+    "person": "Chosen or changed by a person",
+    "remedy": "An alternative prepared before",
+    "replay": "Taken over from a recorded run",
+}

@@ -1,0 +1,65 @@
+"""A tool button that shows what is chosen and opens a menu to choose another."""
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QStyle, QStyleOptionToolButton, QStylePainter, QToolButton, QWidget
+
+from gui.theme import Theme
+
+
+class PickerButton(QToolButton):
+    """The name of the choice in dim letters, the choice beside it, and an arrow."""
+
+    def __init__(self, theme: Theme, name: str, *, widest: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._name = name
+        self._value = ""
+        self._widest = widest
+        self.setProperty("picker", True)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setMenu(QMenu(self))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        theme.changed.connect(self.update)
+
+    @property
+    def value(self) -> str:
+        return self._value
+
+    def show_value(self, value: str, tooltip: str) -> None:
+        self._value = value
+        self.setAccessibleName(f"{self._name}: {value}")
+        self.setToolTip(tooltip)
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        text = metrics.horizontalAdvance(self._name) + 7 + metrics.horizontalAdvance(self._value)
+        return QSize(min(self._widest, text + 38), metrics.height() + 12)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(96, self.sizeHint().width()), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QStylePainter(self)
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        option.text = ""
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+        self._paint_words(painter)
+
+    def _paint_words(self, painter: QPainter) -> None:
+        metrics = self.fontMetrics()
+        room = self.rect().adjusted(10, 0, -24, 0)
+        middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+        painter.setPen(self._theme.colour("dim"))
+        painter.drawText(room, middle, self._name)
+        room.setLeft(room.left() + metrics.horizontalAdvance(self._name) + 7)
+        painter.setPen(self._theme.colour("text" if self.isEnabled() else "faint"))
+        painter.drawText(
+            room, middle, metrics.elidedText(self._value, Qt.TextElideMode.ElideMiddle, max(0, room.width()))
+        )
+        arrow = QRect(self.width() - 21, (self.height() - 12) // 2, 12, 12)
+        self._theme.icon("chevron-down").paint(painter, arrow)

@@ -1,0 +1,93 @@
+"""Labels: elided to the room there is, or words in place of content."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedWidget, QWidget
+
+
+class ElidedLabel(QLabel):
+    """One line that gives way when room is short; its tooltip has the whole of it."""
+
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        *,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
+        super().__init__(parent)
+        self._mode = mode
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        super().setText(text.replace("\n", " "))
+        self._tell()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(12, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._tell()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        room = self.contentsRect()
+        text = self.fontMetrics().elidedText(self.text(), self._mode, room.width())
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.drawText(room, int(self.alignment() | Qt.AlignmentFlag.AlignVCenter), text)
+
+    def _tell(self) -> None:
+        cut = self.fontMetrics().horizontalAdvance(self.text()) > self.contentsRect().width()
+        self.setToolTip(self.text() if cut else "")
+
+
+class Words(QLabel):
+    """A dim paragraph that says what is missing here and what to do."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, *, tone: str = "dim") -> None:
+        super().__init__(text, parent)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.setContentsMargins(10, 8, 10, 8)
+        self.setMinimumWidth(60)
+        set_tone(self, tone)
+
+
+class OrWords(QStackedWidget):
+    """Shows its content, or in its place words that say why there is none."""
+
+    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.content = content
+        self.words = Words()
+        self.addWidget(content)
+        self.addWidget(self.words)
+
+    def say(self, text: str) -> None:
+        """Show `text` in place of the content, or the content where it is empty."""
+        self.words.setText(text)
+        self.words.setAccessibleName(text)
+        self.setCurrentWidget(self.words if text else self.content)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, 30)
+
+
+def set_tone(widget: QWidget, tone: str) -> None:
+    """Colour a label by what its words are: dim, faint, bad, good, remedy, or plain where empty."""
+    set_flag(widget, "tone", tone)
+
+
+def set_flag(widget: QWidget, name: str, value: object) -> None:
+    """Set a property that the style sheet asks for, and have the widget drawn by it."""
+    if widget.property(name) == value:
+        return
+    widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+    widget.updateGeometry()
+    widget.update()

@@ -1,0 +1,47 @@
+"""Backstep: the only place that joins core and gui."""
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from core.setup import ensure, import_failed
+
+if __name__ == "__main__":
+    ensure(sys.argv)
+
+if TYPE_CHECKING:
+    from core.browser.host import BrowserHost
+    from core.cli.window import WindowArguments
+    from core.debugger.headless import RunReport
+    from core.settings import Settings
+
+
+def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
+    """Open the window and return its exit code when it closes."""
+    from core.cli.window import make_session
+    from gui.application import Application
+
+    application = Application(theme=settings.theme, accept_dialogs=settings.dialogs == "accept")
+    return application.show_window(make_session(settings, application.host), arguments)
+
+
+def with_embedded(
+    work: "Callable[[BrowserHost], Awaitable[RunReport]]", settings: "Settings"
+) -> "RunReport":
+    """Give the embedded browser, offscreen, to a piece of work."""
+    from gui.offscreen import run_offscreen
+
+    return run_offscreen(work, accept_dialogs=settings.dialogs == "accept")
+
+
+def entry() -> None:
+    """Run the command line; an error that a user can mend is one sentence and an exit code."""
+    try:
+        from core.cli.app import make_app, run_app
+    except ImportError as error:
+        import_failed(error, sys.argv)
+    sys.exit(run_app(make_app(open_window=open_window, with_embedded=with_embedded)))
+
+
+if __name__ == "__main__":
+    entry()

@@ -37,6 +37,8 @@ from gui.window_menus import Menus
 
 _LAYOUT_VERSION = 1
 _FIRST_SIZE = (1280, 800)
+_FIRST_PAINT_MS = 300
+"""Stalls are measured from the first picture of the window on."""
 
 
 class MainWindow(QMainWindow):
@@ -479,7 +481,7 @@ class MainWindow(QMainWindow):
             self._fresh_layout = False
             self.docks.size_at_first()
         self.setFocus(Qt.FocusReason.OtherFocusReason)
-        QTimer.singleShot(0, self, self.heartbeat.start)
+        QTimer.singleShot(_FIRST_PAINT_MS, self, self.heartbeat.start)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         for relay in self._relays:

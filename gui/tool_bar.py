@@ -34,7 +34,7 @@ class ToolBar(QToolBar):
         self.setMovable(False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.setIconSize(QSize(15, 15))
+        self.setIconSize(QSize(20, 15))
         self.task = PickerButton(theme, "Task", widest=248, parent=self)
         self.preset = PickerButton(theme, "Preset", widest=150, parent=self)
         self.llm = PickerButton(theme, "LLM", widest=190, parent=self)

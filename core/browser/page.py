@@ -86,6 +86,7 @@ class Page:
         self.crashed = False
         self.frame_of_ref: dict[int, str] = {}
         self._contexts: dict[tuple[int, str], int] = {}
+        self._page_worlds: dict[tuple[int, str], int] = {}
         self._context_came = asyncio.Event()
         self._known_listeners: dict[tuple[int, int], dict[int, frozenset[str]]] = {}
         self._child_sessions: dict[int, CDPSession | None] = {}
@@ -132,6 +133,8 @@ class Page:
 
     def _on_context(self, session: CDPSession, event: dict[str, Any]) -> None:
         context = event["context"]
+        if context["auxData"].get("isDefault"):
+            self._page_worlds[id(session), context["auxData"]["frameId"]] = context["id"]
         if context["name"] == WORLD:
             self._contexts[id(session), context["auxData"]["frameId"]] = context["id"]
             self._context_came.set()
@@ -366,10 +369,11 @@ class Page:
         context = await self._context(link)
         known = self._known_listeners.setdefault((id(link.session), context), {})
         try:
-            handle = await link.session.send(
-                "Runtime.evaluate",
-                {"expression": "document", "contextId": context, "objectGroup": "backstep"},
-            )
+            # From the page's own world: asked from ours, Chromium 140 tells of our listeners only.
+            where: dict[str, Any] = {"expression": "document", "objectGroup": "backstep"}
+            if (page_world := self._page_worlds.get((id(link.session), link.id))) is not None:
+                where["contextId"] = page_world
+            handle = await link.session.send("Runtime.evaluate", where)
             answer = await link.session.send(
                 "DOMDebugger.getEventListeners",
                 # Not with "pierce": Chromium 156 then crashes the renderer a moment later, in two runs of three.
@@ -417,6 +421,23 @@ class Page:
                     "arguments": arguments,
                 },
             )
+
+    async def element_at(self, x: float, y: float) -> dict[str, Any] | None:
+        """Return ref, label and box of the element at a point of the viewport, through frames; None for nothing."""
+        links = await self.find_frames()
+        found = await self.walker("at", x, y)
+        for link in links[1:]:
+            owner = await self.frame_owner(link)
+            if found is None or owner is None or owner != found["ref"]:
+                continue
+            left, top = found["box"]["x"], found["box"]["y"]
+            inner = await self.walker("at", x - left, y - top, frame=link)
+            if inner is not None:
+                inner["box"]["x"] += left
+                inner["box"]["y"] += top
+                self.frame_of_ref[inner["ref"]] = link.id
+                found = inner
+        return dict(found) if found is not None else None
 
     # What environments need
 

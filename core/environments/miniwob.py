@@ -105,8 +105,10 @@ class MiniWob:
         )
         url = f"{origin}/{task.details['page']}"
         await page.goto(url)
-        state = await self._started(task, page)
-        await page.settle()
+        state = await _read(page)
+        if state is None or not state.ready:
+            state = await self._started(task, page)
+            await page.settle()
         return Episode(task=task, seed=seed, instruction=plain_instruction(state.instruction), start_url=url)
 
     async def ended(self, page: PageDriver) -> bool:

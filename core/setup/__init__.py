@@ -80,8 +80,9 @@ def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
     from core.setup.project import load_project
 
     environment = Environment(_ROOT / ".venv")
-    again = os.environ.get("BACKSTEP_REPAIRED") == "1"
-    if again or not environment.is_running:
+    if not environment.is_running:
+        _fail(f"{error}; install what it names for {sys.executable} and start again.")
+    if os.environ.get("BACKSTEP_REPAIRED") == "1":
         _fail(f"{error}; install what it names, or delete {environment.folder} and start again.")
     try:
         Installer(load_project(_ROOT), environment).repair(needs(argv)[0], reason=str(error))
@@ -147,17 +148,30 @@ def _has_all_itself(requirements: Sequence[str]) -> bool:
 
 
 def _use_newer_python(argv: Sequence[str], restarted: str) -> NoReturn:
-    import shutil
-
-    have = ".".join(map(str, sys.version_info[:3]))
-    names = [f"python3.{minor}" for minor in range(19, MINIMUM[1] - 1, -1)]
-    found = None if restarted == _NEWER else next(filter(None, map(shutil.which, names)), None)
+    found = None if restarted == _NEWER else _newer_python()
     if found is None:
+        have = ".".join(map(str, sys.version_info[:3]))
         _fail(
             f"Backstep needs Python {MINIMUM[0]}.{MINIMUM[1]} or newer; {sys.executable} is {have}; "
             f"install one, such as the package python3.11, and start again with it: python3.11 main.py"
         )
     _restart(found, argv, _NEWER)
+
+
+def _newer_python() -> str | None:
+    """Return the oldest Python on PATH that will do and runs: a name there can be a shim of none."""
+    import shutil
+    import subprocess
+
+    program = f"import sys; sys.exit(sys.version_info < {MINIMUM})"
+    for minor in range(MINIMUM[1], MINIMUM[1] + 9):
+        path = shutil.which(f"python3.{minor}")
+        if (
+            path is not None
+            and subprocess.run([path, "-c", program], stderr=subprocess.DEVNULL).returncode == 0
+        ):
+            return path
+    return None
 
 
 def _restart(interpreter: str, argv: Sequence[str], why: str) -> NoReturn:

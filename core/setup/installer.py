@@ -19,7 +19,7 @@ from core.setup.project import Project
 
 _FRESH_BYTES = 1_800_000_000
 """What a fresh environment takes on disk, with what pip unpacks on the way."""
-_DOWNLOAD = "about 400 MB"
+_DOWNLOAD = "about 350 MB"
 
 Libraries = Literal["require", "try", "ignore"]
 """Whether a command cannot do without the shared libraries, wants them if it can, or has no use for them."""

@@ -24,10 +24,9 @@ _COMPRESSED_ALREADY = (
     "application/zip",
     "application/gzip",
 )
-_LEVEL = 9
+_LEVEL = 3
 _SMALL = 128 * 1024
-"""Bytes up to which the thorough level, and dictionaries, cost a millisecond or two at most."""
-_FAST_LEVEL = 3
+"""Bytes up to which trying dictionaries costs less than a millisecond."""
 _TINY = 64
 """Bytes below which nothing is gained."""
 _DICTIONARIES = 4
@@ -41,7 +40,7 @@ def hash_of(data: bytes) -> BlobHash:
 
 
 def compress(data: bytes) -> bytes:
-    return zstandard.ZstdCompressor(level=_LEVEL if len(data) <= _SMALL else _FAST_LEVEL).compress(data)
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
 
 
 def decompress(data: bytes, dictionary: bytes | None = None) -> bytes:

@@ -267,8 +267,9 @@ class ActionPanel(QWidget):
         thinking = view.outcome == "thinking" and not answering
         there = bool(view.action or view.thought or view.message or view.editable or thinking or answering)
         self.or_words.say("" if there else _words_without_action(self._session))
-        self.origin.setVisible(not thinking)
-        if answering:
+        if thinking:
+            self.origin.show_origin("agent", "the agent is thinking")
+        elif answering:
             self.origin.show_origin("person", "you answer in the LLM's place")
         else:
             person = view.origin == "person" or (view.editable and self.changed)
@@ -287,7 +288,8 @@ class ActionPanel(QWidget):
         _show_text(self.taken, view.action if view.action and not self.editable and not thinking else "")
         before = view.proposed or (self._base if view.editable and self.changed and not answering else "")
         _show_text(self.proposed, f"The agent had proposed: {before}" if before else "")
-        _show_text(self.message, view.message)
+        waiting = "Waiting for the first words of the LLM. F5 twice cancels the call." if thinking else ""
+        _show_text(self.message, view.message or (waiting if not view.streaming else ""))
         set_tone(self.message, "bad" if view.outcome == "failed" else "dim")
         _show_text(self.queue, "Then: " + "  ·  ".join(view.queue) if view.queue else "")
         self.buttons.setVisible(self.editable)

@@ -45,8 +45,12 @@ class FittedText(QPlainTextEdit):
         for line in self.toPlainText().split("\n"):
             # Words wrap before the edge: allow for what is lost at the end of each line.
             needed += max(1, math.ceil(metrics.horizontalAdvance(line) * 1.06 / room))
-            if needed >= self._lines:
+            if needed > self._lines:
                 break
-        height = min(needed, self._lines) * metrics.lineSpacing() + 2
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            policy.ScrollBarAsNeeded if needed > self._lines else policy.ScrollBarAlwaysOff
+        )
+        height = min(needed, self._lines) * metrics.lineSpacing() + 4
         if height != self.maximumHeight():
             self.setFixedHeight(height)

@@ -1,0 +1,59 @@
+"""The current tab as environments see it: a `PageDriver` over whatever tab is current."""
+
+from typing import Any
+
+from playwright.async_api import Page as PlaywrightPage
+
+from core.browser.page import PageGone
+from core.browser.tabs import Tabs
+
+
+class TabDriver:
+    """Gives an environment what it needs to open and judge a task."""
+
+    def __init__(self, tabs: Tabs) -> None:
+        self._tabs = tabs
+
+    @property
+    def playwright_page(self) -> PlaywrightPage:
+        return self._tabs.current.playwright_page
+
+    async def goto(self, url: str) -> None:
+        """Open `url` and wait until it has come to rest; raises ActionError."""
+        await self._tabs.goto(url)
+
+    async def url(self) -> str:
+        return self._tabs.current.playwright_page.url
+
+    async def evaluate(self, script: str, *, main_world: bool = False) -> Any:
+        """Return the JSON value of an expression; asked again where the page navigates meanwhile."""
+        for _ in range(3):
+            try:
+                return await self._tabs.current.evaluate(script, main_world=main_world)
+            except PageGone:
+                await self.settle()
+        return await self._tabs.current.evaluate(script, main_world=main_world)
+
+    async def add_init_script(self, script: str) -> None:
+        await self._tabs.current.add_init_script(script)
+
+    async def set_cookies(self, cookies: list[dict[str, Any]]) -> None:
+        await self._tabs.current.set_cookies(cookies)
+
+    async def set_local_storage(self, origin: str, items: dict[str, str]) -> None:
+        await self._tabs.current.set_local_storage(origin, items)
+
+    async def html(self) -> str:
+        return await self._tabs.current.html()
+
+    async def settle(self) -> None:
+        await self._tabs.settle(self._tabs.mark())
+
+    async def open_tab(self, url: str) -> None:
+        """Open `url` in a further tab; the tab that was current stays so."""
+        first = self._tabs.current.tab
+        await self._tabs.open()
+        try:
+            await self._tabs.goto(url)
+        finally:
+            await self._tabs.make_current(first)

@@ -1,0 +1,225 @@
+"""Choosing: options of lists, boxes to check, dates, sliders and spinners, colours."""
+
+import re
+
+from core.llm.word_rules.clicking import by_colour, by_extreme, click, find
+from core.llm.word_rules.dates import pick_date, read_date
+from core.llm.word_rules.move import Answer, Intent, Move, Scene, act, said
+from core.llm.word_rules.page import GOOD, Page, hints
+from core.llm.word_rules.revealing import reveal
+from core.llm.word_rules.words import NUMBER, alike, content_words, norm, numbers, short
+from core.observation import Element, Option
+
+_BOXES = frozenset(("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"))
+
+
+def select(scene: Scene, intent: Intent) -> Answer:
+    """Answer a part that asks to select, choose, check or set something."""
+    page = scene.page
+    day = read_date(intent.text)
+    if day is not None:
+        return pick_date(scene, day)
+    if intent.role_word in ("slider", "spinner") or _needs_setting(intent):
+        return _set_numbers(scene, intent)
+    if re.search(r"\bodd\b.*\beven\b", intent.text, re.IGNORECASE):
+        return _mark_each(scene)
+    if not intent.names:
+        return _clear(scene) if not intent.roles else click(scene, intent)
+    if intent.place is not None and intent.roles:
+        return _check_placed(scene, intent)
+    if re.search(r"\bshades?\b|\ball\b", intent.text) and by_colour(page, intent.text, page.can("click")):
+        return _all_of_colour(scene, intent)
+    if by_extreme(scene, scene.objective.text, page.can("click")) is not None and not _on_offer(page, intent):
+        return click(scene, intent.model_copy(update={"text": scene.objective.text}))
+    missing: list[str] = []
+    for name in intent.names:
+        answer = _choose(scene, name, intent)
+        if isinstance(answer, Move):
+            return answer
+        if answer is None:
+            missing.append(name)
+    if not missing:
+        return "done"
+    whole = intent.text.split(" ", 1)[-1]
+    joined = _choose(scene, whole, intent) if len(intent.names) > 1 and len(missing) == len(intent.names) else None
+    return joined or reveal(scene, short(", ".join(missing)))
+
+
+def _needs_setting(intent: Intent) -> bool:
+    return "slider" in intent.text or "spinner" in intent.text
+
+
+def _on_offer(page: Page, intent: Intent) -> bool:
+    return any(alike(name, one.name) >= 0.9 for name in intent.names for one in page.elements)
+
+
+def _option(element: Element, name: str) -> Option | None:
+    scored = [(alike(name, option.label), option) for option in element.options if not option.disabled]
+    top = max((score for score, _ in scored), default=0.0)
+    return next(option for score, option in scored if score == top) if top >= 0.8 else None
+
+
+def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
+    """Choose one name: an option of a list, a box, else whatever answers to it."""
+    page = scene.page
+    for element in page.can("select"):
+        option = _option(element, name)
+        if option is None:
+            continue
+        if option.selected or _was_selected(scene, element, option):
+            return "done"
+        move = Move(act("select", element, option=option.label or option.value), f'{said(element).capitalize()} offers "{option.label}".')
+        if scene.allowed(move):
+            return move
+    boxes = [one for one in page.can("check") if one.role in _BOXES]
+    box = page.best(name, boxes, least=0.85)
+    if box is None and boxes:
+        box = page.best(name, boxes, least=GOOD)
+    if box is not None:
+        if "checked" in box.states:
+            return "done"
+        move = Move(act("check", box), f"{said(box).capitalize()} is to be checked.")
+        return move if scene.allowed(move) else None
+    if boxes and (named := related(name, boxes)) is not None:
+        if "checked" in named.states:
+            return "done"
+        return Move(act("check", named), f'{said(named).capitalize()} comes nearest to "{name}".')
+    element_or_none = find(scene, intent.model_copy(update={"names": (name,), "place": None}))
+    if element_or_none is None:
+        return None
+    if any(ok and action.kind == "click" and getattr(action.targets[0], "ref", None) == element_or_none.ref for _, action, ok in scene.past.of_part(scene.part)):
+        return "done"
+    move = Move(act("click", element_or_none), f"{said(element_or_none).capitalize()} is to be chosen.", finishes=len(intent.names) == 1)
+    return move if scene.allowed(move) else None
+
+
+def related(name: str, boxes: list[Element]) -> Element | None:
+    """Return the box whose words share the beginning of the name's, where one does."""
+    for box in boxes:
+        for word in content_words(box.name):
+            for asked in content_words(name):
+                if len(asked) >= 5 and len(word) >= 5 and word[:5] == asked[:5]:
+                    return box
+    return None
+
+
+def _was_selected(scene: Scene, element: Element, option: Option) -> bool:
+    return any(
+        ok and action.kind == "select" and action.option in (option.label, option.value)
+        and getattr(action.target, "ref", None) == element.ref
+        for _, action, ok in scene.past.actions
+        if action.kind == "select"
+    ) and not any(one.label for one in element.options if one.selected and one.label != option.label)
+
+
+def _clear(scene: Scene) -> Answer:
+    """Clear what is checked, where nothing is to be selected."""
+    for one in scene.page.can("check"):
+        if one.role == "checkbox" and "checked" in one.states:
+            move = Move(act("check", one, checked=False), f"{said(one).capitalize()} is to be cleared.")
+            if scene.allowed(move):
+                return move
+    return "done"
+
+
+def _check_placed(scene: Scene, intent: Intent) -> Answer:
+    page = scene.page
+    candidates = [one for one in page.elements if one.role in intent.roles and (page.may("check", one) or page.may("click", one))]
+    element = page.nth(candidates, intent.place or 1)
+    if element is None:
+        return reveal(scene, short(intent.text))
+    if "checked" in element.states:
+        return "done"
+    kind = "check" if page.may("check", element) else "click"
+    return Move(act(kind, element), f"{said(element).capitalize()} is at the place asked for.", finishes=True)
+
+
+def _all_of_colour(scene: Scene, intent: Intent) -> Answer:
+    for one in by_colour(scene.page, intent.text, scene.page.can("click")):
+        if scene.past.touched(one.ref, "click") or {"selected", "checked", "pressed"} & set(one.states):
+            continue
+        move = Move(act("click", one), f"{said(one).capitalize()} has a colour asked for.")
+        if scene.allowed(move):
+            return move
+    return "done"
+
+
+def _mark_each(scene: Scene) -> Answer:
+    """Mark each number by what it is: the button so named nearest to it."""
+    page = scene.page
+    for one in page.elements:
+        if page.may("click", one) or not NUMBER.fullmatch(norm(one.name) or one.name.strip()):
+            continue
+        value = numbers(one.name)[0]
+        name = "even" if value % 2 == 0 else "odd"
+        at = page.index(one)
+        near = [other for other in page.elements[max(at - 2, 0) : at + 3] if norm(other.name) == name and page.may("click", other)]
+        near.sort(key=lambda other: abs(page.index(other) - at))
+        if near and not scene.past.touched(near[0].ref, "click"):
+            return Move(act("click", near[0]), f"{value:g} is {name}.")
+    return "done"
+
+
+# Sliders and spinners
+
+
+def _set_numbers(scene: Scene, intent: Intent) -> Answer:
+    """Set sliders or spinners, in page order, to the numbers that the part names."""
+    page = scene.page
+    wanted = numbers(intent.text)
+    handles = [one for one in page.elements if one.role == "slider" or any("slider handle" in hint for hint in hints(one))]
+    spinners = [one for one in page.elements if one.role == "spinbutton"]
+    if spinners and (intent.role_word == "spinner" or not handles):
+        return _set_spinner(scene, spinners[0], wanted)
+    for handle, number in zip(handles, wanted, strict=False):
+        shown = _shown_value(page, handle)
+        if shown is None or shown == number:
+            continue
+        if page.may("type", handle) and handle.role == "slider":
+            return Move(act("type", handle, text=f"{number:g}"), f"{number:g} is wanted and {shown:g} shown.")
+        return _nudge(scene, handle, shown, number)
+    return "done" if handles else None
+
+
+def _set_spinner(scene: Scene, spinner: Element, wanted: list[float]) -> Answer:
+    if not wanted:
+        return None
+    text = f"{wanted[0]:g}"
+    if spinner.value == text:
+        return "done"
+    move = Move(act("type", spinner, text=text), f"{text} goes into {said(spinner)}.")
+    return move if scene.allowed(move) else None
+
+
+def _shown_value(page: Page, handle: Element) -> float | None:
+    if handle.value and NUMBER.fullmatch(handle.value.strip()):
+        return float(handle.value)
+    for one in page.after(handle)[:2]:
+        if one.role in ("text", "status", "generic") and (found := numbers(one.name)):
+            return found[0]
+    return None
+
+
+def _nudge(scene: Scene, handle: Element, shown: float, number: float) -> Answer:
+    """Move a slider by keys; what a key does is read from the values before."""
+    if "focused" not in handle.states:
+        focus = Move(act("click", handle), f"{said(handle).capitalize()} takes keys once it is clicked.")
+        if scene.allowed(focus) and scene.past.touched(handle.ref, "click") < 2:
+            return focus
+    jump = _learned_jump(scene)
+    more = number > shown
+    near = abs(number - shown) < (jump or 8)
+    keys = ("ArrowRight" if more else "ArrowLeft") if near else ("PageUp" if more else "PageDown")
+    return Move(act("press", keys=keys), f"The slider shows {shown:g}, wanted is {number:g}.")
+
+
+def _learned_jump(scene: Scene) -> float | None:
+    """Return how far a page key moved the slider, as the thoughts before and after tell."""
+    turns = scene.past.turns
+    for before, after in zip(turns, turns[1:], strict=False):
+        if "Page" not in before.action:
+            continue
+        values = [re.search(r"slider shows (-?[\d.]+),", turn.thought) for turn in (before, after)]
+        if values[0] and values[1]:
+            return abs(float(values[1][1]) - float(values[0][1])) or None
+    return None

@@ -1,0 +1,76 @@
+"""Looking for what is not shown yet: sections, tabs, menus, further pages, the rest of a list."""
+
+import re
+
+from core.llm.word_rules.move import Move, Scene, act, said
+from core.llm.word_rules.page import hints, is_next
+from core.llm.word_rules.words import norm, stem, words
+from core.observation import Element
+
+_OPENERS = frozenset("expand expandable hitarea toggle menu more dropdown arrow caret open".split())
+_SIGNS = frozenset(("+", "▸", "▶", "▾", "▼", "…", "...", "☰", "⋮", "⋯", "more", "menu"))
+
+
+def reveal(scene: Scene, wanted: str) -> Move | None:
+    """Return a move that may bring `wanted` into the page, or None where all were tried."""
+    for element in candidates(scene):
+        move = Move(act("click", element), f'"{wanted}" is not to be seen; {said(element)} may hold it.')
+        if scene.allowed(move):
+            return move
+    for element in scene.page.can("hover"):
+        if element.role == "menuitem" and not scene.past.touched(element.ref, "hover", "click"):
+            move = Move(act("hover", element), f'"{wanted}" is not to be seen; {said(element)} may open a menu.')
+            if scene.allowed(move):
+                return move
+    return next_page(scene, wanted)
+
+
+def candidates(scene: Scene) -> list[Element]:
+    """Return what could be opened and was not yet, what says so plainly first."""
+    page, past = scene.page, scene.past
+    plain: list[Element] = []
+    hinted: list[Element] = []
+    for one in page.can("click"):
+        if past.touched(one.ref, "click") or "expanded" in one.states or "selected" in one.states:
+            continue
+        if "collapsed" in one.states or (one.role in ("tab", "treeitem")):
+            plain.append(one)
+        elif norm(one.name) in _SIGNS or one.name.strip() in _SIGNS:
+            hinted.append(one)
+        elif not one.name and any(stem(word) in _OPENERS or word in _OPENERS for hint in hints(one) for word in words(hint)):
+            if "collapsable" not in one.detail and "close" not in one.detail:
+                hinted.append(one)
+    return plain + hinted
+
+
+def next_page(scene: Scene, wanted: str) -> Move | None:
+    """Return a move to the next page of a list."""
+    for one in scene.page.can("click"):
+        if is_next(one) and one.role in ("link", "button", "generic"):
+            move = Move(act("click", one), f'"{wanted}" is not on this page of the list; the next one may have it.')
+            if scene.allowed(move):
+                return move
+    return None
+
+
+def expand(scene: Scene, wanted: str) -> Move | None | str:
+    """Answer a part that asks to expand something: done once anything of the page was opened for it."""
+    if any(ok for _, _, ok in scene.past.of_part(scene.part)):
+        return "done"
+    for one in candidates(scene):
+        move = Move(act("click", one), f"{said(one).capitalize()} is to be opened.", finishes=True)
+        if scene.allowed(move):
+            return move
+    return "done"
+
+
+def scrolled_to_end(scene: Scene, element: Element, down: bool) -> bool:
+    """Tell whether scrolling an element was refused already, so that it is at its end."""
+    pattern = re.compile(r"cannot scroll further")
+    direction = "down" if down else "up"
+    return any(
+        pattern.search(turn.result) and action.kind == "scroll" and action.direction == direction
+        for turn, action, _ in scene.past.actions
+        if any(getattr(target, "ref", None) == element.ref for target in action.targets)
+        or not action.targets
+    )

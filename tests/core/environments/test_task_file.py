@@ -1,0 +1,211 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from core.environments.task_file import TaskFile
+from core.errors import DataError
+from core.task import Episode
+
+TOML = """\
+title = "My tasks"
+
+[[tasks]]
+id = "find"
+instruction = "Find the price of the lamp."
+url = "https://shop.example.org"
+tags = ["shop", "search"]
+
+[tasks.judge]
+answer = "12 EUR"
+
+[[tasks]]
+id = "look"
+instruction = "Just look."
+url = "localhost:8000"
+"""
+
+
+def written(folder: Path, text: str, name: str = "mine.toml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def problems_of(path: Path) -> list[str]:
+    with pytest.raises(DataError) as caught:
+        TaskFile.read(path)
+    head, *lines = str(caught.value).splitlines()
+    assert head.startswith(str(path))
+    return [line.strip() for line in lines]
+
+
+def test_the_tasks_of_a_toml_file_are_read_in_order(tmp_path):
+    file = TaskFile.read(written(tmp_path, TOML))
+    find, look = file.tasks()
+    assert (file.id, file.title) == ("mine", "My tasks")
+    assert (find.id, find.environment, find.judged) == ("mine/find", "mine", True)
+    assert (find.start_url, find.tags) == ("https://shop.example.org", ("shop", "search"))
+    assert (look.start_url, look.judged) == ("http://localhost:8000", False)
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_a_json_file_says_the_same_as_a_list_or_under_tasks(tmp_path, wrapped):
+    tasks = [{"id": "a", "instruction": "Do it.", "url": "example.org", "judge": {"must_include": ["x"]}}]
+    path = written(tmp_path, json.dumps({"tasks": tasks} if wrapped else tasks), "mine.json")
+    (task,) = TaskFile.read(path).tasks()
+    assert (task.id, task.start_url, task.judged) == ("mine/a", "https://example.org", True)
+
+
+def test_the_name_in_the_file_comes_before_the_name_of_the_file(tmp_path):
+    file = TaskFile.read(written(tmp_path, 'name = "shop"\n' + TOML))
+    assert (file.id, file.tasks()[0].id) == ("shop", "shop/find")
+
+
+def test_a_url_that_begins_with_a_dot_is_a_file_beside_the_task_file(tmp_path):
+    page = written(tmp_path, "<p>", "page.html")
+    path = written(tmp_path, '[[tasks]]\nid = "a"\ninstruction = "b"\nurl = "./page.html"\n')
+    assert TaskFile.read(path).tasks()[0].start_url == page.as_uri()
+
+
+def test_an_unknown_key_is_named_with_its_line_and_the_nearest_valid_key(tmp_path):
+    path = written(tmp_path, TOML.replace("answer =", "awnser =").replace('url = "local', 'start = "local'))
+    assert problems_of(path) == [
+        "line 10: tasks[0].judge.awnser: is no key of this form; did you mean answer?",
+        "line 12: tasks[1].url: is missing",
+        "line 15: tasks[1].start: is no key of this form; there are id, instruction, url, tags, judge",
+    ]
+
+
+def test_a_json_file_names_lines_too(tmp_path):
+    text = json.dumps({"tasks": [{"id": "a", "instruction": "b", "url": "c.org", "tags": "x"}]}, indent=1)
+    assert problems_of(written(tmp_path, text, "mine.json")) == ["line 7: tasks[0].tags: must be a list"]
+    text = json.dumps(
+        [{"id": "a", "instruction": "b", "url": "c.org"}, {"id": 7, "instruction": "", "url": "c.org"}]
+    )
+    lines = problems_of(written(tmp_path, text.replace("}, {", "},\n{"), "mine.json"))
+    assert lines == [
+        "line 2: tasks[1].id: must be text in quotes",
+        "line 2: tasks[1].instruction: must not be empty",
+    ]
+
+
+def test_all_problems_are_listed_together(tmp_path):
+    text = TOML.replace("localhost:8000", "no url").replace('"look"', '"find"') + '[[tasks]]\nid = "a b"\n'
+    text += '[tasks.judge]\nurl_regex = "("\n'
+    lines = problems_of(written(tmp_path, text))
+    assert [line.split(":")[1].strip() for line in lines] == [
+        "tasks[1].url",
+        "tasks[2].id",
+        "tasks[2].instruction",
+        "tasks[2].url",
+        "tasks[2].judge.url_regex",
+    ]
+    assert "is not a regular expression" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[tasks]]\nid = \n", "it is not valid TOML: Invalid value (at line 2, column 6)"),
+        ('title = "x"\n', "tasks: is missing"),
+        ("tasks = []\n", "line 1: tasks: must not be empty"),
+        ("tasks = [1]\n", "line 1: tasks[0]: must be a table of keys and values"),
+        ('tittle = "x"\n' + TOML, "line 1: tittle: is no key of this form; did you mean title?"),
+        ('name = "miniwob"\n' + TOML, 'the name "miniwob" belongs to Backstep; set `name` to another one'),
+        (TOML.replace('"look"', '"find"'), 'line 13: tasks[1].id: "find" is the id of an earlier task too'),
+        (TOML.replace('answer = "12 EUR"', ""), "is empty: give at least one condition"),
+        (TOML.replace('"12 EUR"', "12"), "line 10: tasks[0].judge.answer: must be text in quotes"),
+    ],
+)
+def test_a_problem_is_said_in_words(tmp_path, text, said):
+    assert said in "\n".join(problems_of(written(tmp_path, text)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("missing.toml", None, "cannot be read: No such file"),
+        ("bytes.toml", b"\xff\xfe\x00", "is not UTF-8 text"),
+        ("tasks.yaml", b"tasks: []", "must end in .toml or .json"),
+        ("text.json", b'"text"', "a list of tasks is expected"),
+        ("broken.json", b"[{]", "it is not valid JSON"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path, name, content, said):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=said):
+        TaskFile.read(path)
+
+
+PAGE = """<title>Lamp</title><body><h1>A  small
+ lamp</h1><button class="buy">Buy</button><script>var price = 12;</script>"""
+
+
+@pytest.mark.browser
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize(
+    ("judge", "answer", "success"),
+    [
+        ({"url_match": "{origin}/lamp.html"}, "", True),
+        ({"url_match": "{origin}/lamp.html/"}, "", True),
+        ({"url_match": "{origin}/lamp"}, "", False),
+        ({"url_regex": r"/la.p\.html$"}, "", True),
+        ({"url_regex": "chair"}, "", False),
+        ({"must_include": ["a SMALL lamp", "Buy"]}, "", True),
+        ({"must_include": ["a small lamp", "chair"]}, "", False),
+        ({"element": "button.buy"}, "", True),
+        ({"element": "button.sell"}, "", False),
+        ({"element": "button[["}, "", None),
+        ({"answer": "12 EUR"}, ' "12  eur" ', True),
+        ({"answer": "12 EUR"}, "It costs 12 EUR", False),
+        ({"answer": ""}, "", True),
+        ({"answer_must_include": ["12", "eur"]}, "It costs 12 EUR", True),
+        ({"answer_must_include": ["12", "usd"]}, "It costs 12 EUR", False),
+        ({"script": "price === 12;"}, "", True),
+        ({"script": "price > 12"}, "", False),
+        ({"script": "document.querySelector('.none').innerText"}, "", False),
+        ({"script": "price ==="}, "", None),
+        ({"script": "price ===", "answer": "13"}, "12", False),
+        ({"answer": "12", "element": ".buy", "script": "price"}, "12", True),
+        ({"answer": "12", "element": ".buy", "script": "price - 12"}, "12", False),
+    ],
+)
+async def test_every_condition_of_a_judge_must_hold(tmp_path, used_page, site, judge, answer, success):
+    (site.root / "lamp.html").write_text(PAGE)
+    filled = json.loads(json.dumps(judge).replace("{origin}", site.origin))
+    entry = {"id": "a", "instruction": "Find the lamp.", "url": f"{site.origin}/lamp.html", "judge": filled}
+    file = TaskFile.read(written(tmp_path, json.dumps([entry]), "mine.json"))
+    episode = await file.open(file.tasks()[0], 0, used_page)
+    assert episode.instruction == "Find the lamp."
+    stored = Episode.model_validate_json(episode.model_dump_json())
+    verdict = await file.judge(stored, used_page, answer)
+    assert verdict.success is success
+    assert verdict.judge == ("none" if success is None else "file")
+    assert verdict.reward == {True: 1.0, False: 0.0, None: None}[success]
+    assert verdict.reason
+
+
+@pytest.mark.browser
+@pytest.mark.asyncio(loop_scope="session")
+async def test_the_reason_names_every_condition_that_does_not_hold(tmp_path, used_page, site):
+    (site.root / "lamp.html").write_text(PAGE)
+    judge = {"must_include": ["chair"], "element": ".sell", "answer": "13", "script": "nothing.here"}
+    entry = {"id": "a", "instruction": "b", "url": f"{site.origin}/lamp.html", "judge": judge}
+    file = TaskFile.read(written(tmp_path, json.dumps([entry]), "mine.json"))
+    reason = (await file.judge(await file.open(file.tasks()[0], 0, used_page), used_page, "12")).reason
+    for part in ('"chair"', ".sell", '"13"', "nothing is not defined"):
+        assert part in reason
+
+
+@pytest.mark.browser
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_task_without_a_judge_is_left_to_the_person(tmp_path, used_page, site):
+    (site.root / "lamp.html").write_text(PAGE)
+    entry = {"id": "a", "instruction": "b", "url": f"{site.origin}/lamp.html"}
+    file = TaskFile.read(written(tmp_path, json.dumps([entry]), "mine.json"))
+    verdict = await file.judge(await file.open(file.tasks()[0], 0, used_page), used_page, "12")
+    assert (verdict.success, verdict.judge) == (None, "none")
+    assert not await file.ended(page)

@@ -1,0 +1,404 @@
+import json
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from core.environments.webarena import WebArena
+from core.errors import BrowserError, DataError, UsageError
+from core.task import Episode
+
+LAST = {"url": "last", "locator": "", "required_contents": {"must_include": ["x"]}}
+
+
+def config(**changes) -> dict:
+    return {
+        "sites": ["shopping"],
+        "task_id": 7,
+        "require_login": False,
+        "storage_state": None,
+        "start_url": "__SHOPPING__",
+        "geolocation": None,
+        "intent_template": "{{a}}",
+        "instantiation_dict": {"a": "b"},
+        "intent": "Find the lamp.",
+        "require_reset": False,
+        "eval": {
+            "eval_types": ["string_match"],
+            "reference_answers": {"exact_match": "12"},
+            "reference_url": "",
+            "program_html": [],
+            "string_note": "",
+            "reference_answer_raw_annotation": "12",
+        },
+        "intent_template_id": 1,
+    } | changes
+
+
+def program(*targets: dict) -> dict:
+    return {
+        "eval_types": ["program_html"],
+        "reference_answers": None,
+        "reference_url": "",
+        "program_html": targets,
+    }
+
+
+def written(folder: Path, data, name: str = "test.raw.json") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    return path
+
+
+def problems_of(path: Path) -> str:
+    with pytest.raises(DataError) as caught:
+        WebArena.read([path], sites={})
+    return str(caught.value)
+
+
+def test_a_list_gives_a_task_for_each_config(tmp_path):
+    fuzzy = config(task_id=8, require_login=True, require_reset=True)
+    fuzzy["eval"] = fuzzy["eval"] | {"reference_answers": {"fuzzy_match": ["a"]}}
+    first, second = WebArena.read([written(tmp_path, [config(), fuzzy])], sites={}).tasks()
+    assert (first.id, first.instruction, first.start_url) == ("webarena/7", "Find the lamp.", "__SHOPPING__")
+    assert first.tags == ("shopping", "string_match")
+    assert second.tags == ("shopping", "string_match", "fuzzy_match", "login", "reset")
+
+
+def test_a_folder_gives_its_numbered_files_in_order(tmp_path):
+    for number in (10, 2):
+        written(tmp_path, config(task_id=number), f"{number}.json")
+    written(tmp_path, [config(task_id=99)], "test.raw.json")
+    assert [task.id for task in WebArena.read([tmp_path], sites={}).tasks()] == ["webarena/2", "webarena/10"]
+
+
+def test_all_problems_of_a_file_are_told_with_their_lines(tmp_path):
+    bad = [
+        config(intent=""),
+        config(task_id=8, eval={"eval_types": ["string_mach"], "reference_answers": {"exact": "a"}}),
+        config(task_id=9, geolocation={"latitude": 1}),
+        config(task_id=10, eval=program(LAST | {"locator": "func:steal('x')"})),
+        config(task_id=10, eval=program(LAST | {"required_contents": {}})),
+        config(task_id=11, eval={"eval_types": ["url_match"], "reference_url": ""}),
+    ]
+    said = problems_of(written(tmp_path, bad))
+    for part in (
+        "[0].intent: must not be empty",
+        "[1].eval.eval_types[0]",
+        "[1].eval.reference_answers.exact: is no key of this form; did you mean exact_match?",
+        "[2].geolocation",
+        "[3].eval.program_html[0].locator: steal is not known",
+        "[4].eval.program_html[0].required_contents: needs exact_match or must_include",
+        "[5].eval: url_match needs a reference_url",
+    ):
+        assert part in said
+    assert all("test.raw.json: line " in line for line in said.splitlines()[1:])
+
+
+def test_a_task_id_that_is_there_twice_is_a_problem(tmp_path):
+    assert "7 is there twice" in problems_of(written(tmp_path, [config(), config()]))
+
+
+@pytest.mark.parametrize(("text", "said"), [("{", "is not valid JSON"), ("[]x", "is not valid JSON")])
+def test_a_broken_file_is_refused(tmp_path, text, said):
+    path = tmp_path / "0.json"
+    path.write_text(text)
+    assert said in problems_of(path)
+
+
+def test_a_folder_without_configs_and_a_missing_file_are_problems(tmp_path):
+    assert "holds no configuration" in problems_of(tmp_path)
+    assert "cannot be read" in problems_of(tmp_path / "none.json")
+
+
+pytestmark_browser = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+
+def on_pages(test):
+    for mark in pytestmark_browser:
+        test = mark(test)
+    return test
+
+
+@pytest.fixture
+def shop(site):
+    (site.root / "index.html").write_text("<h1>Shop</h1><p id=who></p>")
+    (site.root / "lamp.html").write_text(
+        "<h1 class=name>The &amp; Lamp</h1><i class=q>3</i><script>var stock = 3</script>"
+    )
+    (site.root / "who.html").write_text(
+        "<p id=who></p><script>who.innerText = document.cookie + '/' + localStorage.theme</script>"
+    )
+    return site
+
+
+def arena(folder: Path, sites: dict[str, str], **changes) -> tuple[WebArena, object]:
+    environment = WebArena.read([written(folder, config(**changes))], sites=sites)
+    return environment, environment.tasks()[0]
+
+
+@on_pages
+async def test_the_placeholder_becomes_the_address_of_the_site(tmp_path, page, shop):
+    environment, task = arena(tmp_path, {"SHOPPING": shop.origin + "/"}, start_url="__SHOPPING__/lamp.html")
+    episode = await environment.open(task, 0, page)
+    assert episode.start_url == f"{shop.origin}/lamp.html"
+    assert await page.url() == f"{shop.origin}/lamp.html"
+    assert episode.instruction == "Find the lamp."
+    assert not await environment.ended(page)
+
+
+@on_pages
+async def test_a_site_without_an_address_is_named(tmp_path, page):
+    environment, task = arena(tmp_path, {"SHOPPING_ADMIN": "http://x"})
+    with pytest.raises(UsageError, match=r"webarena/7 needs the address of SHOPPING: .*SHOPPING=http"):
+        await environment.open(task, 0, page)
+
+
+@on_pages
+async def test_addresses_come_from_the_process_where_none_are_given(tmp_path, page, shop, monkeypatch):
+    monkeypatch.setenv("SHOPPING", shop.origin)
+    environment = WebArena.read([written(tmp_path, config(start_url="__SHOPPING__/lamp.html"))])
+    assert (await environment.open(environment.tasks()[0], 0, page)).start_url == f"{shop.origin}/lamp.html"
+
+
+def storage_state(origin: str) -> dict:
+    cookie = {"name": "user", "value": "emma", "domain": "127.0.0.1", "path": "/", "expires": -1}
+    return {
+        "cookies": [cookie | {"httpOnly": False, "secure": False, "sameSite": "Lax"}],
+        "origins": [{"origin": origin, "localStorage": [{"name": "theme", "value": "dark"}]}],
+    }
+
+
+@on_pages
+@pytest.mark.parametrize("place", ["beside", "above", "working directory", "inline"])
+async def test_the_storage_state_logs_in_before_the_page_opens(tmp_path, page, shop, monkeypatch, place):
+    state = storage_state(shop.origin)
+    folders = {"beside": tmp_path / "configs", "above": tmp_path, "working directory": tmp_path / "elsewhere"}
+    given = state
+    if place != "inline":
+        written(folders[place], state, ".auth/state.json")
+        given = "./.auth/state.json"
+    if place == "working directory":
+        monkeypatch.chdir(folders[place])
+    environment, task = arena(
+        tmp_path / "configs",
+        {"SHOPPING": shop.origin},
+        start_url="__SHOPPING__/who.html",
+        storage_state=given,
+    )
+    await environment.open(task, 0, page)
+    assert await page.playwright_page.inner_text("#who") == "user=emma/dark"
+
+
+@on_pages
+async def test_a_storage_state_that_is_nowhere_is_said_with_what_to_do(tmp_path, page, shop):
+    environment, task = arena(tmp_path, {"SHOPPING": shop.origin}, storage_state="./.auth/none.json")
+    with pytest.raises(UsageError, match=r"none\.json is neither .* auto_login"):
+        await environment.open(task, 0, page)
+
+
+@on_pages
+async def test_a_damaged_storage_state_is_said(tmp_path, page, shop):
+    written(tmp_path, {"cookies": [{"name": "a"}]}, "state.json")
+    environment, task = arena(tmp_path, {"SHOPPING": shop.origin}, storage_state="state.json")
+    with pytest.raises(DataError, match=r"cookies\.0\.value"):
+        await environment.open(task, 0, page)
+
+
+@on_pages
+async def test_further_start_pages_open_behind_the_first(tmp_path, page, shop):
+    environment, task = arena(
+        tmp_path, {"SHOPPING": shop.origin}, start_url="__SHOPPING__/index.html |AND| __SHOPPING__/lamp.html"
+    )
+    await environment.open(task, 0, page)
+    opened = [tab.url for tab in page.playwright_page.context.pages]
+    assert opened == [f"{shop.origin}/index.html", f"{shop.origin}/lamp.html"]
+    assert await page.url() == opened[0]
+
+
+@on_pages
+async def test_several_start_pages_need_a_browser_with_tabs(tmp_path, page, shop):
+    environment, task = arena(
+        tmp_path, {"SHOPPING": shop.origin}, start_url="__SHOPPING__ |AND| __SHOPPING__"
+    )
+
+    class OneTab:
+        def __getattr__(self, name: str):
+            if name == "open_tab":
+                raise AttributeError(name)
+            return getattr(page, name)
+
+    with pytest.raises(BrowserError, match="2 tabs"):
+        await environment.open(task, 0, OneTab())
+
+
+async def verdict_of(
+    folder: Path, page, shop, evaluation: dict, answer: str = "", at: str = "lamp.html", **sites
+):
+    environment, task = arena(
+        folder, {"SHOPPING": shop.origin, **sites}, start_url=f"__SHOPPING__/{at}", eval=evaluation
+    )
+    episode = await environment.open(task, 0, page)
+    stored = Episode.model_validate_json(episode.model_dump_json())
+    return await environment.judge(stored, page, answer)
+
+
+@on_pages
+async def test_string_match_and_url_match_must_both_hold(tmp_path, used_page, shop):
+    evaluation = {
+        "eval_types": ["string_match", "url_match"],
+        "reference_answers": {"exact_match": "12"},
+        "reference_url": "__SHOPPING__/lamp.html",
+    }
+    right = await verdict_of(tmp_path, used_page, shop, evaluation, "12")
+    assert (right.success, right.reward, right.judge) == (True, 1.0, "file")
+    assert (await verdict_of(tmp_path, used_page, shop, evaluation, "13")).success is False
+    assert (await verdict_of(tmp_path, used_page, shop, evaluation, "12", "index.html")).success is False
+
+
+def target(**changes) -> dict:
+    return {
+        "url": "__SHOPPING__/lamp.html",
+        "locator": "document.querySelector('.name').innerText",
+        "required_contents": {"exact_match": "The & Lamp"},
+    } | changes
+
+
+@on_pages
+@pytest.mark.parametrize(
+    ("changes", "success"),
+    [
+        ({}, True),
+        ({"required_contents": {"exact_match": "The Lamp"}}, False),
+        ({"required_contents": {"must_include": ["lamp", "the"]}}, True),
+        ({"required_contents": {"must_include": ["lamp", "chair"]}}, False),
+        ({"required_contents": {"must_include": ["chair |OR| lamp"]}}, True),
+        ({"locator": "", "required_contents": {"must_include": ["the & lamp"]}}, True),
+        ({"locator": "document.querySelector('.none').innerText"}, False),
+        ({"locator": "document.querySelector('.none')", "required_contents": {"exact_match": ""}}, True),
+        (
+            {
+                "locator": "[...document.querySelectorAll('.q')].map((one) => one.innerText).join(' ')",
+                "required_contents": {"exact_match": "3"},
+            },
+            True,
+        ),
+        ({"locator": "stock", "required_contents": {"exact_match": "3"}}, True),
+        (
+            {
+                "prep_actions": ["document.querySelector('.name').innerText = 'Chair'"],
+                "required_contents": {"exact_match": "chair"},
+            },
+            True,
+        ),
+        ({"prep_actions": ["nothing.here"]}, True),
+        ({"url": "func:reddit_get_post_url('__SHOPPING__/lamp.html')"}, True),
+        ({"url": "http://127.0.0.1:1/"}, False),
+    ],
+)
+async def test_a_page_is_looked_at_after_the_run_and_the_tab_comes_back(
+    tmp_path, page, shop, changes, success
+):
+    verdict = await verdict_of(tmp_path, page, shop, program(target(**changes)), at="index.html")
+    assert (verdict.success, verdict.judge) == (success, "file")
+    assert await page.url() == f"{shop.origin}/index.html"
+
+
+@on_pages
+async def test_last_looks_at_the_page_where_the_agent_ended_as_it_left_it(tmp_path, used_page, shop):
+    environment, task = arena(
+        tmp_path,
+        {"SHOPPING": shop.origin},
+        start_url="__SHOPPING__/lamp.html",
+        eval=program(target(url="last", required_contents={"exact_match": "Sold"})),
+    )
+    episode = await environment.open(task, 0, used_page)
+    await used_page.evaluate("document.querySelector('.name').innerText = 'Sold'")
+    assert (await environment.judge(episode, used_page, "")).success is True
+
+
+@on_pages
+async def test_the_role_of_a_project_member_is_read_from_the_page(tmp_path, used_page, shop):
+    (shop.root / "members.html").write_text(
+        "<table><tr><td data-label=Account><span class=gl-avatar-labeled-sublabel>@emma</span></td>"
+        "<td class=col-max-role><span>Guest</span></td></tr></table>"
+    )
+    contents = {"must_include": ["Guest"]}
+    for account, success in (("emma", True), ("nobody", False)):
+        locator = f"func:gitlab_get_project_memeber_role(__page__, '{account}')"
+        evaluation = program(target(url="last", locator=locator, required_contents=contents))
+        assert (await verdict_of(tmp_path, used_page, shop, evaluation, at="members.html")).success is success
+
+
+def serve_shop(server: HTTPServer, reviews: list) -> None:
+    server.expect_request(
+        "/rest/default/V1/integration/admin/token", method="POST", json={"username": "boss", "password": "pw"}
+    ).respond_with_json("TOKEN")
+    bearer = {"Authorization": "Bearer TOKEN"}
+    server.expect_request("/rest/V1/orders", headers=bearer).respond_with_json(
+        {"items": [{"increment_id": "0017"}]}
+    )
+    server.expect_request("/rest/V1/products/B0/reviews", headers=bearer).respond_with_json(reviews)
+    server.expect_request("/sales/order/view/order_id/17/").respond_with_data(
+        "<p id=t>Total 12</p>", content_type="text/html"
+    )
+    server.expect_request("/").respond_with_data("<p>Shop", content_type="text/html")
+    server.expect_request("/favicon.ico").respond_with_data("")
+
+
+ADMIN = {"SHOPPING_SITE_ADMIN_USERNAME": "boss", "SHOPPING_SITE_ADMIN_PASSWORD": "pw"}
+ORDER = target(
+    url="func:shopping_get_latest_order_url()",
+    locator="document.querySelector('#t').innerText",
+    required_contents={"must_include": ["total 12"]},
+)
+
+
+def review_target(part: str, wanted: str) -> dict:
+    locator = f"func:shopping_get_sku_latest_review_{part}('B0')"
+    return target(url="last", locator=locator, required_contents={"exact_match": wanted})
+
+
+@on_pages
+@pytest.mark.parametrize(
+    ("wanted", "success"),
+    [
+        (ORDER, True),
+        (review_target("author", "Emma"), True),
+        (review_target("author", "Otto"), False),
+        (review_target("rating", "80"), True),
+    ],
+)
+async def test_the_shop_is_asked_for_orders_and_reviews(tmp_path, used_page, httpserver, wanted, success):
+    reviews = [
+        {"nickname": "Otto"},
+        {"nickname": "Emma", "ratings": [{"rating_name": "Rating", "percent": 80}]},
+    ]
+    serve_shop(httpserver, reviews)
+    sites = {"SHOPPING": httpserver.url_for("").rstrip("/"), **ADMIN}
+    environment, task = arena(tmp_path, sites, eval=program(wanted))
+    episode = await environment.open(task, 0, used_page)
+    verdict = await environment.judge(episode, used_page, "")
+    assert (verdict.success, verdict.judge) == (success, "file"), verdict.reason
+
+
+@on_pages
+async def test_a_product_without_reviews_has_no_author(tmp_path, used_page, httpserver):
+    serve_shop(httpserver, [])
+    sites = {"SHOPPING": httpserver.url_for("").rstrip("/"), **ADMIN}
+    environment, task = arena(tmp_path, sites, eval=program(review_target("author", "")))
+    assert (
+        await environment.judge(await environment.open(task, 0, used_page), used_page, "")
+    ).success is True
+
+
+@on_pages
+@pytest.mark.parametrize(
+    ("admin", "said"), [({}, "SHOPPING_SITE_ADMIN_USERNAME"), (ADMIN, "The shop could not be asked")]
+)
+async def test_a_shop_that_cannot_be_asked_leaves_the_success_unknown(tmp_path, used_page, shop, admin, said):
+    evaluation = program(review_target("author", "Emma"))
+    verdict = await verdict_of(tmp_path, used_page, shop, evaluation, **admin)
+    assert (verdict.success, verdict.judge) == (None, "none")
+    assert said in verdict.reason

@@ -1,0 +1,206 @@
+"""What WebArena's evaluators accept and refuse, case by case, without a browser."""
+
+import pytest
+
+from core.environments.webarena_config import Evaluation, WebArenaConfig
+from core.environments.webarena_functions import parse_call, post_url
+from core.environments.webarena_judge import clean, includes, judge_config, plain_string_failure, url_failure
+from core.errors import LLMError
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [('  "Sprite" ', "sprite"), ("'a'", "a"), ("\"a'", "\"a'"), ("'", "'"), ("", ""), ("It's", "it's")],
+)
+def test_answers_are_compared_without_case_and_quotes_around_them(text, cleaned):
+    assert clean(text) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("reference", "text", "whole_word", "found"),
+    [
+        ("cat", "concatenate", False, True),
+        ("cat", "concatenate", True, True),
+        ("6", "There are 16 of them", True, False),
+        ("6", "There are 16 of them", False, True),
+        ("6", "There are 6.", True, True),
+        ("6", "$6, no more", True, True),
+        ("6", "(6)", True, True),
+        ("6", "6.5", True, False),
+        ("-", "a-b", True, True),
+        ("", "anything", True, True),
+    ],
+)
+def test_a_single_character_must_be_a_word_and_longer_text_may_lie_inside_one(
+    reference, text, whole_word, found
+):
+    assert includes(reference, text, whole_word=whole_word) is found
+
+
+def string_evaluation(**references) -> Evaluation:
+    return Evaluation.model_validate({"eval_types": ["string_match"], "reference_answers": references})
+
+
+@pytest.mark.parametrize(
+    ("references", "answer", "passes"),
+    [
+        ({"exact_match": "Sprite"}, '"sprite"', True),
+        ({"exact_match": "Sprite"}, "Sprite, by far", False),
+        ({"must_include": ["6"]}, "16", False),
+        ({"must_include": ["6", "a"]}, "16a", True),
+        ({"must_include": ["Duffle", "Band"]}, "a duffle and a band", True),
+        ({"must_include": ["Duffle", "Band"]}, "a duffle", False),
+        ({"exact_match": "a", "must_include": ["b"]}, "a", False),
+    ],
+)
+def test_all_references_must_match(references, answer, passes):
+    failure = plain_string_failure(string_evaluation(**references), answer)
+    assert (failure is None) is passes
+
+
+@pytest.mark.parametrize(
+    ("reference", "url", "passes"),
+    [
+        ("http://shop.test/a", "http://shop.test/a/", True),
+        ("http://shop.test/a", "https://shop.test/a", True),
+        ("http://shop.test/a", "http://shop.test/a/b?c=d", True),
+        ("http://shop.test/a", "http://shop.test/ab", True),
+        ("http://shop.test/a/b", "http://shop.test/a", False),
+        ("http://shop.test/a |OR| http://shop.test/b", "http://shop.test/b", True),
+        ("http://shop.test/?q=1", "http://shop.test/?q=1&r=2", True),
+        ("http://shop.test/?q=1", "http://shop.test/?q=2", False),
+        ("http://shop.test/?q=1", "http://shop.test/", False),
+        ("http://shop.test/?q=1 |OR| http://shop.test/?q=2", "http://shop.test/?q=2", True),
+        ("http://shop.test/x?q=1 |OR| http://shop.test/y?r=2", "http://shop.test/x?q=1", False),
+    ],
+)
+def test_a_url_matches_as_gold_in_pred_does(reference, url, passes):
+    assert (url_failure(reference, url) is None) is passes
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "arguments"),
+    [
+        ("reddit_get_post_url('__last_url__')", "reddit_get_post_url", ("__last_url__",)),
+        ("shopping_get_latest_order_url()", "shopping_get_latest_order_url", ()),
+        ("gitlab_get_project_memeber_role(__page__, 'a')", "gitlab_get_project_memeber_role", ("a",)),
+        ('shopping_get_sku_latest_review_author("B0")', "shopping_get_sku_latest_review_author", ("B0",)),
+    ],
+)
+def test_a_helper_call_is_read(text, name, arguments):
+    assert parse_call(text) == (name, arguments)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('ls')",
+        "open('/etc/passwd')",
+        "reddit_get_post_url(open('x').read())",
+        "reddit_get_post_url()",
+        "shopping_get_latest_order_url('x')",
+        "reddit_get_post_url(url='x')",
+        "1 +",
+        "reddit_get_post_url",
+    ],
+)
+def test_no_other_code_of_a_config_is_read(text):
+    with pytest.raises(ValueError):
+        parse_call(text)
+
+
+@pytest.mark.parametrize(
+    ("url", "post"),
+    [
+        ("http://r.test/f/space/12/a-title#comment", "http://r.test/f/space/12/"),
+        ("http://r.test/f/space", "http://r.test/f/space"),
+        ("http://r.test/u/space/12/x", "http://r.test/u/space/12/x"),
+    ],
+)
+def test_the_post_of_a_forum_page_is_found_by_its_address(url, post):
+    assert post_url(url) == post
+
+
+class Judge:
+    """Answers in the LLM's place, and keeps what it was asked."""
+
+    def __init__(self, *replies: str) -> None:
+        self.replies = list(replies)
+        self.questions: list[str] = []
+
+    async def __call__(self, question: str) -> str:
+        self.questions.append(question)
+        return self.replies.pop(0)
+
+
+async def judged(references: dict, answer: str, ask, note: str = ""):
+    config = WebArenaConfig.model_validate(
+        {
+            "task_id": 0,
+            "intent": "How long does it take?",
+            "start_url": "http://map.test",
+            "eval": {"eval_types": ["string_match"], "reference_answers": references, "string_note": note},
+        }
+    )
+    # string_match looks at no page.
+    return await judge_config(config, None, answer, ask, {}, "webarena/0")
+
+
+async def test_a_fuzzy_match_is_judged_by_the_llm_and_marked_so():
+    ask = Judge("Same length.\nVERDICT: yes")
+    verdict = await judged({"fuzzy_match": ["2 min"]}, "two minutes", ask)
+    assert (verdict.success, verdict.reward, verdict.judge) == (True, 1.0, "llm")
+    assert all(part in ask.questions[0] for part in ("How long does it take?", "2 min", "two minutes"))
+
+
+async def test_every_reference_must_be_met_and_the_first_refusal_ends_it():
+    ask = Judge("VERDICT: yes", "It says nothing of walking.\nVERDICT: no", "VERDICT: yes")
+    verdict = await judged({"fuzzy_match": ["a", "b", "c"]}, "two minutes", ask)
+    assert (verdict.success, verdict.judge, len(ask.questions)) == (False, "llm", 2)
+    assert "nothing of walking" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "reply", ["**Verdict:** Yes", "yes", " Yes. ", "I first thought VERDICT: no.\nVERDICT: yes"]
+)
+async def test_a_verdict_is_read_however_it_is_dressed(reply):
+    assert (await judged({"fuzzy_match": ["a"]}, "b", Judge(reply))).success is True
+
+
+async def test_an_unclear_verdict_leaves_the_success_unknown():
+    verdict = await judged({"fuzzy_match": ["a"]}, "b", Judge("Well, it depends; yes and no."))
+    assert (verdict.success, verdict.reward, verdict.judge) == (None, None, "llm")
+
+
+async def test_without_an_llm_the_success_is_unknown_and_the_reason_says_why():
+    verdict = await judged({"fuzzy_match": ["a"]}, "b", None)
+    assert (verdict.success, verdict.judge) == (None, "none")
+    assert "LLM" in verdict.reason
+
+
+async def test_an_llm_that_fails_leaves_the_success_unknown():
+    async def ask(question: str) -> str:
+        raise LLMError("The LLM at x does not answer.")
+
+    verdict = await judged({"fuzzy_match": ["a"]}, "b", ask)
+    assert (verdict.success, verdict.judge) == (None, "none")
+    assert "does not answer" in verdict.reason
+
+
+async def test_no_llm_is_asked_where_the_answer_is_wrong_or_missing_anyway():
+    ask = Judge()
+    assert (await judged({"fuzzy_match": ["a"]}, " ", ask)).success is False
+    assert (await judged({"fuzzy_match": ["a"], "must_include": ["z"]}, "b", ask)).success is False
+    assert ask.questions == []
+
+
+async def test_na_given_as_the_answer_needs_no_llm():
+    verdict = await judged({"fuzzy_match": "N/A"}, "n/a", None, note="There is no such user")
+    assert (verdict.success, verdict.judge) == (True, "file")
+
+
+async def test_another_answer_to_an_impossible_task_is_compared_with_the_reason():
+    ask = Judge("VERDICT: yes")
+    verdict = await judged({"fuzzy_match": "N/A"}, "I found no such user", ask, note="There is no such user")
+    assert (verdict.success, verdict.judge) == (True, "llm")
+    assert "There is no such user" in ask.questions[0]

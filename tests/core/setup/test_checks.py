@@ -1,0 +1,68 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[3]
+PYPROJECT = """
+[tool.mypy]
+files = ["good.py"]
+[tool.ruff.lint]
+select = ["F"]
+[tool.pytest.ini_options]
+addopts = "-p no:cacheprovider"
+asyncio_default_fixture_loop_scope = "function"
+"""
+TEST = 'import os\n\n\ndef test_it():\n    assert os.environ["QT_QPA_PLATFORM"] == "offscreen"\n'
+
+
+@pytest.fixture
+def root(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # mypy takes its time with the standard library: once is enough.
+    monkeypatch.setenv("MYPY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "mypy"))
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / "good.py").write_text("answer: int = 42\n")
+    (tmp_path / "test_good.py").write_text(TEST)
+    return tmp_path
+
+
+def check(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    program = (
+        "import sys; from pathlib import Path; from core.setup.checks import run_checks\n"
+        "sys.exit(run_checks(Path(sys.argv[1]), sys.argv[2:]))"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", program, str(root), *arguments],
+        cwd=SOURCES,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_when_all_pass_the_closing_line_of_pytest_is_the_last_one(root):
+    done = check(root)
+    assert done.returncode == 0, done.stderr
+    assert "1 passed" in done.stdout.splitlines()[-1]
+    assert [line.split(",")[0] for line in done.stderr.splitlines()] == [
+        "ruff check: ok",
+        "ruff format: ok",
+        "mypy: ok",
+    ]
+
+
+def test_a_linter_that_fails_is_named_and_the_tests_run_all_the_same(root):
+    (root / "good.py").write_text("import os\n\nanswer: int = 42\n")
+    done = check(root)
+    assert done.returncode == 1
+    assert "F401" in done.stderr
+    assert done.stderr.splitlines()[-1] == "Failed: ruff check."
+    assert "1 passed" in done.stdout
+
+
+def test_without_linters_only_the_tests_run_and_get_the_other_arguments(root):
+    (root / "good.py").write_text("import os\n")
+    done = check(root, "--no-lint", "-k", "nothing")
+    assert done.stderr == "Failed: pytest.\n"
+    assert "1 deselected" in done.stdout

@@ -1,0 +1,47 @@
+"""The window's tests run without a screen and with settings of their own."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+from PySide6.QtCore import QSettings
+from pytestqt.qtbot import QtBot
+
+from gui.theme import Theme
+from tests.gui.stand_ins import AskedSession, DrawnPage
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> QSettings:
+    return QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def theme(qapp: object, settings: QSettings) -> Theme:
+    return Theme(settings)
+
+
+@pytest.fixture
+def session() -> AskedSession:
+    return AskedSession()
+
+
+@pytest.fixture
+def page() -> DrawnPage:
+    return DrawnPage()
+
+
+@pytest.fixture
+def window(qtbot: QtBot, session: AskedSession, page: DrawnPage, settings: QSettings) -> Iterator[object]:
+    from gui.main_window import MainWindow
+
+    window = MainWindow(session, page, settings)
+    qtbot.addWidget(window)
+    window.show()
+    qtbot.waitExposed(window)
+    window.activateWindow()
+    yield window
+    window.close()

@@ -1,0 +1,274 @@
+"""Draws the window at each stage of a run: ``python -m tests.gui.look OUTDIR [NAME …]``."""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication, QWidget
+
+from core.debugger.snapshots import (
+    ActionView,
+    ObservationView,
+    PersonQuestion,
+    Picked,
+    RunsView,
+    SessionView,
+    StateView,
+    StepView,
+)
+from core.llm.protocol import Message
+from core.observation import Box
+from gui.main_window import MainWindow
+from gui.settings_dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
+from tests.gui import samples
+from tests.gui.stand_ins import AskedSession, DrawnPage
+
+
+class Studio:
+    """A window with a session that says what the picture needs."""
+
+    def __init__(self, application: QApplication, choice: str) -> None:
+        self.application = application
+        self.session = AskedSession()
+        folder = tempfile.mkdtemp()
+        settings = QSettings(f"{folder}/look.ini", QSettings.Format.IniFormat)
+        settings.setValue("theme", choice)
+        self.window = MainWindow(self.session, DrawnPage(), settings)
+        self.window.resize(1280, 800)
+        self.window.show()
+        self.session.catalogue_changed.send(samples.CATALOGUE)
+
+    def settle(self) -> None:
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
+            self.application.processEvents()
+
+    def review(self) -> None:
+        self.session.session_changed.send(samples.SESSION)
+        self.session.runs_changed.send(samples.RUNS)
+        self.session.live_page_changed.send(samples.LIVE)
+        self.session.step_changed.send(samples.STEP)
+        for line in samples.log_lines(12):
+            self.session.logged.send(line)
+
+
+def empty(studio: Studio) -> None:
+    studio.session.session_changed.send(SessionView())
+
+
+def welcome(studio: Studio) -> QWidget:
+    studio.window.show_welcome()
+    assert studio.window._welcome is not None
+    return studio.window._welcome
+
+
+def chooser(studio: Studio) -> QWidget:
+    studio.settle()
+    studio.window.choose_task()
+    assert studio.window._chooser is not None
+    return studio.window._chooser
+
+
+def settings(studio: Studio) -> QWidget:
+    presets = (
+        EndpointPreset(title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
+        EndpointPreset(title="Ollama", base_url="http://127.0.0.1:11434/v1", note="Start it with: ollama serve."),
+    )
+    dialog = SettingsDialog(studio.window.theme, presets, studio.window)
+    form = LLMForm(name="llama", base_url="http://127.0.0.1:11434/v1", model="llama3.3", temperature=0.2)
+    dialog.show_llms((form, LLMForm(name="gpt", base_url=presets[0].base_url, model="gpt-4o")), "llama")
+    dialog.show_result(TestResult(ok=True, text="llama: http://127.0.0.1:11434 answers in 12 ms and has llama3.3."))
+    dialog.show()
+    return dialog
+
+
+def review(studio: Studio) -> None:
+    studio.review()
+
+
+def edited(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    studio.window.action.form.line.setText("type [9] [happy birthday] [enter=1]")
+    studio.window.action.form._on_line()
+    studio.window.docks.by_name["Prompt"].raise_()
+
+
+def wrong(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    studio.window.action.form.line.setText("click [44]")
+    studio.window.action.form._on_line()
+    studio.window.docks.by_name["Calls"].raise_()
+
+
+def pointing(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    studio.window.page.set_pointing(True)
+    studio.session.picked.send(Picked(ref=8, label='button "Features"', box=Box(x=260, y=120, width=104, height=36)))
+
+
+def handed_over(studio: Studio) -> None:
+    studio.review()
+    studio.session.session_changed.send(samples.SESSION.model_copy(update={"handed_over": True}))
+    studio.window.docks.by_name["Log"].raise_()
+
+
+def thinking(studio: Studio) -> None:
+    studio.review()
+    studio.session.session_changed.send(
+        samples.SESSION.model_copy(update={"mode": "asking", "phase": "decide", "message": "Asking gpt-4o…"})
+    )
+    streaming = "The lamp is green and 20 inches high. It costs $58.00, which is below"
+    studio.session.step_changed.send(
+        samples.STEP.model_copy(update={"action": ActionView(outcome="thinking", streaming=streaming)})
+    )
+
+
+def answering(studio: Studio) -> None:
+    studio.review()
+    studio.session.session_changed.send(samples.SESSION.model_copy(update={"mode": "answering", "phase": "decide"}))
+    studio.session.step_changed.send(
+        samples.STEP.model_copy(
+            update={"action": ActionView(form=samples.PERMISSIBLE.actions, elements=samples.ELEMENTS)}
+        )
+    )
+    studio.session.question_asked.send(
+        PersonQuestion(purpose="decide", messages=(Message(role="user", text="What next?"),))
+    )
+
+
+def recorded(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    studio.session.step_changed.send(samples.recorded_step())
+
+
+def no_picture(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    step = samples.recorded_step()
+    studio.session.step_changed.send(
+        step.model_copy(update={"screenshot": step.screenshot.model_copy(update={"data": b""})})
+    )
+
+
+def failed(studio: Studio) -> None:
+    studio.review()
+    message = (
+        "The LLM server at http://localhost:11434/v1 does not answer (connection refused): start it, "
+        "or choose another LLM (Ctrl+Shift+M), then go on (F10)."
+    )
+    studio.session.session_changed.send(samples.SESSION.model_copy(update={"mode": "failed", "message": message}))
+
+
+def ended(studio: Studio) -> None:
+    studio.review()
+    studio.session.session_changed.send(
+        samples.SESSION.model_copy(
+            update={
+                "mode": "ended",
+                "message": "The page ended the episode after 5 steps.",
+                "success": True,
+                "reward": 0.93,
+                "phase": None,
+            }
+        )
+    )
+
+
+def unjudged(studio: Studio) -> None:
+    studio.review()
+    studio.session.session_changed.send(
+        samples.SESSION.model_copy(
+            update={"mode": "ended", "message": "The agent stopped.", "judged": False, "answer": "$58.00"}
+        )
+    )
+
+
+def long_content(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    rows = tuple(samples.step_row(18, number, thought="x" * 400) for number in range(1, 2500))
+    runs = RunsView(
+        runs=tuple(samples.run_row(run, task=f"miniwob/a-rather-long-task-name-{run}") for run in range(300, 0, -1)),
+        total=1000,
+        current=18,
+        steps={18: rows},
+    )
+    studio.session.runs_changed.send(runs)
+    thought = "This is a long thought. " * 40
+    studio.session.step_changed.send(
+        StepView(
+            run=18,
+            number=2499,
+            state=StateView(space="general", state="results", why="a reason that goes on " * 8, url="http://x/" + "a" * 300),
+            action=samples.ACTION.model_copy(
+                update={"thought": thought, "proposed": "click [7]", "origin": "person", "queue": ("click [1]",) * 12}
+            ),
+            permissible=samples.STEP.permissible,
+            observation=ObservationView(
+                url="http://x",
+                raw="[1] text " + "word " * 60_000 + "\n" + samples.RAW * 400,
+                clean=samples.RAW,
+                html="<p>" + "x" * 900_000,
+                raw_elements=20_000,
+                raw_tokens=612_000,
+                clean_elements=40,
+                clean_tokens=420,
+            ),
+            calls=samples.CALLS,
+        )
+    )
+
+
+STAGES: dict[str, Callable[[Studio], QWidget | None]] = {
+    stage.__name__: stage
+    for stage in (
+        empty,
+        welcome,
+        chooser,
+        settings,
+        review,
+        edited,
+        wrong,
+        pointing,
+        handed_over,
+        thinking,
+        answering,
+        recorded,
+        no_picture,
+        failed,
+        ended,
+        unjudged,
+        long_content,
+    )
+}
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    application = QApplication.instance() or QApplication([])
+    assert isinstance(application, QApplication)
+    for choice in ("light", "dark"):
+        for name in sys.argv[2:] or STAGES:
+            studio = Studio(application, choice)
+            shown = STAGES[name](studio)
+            studio.settle()
+            (shown or studio.window).grab().save(str(folder / f"{name}-{choice}.png"))
+            studio.window.close()
+            studio.window.deleteLater()
+            application.processEvents()
+            print(f"{name}-{choice}.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -10,9 +10,10 @@ themselves.
 
 import json
 import re
+from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from core.errors import ActionSyntaxError
 from core.model import Record
@@ -23,7 +24,7 @@ class RefTarget(Record):
     """An element of the observation, by its ref."""
 
     by: Literal["ref"] = "ref"
-    ref: Ref
+    ref: Ref = Field(ge=0, lt=10**9)
 
     def __str__(self) -> str:
         return str(self.ref)
@@ -66,25 +67,35 @@ _ROLE_TARGET = re.compile(r'([a-z]+(?:-[a-z]+)*)\s+(".*")', re.DOTALL)
 
 def parse_target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget:
     """Read a target as printed by its `__str__`; raises ActionSyntaxError."""
-    text = text.strip()
-    if re.fullmatch(r"#?[0-9]{1,9}", text):
-        return RefTarget(ref=int(text.lstrip("#")))
-    if text == "focus":
+    try:
+        target = _target(text)
+    except ValidationError as error:
+        raise ActionSyntaxError(f'"{_shown(text)}" holds characters that no name or XPath has.') from error
+    if target is None:
+        raise ActionSyntaxError(
+            f'"{_shown(text)}" names no element: give its number, a role and name such as button "Save", '
+            "xpath=…, or focus."
+        )
+    return target
+
+
+def _target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget | None:
+    plain, xpath = text.strip(), text.lstrip()
+    if re.fullmatch(r"#?[0-9]{1,9}", plain):
+        return RefTarget(ref=int(plain.lstrip("#")))
+    if plain == "focus":
         return FocusTarget()
-    if text.startswith("xpath=") and len(text) > 6:
-        return XPathTarget(xpath=text[6:])
-    if text.startswith("/"):
-        return XPathTarget(xpath=text)
-    if match := _ROLE_TARGET.fullmatch(text):
+    if xpath.startswith("xpath=") and len(xpath) > 6:
+        return XPathTarget(xpath=xpath[6:])
+    if plain.startswith("/"):
+        return XPathTarget(xpath=plain)
+    if match := _ROLE_TARGET.fullmatch(plain):
         try:
             name = json.loads(match[2], strict=False)
         except json.JSONDecodeError:
             name = match[2][1:-1]
         return RoleTarget(role=match[1], name=name)
-    raise ActionSyntaxError(
-        f'"{text}" names no element: give its number, a role and name such as button "Save", '
-        "xpath=…, or focus."
-    )
+    return None
 
 
 class _Action(Record):
@@ -148,7 +159,7 @@ class Press(_Action):
     """Press a key or a chord, such as Enter, Tab, Control+a or ArrowDown."""
 
     kind: Literal["press"] = "press"
-    keys: str = Field(min_length=1)
+    keys: Annotated[str, AfterValidator(lambda keys: keys.strip() or keys)] = Field(min_length=1)
     fields = ("keys",)
 
 
@@ -213,7 +224,7 @@ class Goto(_Action):
     """Open a URL in the current tab."""
 
     kind: Literal["goto"] = "goto"
-    url: str = Field(min_length=1)
+    url: Annotated[str, AfterValidator(str.strip)] = Field(min_length=1)
     fields = ("url",)
 
 
@@ -306,7 +317,7 @@ ACTION = TypeAdapter[Action](Action)
 
 _ALIASES = {
     "select_option": "select",
-    "double click": "double_click",
+    "doubleclick": "double_click",
     "dblclick": "double_click",
     "fill": "type",
     "focus_tab": "tab_focus",
@@ -316,6 +327,15 @@ _ALIASES = {
 }
 _FLAG_ALIASES = {"press_enter_after": "enter"}
 _FLAG = re.compile(r"\s*([a-z_]+)\s*=\s*(0|1|true|false)\s*", re.IGNORECASE)
+_NAME = re.compile(r"\s*([A-Za-z]+(?:[ _-]+[A-Za-z]+)*)\s*(?=\[|$)")
+_FIRST_WORD = re.compile(r"\s*([A-Za-z_]+)")
+_SHOWN = 200
+
+
+def _shown(text: str) -> str:
+    """Return `text` as an error repeats it: cut, and without what no file or terminal can hold."""
+    plain = text.strip().encode("utf-8", "replace").decode()
+    return plain if len(plain) <= _SHOWN else plain[: _SHOWN - 1] + "…"
 
 
 def _escape(text: str) -> str:
@@ -349,11 +369,11 @@ def _brackets(text: str) -> list[str]:
             current.append(char)
         elif not char.isspace():
             raise ActionSyntaxError(
-                f'"{text.strip()}" has text outside its brackets: put each argument in [ ], as in click [12].'
+                f'"{_shown(text)}" has text outside its brackets: put each argument in [ ], as in click [12].'
             )
         index += 1
     if depth:
-        raise ActionSyntaxError(f'"{text.strip()}" has a bracket that is not closed.')
+        raise ActionSyntaxError(f'"{_shown(text)}" has a bracket that is not closed.')
     return parts
 
 
@@ -363,13 +383,14 @@ def parse_action(text: str) -> Action:
     Raises ActionSyntaxError with a sentence that names what is wrong and, for
     an unknown name, the nearest one.
     """
-    match = re.match(r"\s*([A-Za-z_]+)", text)
+    match = _NAME.match(text) or _FIRST_WORD.match(text)
     if match is None:
-        raise ActionSyntaxError(f'"{text.strip()}" is not an action: begin with its name, as in click [12].')
-    kind = _ALIASES.get(match[1].lower(), match[1].lower())
+        raise ActionSyntaxError(f'"{_shown(text)}" is not an action: begin with its name, as in click [12].')
+    kind = re.sub(r"[ _-]+", "_", match[1].lower())
+    kind = _ALIASES.get(kind, kind)
     cls = ACTIONS.get(kind)
     if cls is None:
-        raise ActionSyntaxError(f'There is no action "{match[1]}"; {_nearest(kind)}')
+        raise ActionSyntaxError(f'There is no action "{_shown(match[1])}"; {_nearest(kind)}')
     parts = _brackets(text[match.end() :])
     values: dict[str, Any] = {}
     names = list(cls.fields)
@@ -381,7 +402,7 @@ def parse_action(text: str) -> Action:
                 values[name] = flag[2].lower() in ("1", "true")
                 continue
         if not names:
-            raise ActionSyntaxError(f'"{text.strip()}" has too much: {usage(kind)}.')
+            raise ActionSyntaxError(f'"{_shown(text)}" has too much: {usage(kind)}.')
         name = names.pop(0)
         values[name] = parse_target(part) if name in ("target", "to") else _value(cls, name, part)
     try:
@@ -392,12 +413,14 @@ def parse_action(text: str) -> Action:
         problem = "lacks" if missing else "cannot use"
         where = str(first["loc"][-1]) if first["loc"] else "its arguments"
         reason = "" if missing else f" ({first['msg']})"
-        raise ActionSyntaxError(f'"{text.strip()}" {problem} {where}{reason}: {usage(kind)}.') from error
+        raise ActionSyntaxError(f'"{_shown(text)}" {problem} {where}{reason}: {usage(kind)}.') from error
 
 
 def _value(cls: type[_Action], name: str, part: str) -> str:
-    free = cls.model_fields[name].annotation is str and name in ("text", "answer", "option", "path", "xpath")
-    return part if free else part.strip()
+    """Return a bracketed part as the field takes it: free text as it stands, a fixed word in lower case."""
+    if name == "direction":
+        return part.strip().lower()
+    return part if cls.model_fields[name].annotation is str else part.strip()
 
 
 def _required(cls: type[_Action]) -> int:
@@ -413,7 +436,5 @@ def usage(kind: str) -> str:
 
 
 def _nearest(kind: str) -> str:
-    from difflib import get_close_matches
-
     close = get_close_matches(kind, list(ACTIONS), n=1)
     return f"did you mean {close[0]}?" if close else f"there are {', '.join(ACTIONS)}."

@@ -12,6 +12,8 @@ from core.model import Record
 from core.observation import Ref
 
 ParameterType = Literal["string", "integer", "number", "boolean"]
+OFFERED = 20
+"""Values that a refusal lists at the most."""
 
 
 class Choice(Record):
@@ -33,7 +35,7 @@ class Parameter(Record):
     """For an argument whose values depend on the target: the values each target allows."""
     required: bool = True
 
-    def schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the argument."""
         schema: dict[str, Any] = {"type": self.type}
         if self.description:
@@ -54,11 +56,11 @@ class PermissibleAction(Record):
     parameters: tuple[Parameter, ...] = ()
     cannot_be_undone: bool = False
 
-    def schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, Any]:
         """Return the JSON schema of its arguments, as a tool's `parameters`."""
         return {
             "type": "object",
-            "properties": {parameter.name: parameter.schema() for parameter in self.parameters},
+            "properties": {parameter.name: parameter.json_schema() for parameter in self.parameters},
             "required": [parameter.name for parameter in self.parameters if parameter.required],
             "additionalProperties": False,
         }
@@ -124,24 +126,37 @@ class Permissible(Record):
         if allowed is None:
             names = ", ".join(one.name for one in self.actions)
             return f"{action.kind} is not permissible here; permissible are: {names}."
-        for name in ("target", "to"):
-            target = getattr(action, name, None)
-            parameter = allowed.parameter(name)
-            if target is None or parameter is None or parameter.choices is None:
-                continue
-            if not isinstance(target, RefTarget):
-                continue
-            if str(target.ref) not in {choice.value for choice in parameter.choices}:
-                return f"{action.kind} is not permissible on [{target.ref}]; choose one of its listed targets."
-        for parameter in allowed.parameters:
-            value = getattr(action, parameter.name, None)
-            if parameter.name in ("target", "to") or value is None:
-                continue
-            values = None if parameter.choices is None else [choice.value for choice in parameter.choices]
-            target = getattr(action, "target", None)
-            if parameter.choices_by_ref is not None and isinstance(target, RefTarget):
-                values = list(parameter.choices_by_ref.get(target.ref, ()))
-            if values is not None and str(value) not in values:
-                offered = " | ".join(values[:20])
-                return f'"{value}" is not on offer for {parameter.name}; there are: {offered}.'
+        for name in (*action.fields, *action.flags):
+            if problem := _problem_of(action, name, allowed.parameter(name)):
+                return problem
         return None
+
+
+def _problem_of(action: Action, name: str, parameter: Parameter | None) -> str | None:
+    """Return why what the action has under `name` is not among the values that are allowed."""
+    value = getattr(action, name)
+    if parameter is None:
+        default = type(action).model_fields[name].default
+        return f"{action.kind} takes no {name} here." if value not in (None, default) else None
+    if value is None:
+        return None
+    if name in ("target", "to"):
+        return _problem_of_target(action.kind, name, value, parameter)
+    values = None if parameter.choices is None else [choice.value for choice in parameter.choices]
+    target = getattr(action, "target", None)
+    if parameter.choices_by_ref is not None and isinstance(target, RefTarget):
+        values = list(parameter.choices_by_ref.get(target.ref, ()))
+    if values is not None and str(value) not in values:
+        offered = " | ".join(values[:OFFERED]) + (" | …" if len(values) > OFFERED else "")
+        return f'"{value}" is not on offer for {name}; there are: {offered or "none"}.'
+    return None
+
+
+def _problem_of_target(kind: str, name: str, target: object, parameter: Parameter) -> str | None:
+    if not isinstance(target, RefTarget):
+        if parameter.type == "integer":
+            return f'{kind} wants the number of an element as its {name}, not "{target}".'
+        return None
+    if parameter.choices is None or any(choice.value == str(target.ref) for choice in parameter.choices):
+        return None
+    return f"{kind} is not permissible on [{target.ref}]; choose one of its listed targets."

@@ -3,14 +3,33 @@
 import asyncio
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from core.agent.records import CallRecord
 from core.agent.state import RunState
-from core.errors import BackstepError, LLMError
-from core.llm.protocol import LLM, LLMReply, LLMRequest, Retry
+from core.errors import BackstepError
+from core.llm.protocol import LLMReply, LLMRequest, Purpose, Retry
 from core.model import Record
 from core.trace.prompts import encode_prompt, encode_reply
 from core.trace.store import TraceStore
+
+
+class Answerer(Protocol):
+    """Whoever answers prompts, as far as a run needs it: any `LLM`, or one that sends purposes to others."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def takes_images(self) -> bool: ...
+
+    async def reply(
+        self,
+        request: LLMRequest,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        on_retry: Callable[[Retry], None] | None = None,
+    ) -> LLMReply: ...
 
 
 class Asked(Record):
@@ -26,7 +45,7 @@ class Asked(Record):
 class Asker:
     """Puts requests to the LLM and keeps what was said."""
 
-    def __init__(self, store: TraceStore, llm: LLM, listener: Callable[[Asked], None]) -> None:
+    def __init__(self, store: TraceStore, llm: Answerer, listener: Callable[[Asked], None]) -> None:
         self._store = store
         self.llm = llm
         self._listener = listener
@@ -34,20 +53,16 @@ class Asker:
     async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
         """Return the reply and the number of its call.
 
-        Raises LLMError, from the LLM or because the budget of calls is used
-        up; a cancelled call is stored with what it had cost, as cancelled.
+        Raises LLMError; a cancelled call is stored with what it had cost, as
+        cancelled. The budget of calls is the caller's to look at.
         """
-        if state.totals.llm_calls >= state.budget.llm_calls:
-            raise LLMError(
-                f"The run has used its {state.budget.llm_calls} LLM calls; raise max_llm_calls to go on."
-            )
         state.totals.llm_calls += 1
         prompt = encode_prompt(request)
         record = CallRecord(
             number=state.totals.llm_calls,
             step=state.number,
             purpose=request.purpose,
-            llm=self._answerer(request),
+            llm=self._answerer(request.purpose).name,
             messages=prompt.hash,
             started=time.time(),
         )
@@ -70,8 +85,9 @@ class Asker:
         except (BackstepError, asyncio.CancelledError) as error:
             seconds = time.perf_counter() - began
             self._count(state, seconds)
+            reason = "cancelled" if isinstance(error, asyncio.CancelledError) else str(error)
             failed = record.model_copy(
-                update={"seconds": seconds, "retries": tuple(retries), "error": str(error) or "cancelled"}
+                update={"seconds": seconds, "retries": tuple(retries), "error": reason}
             )
             self._store.save_call(state.run, failed)
             self._listener(Asked(record=failed, text="".join(said), ended=True))
@@ -96,10 +112,14 @@ class Asker:
         self._listener(Asked(record=done, text=reply.text, ended=True))
         return reply, record.number
 
-    def _answerer(self, request: LLMRequest) -> str:
+    def takes_images(self, purpose: Purpose) -> bool:
+        """Return whether whoever answers this purpose takes pictures."""
+        return self._answerer(purpose).takes_images
+
+    def _answerer(self, purpose: Purpose) -> Answerer:
         """Return who answers this purpose, where the LLM sends purposes to others."""
-        route = getattr(self.llm, "llm_for", None)
-        return str(route(request.purpose).name) if route is not None else self.llm.name
+        route: Callable[[Purpose], Answerer] | None = getattr(self.llm, "llm_for", None)
+        return self.llm if route is None else route(purpose)
 
     @staticmethod
     def _count(state: RunState, seconds: float) -> None:

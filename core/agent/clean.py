@@ -31,7 +31,9 @@ def clean_of(observation: Observation, *, cap: int = CAP) -> CleanObservation:
     left_out = len(observation.elements) - len(kept) + observation.omitted
     lines = ["  " * min(element.depth, 8) + _marked(element) for element in kept]
     if left_out:
-        lines.append(f"({left_out} more elements of the page are not shown; scroll to bring others into view.)")
+        lines.append(
+            f"({left_out} more elements of the page are not shown; scroll to bring others into view.)"
+        )
     return CleanObservation(
         url=observation.url,
         title=observation.title,

@@ -9,7 +9,6 @@ from core.agent.records import Decided, Proposal
 from core.agent.state import RunState
 from core.llm.protocol import (
     Image,
-    LLMReply,
     LLMRequest,
     Message,
     PromptView,
@@ -31,11 +30,14 @@ class Decider:
     async def decide(self, state: RunState) -> Decided:
         """Return the step's proposal; a reply that cannot be used is repaired once, then told as the problem.
 
-        Raises LLMError and DataError.
+        No call goes beyond the budget: without a call left the proposal's
+        problem says so. Raises LLMError and DataError.
         """
         queued = self._from_queue(state)
         if queued is not None:
             return queued
+        if state.calls_left < state.preset.calls:
+            return Decided(proposal=Proposal(problem=self._out_of_calls(state)))
         calls: list[int] = []
         if state.preset.calls == 2:
             request, thought = await self._rationale(state, calls)
@@ -44,7 +46,7 @@ class Decider:
         reply, number = await self._asker.ask(state, request)
         calls.append(number)
         proposal, queue = read_reply(reply, request, state.preset.reply_format)
-        if proposal.problem:
+        if proposal.problem and state.calls_left:
             repair = repair_messages(request, reply, proposal.problem)
             reply, number = await self._asker.ask(state, repair)
             calls.append(number)
@@ -54,6 +56,10 @@ class Decider:
         if not state.preset.several_actions:
             queue = ()
         return Decided(proposal=proposal, queue=queue, calls=tuple(calls))
+
+    @staticmethod
+    def _out_of_calls(state: RunState) -> str:
+        return f"The run has used its {state.budget.llm_calls} LLM calls; raise max_llm_calls for more."
 
     @staticmethod
     def _from_queue(state: RunState) -> Decided | None:
@@ -70,39 +76,42 @@ class Decider:
         files = state.preset.prompts
         system = self._render(state, files.system)
         user = self._render(state, files.user) + "\n\n" + self._render(state, files.rationale)
-        first = self._request(state, "rationale", self._messages(state, system, user))
+        first = self._request(state, "rationale", self._messages(state, system, user, "rationale"))
         reply, number = await self._asker.ask(state, first)
         calls.append(number)
+        thought = reply.text.strip()
         messages = (
-            *first.messages,
-            Message(role="assistant", text=reply.text),
+            *self._messages(state, system, user, "function"),
+            Message(role="assistant", text=thought or "(an empty reply)"),
             Message(role="user", text=self._render(state, files.function)),
         )
-        return self._with_actions(state, self._request(state, "function", messages)), _plain(reply)
+        return self._with_actions(state, self._request(state, "function", messages)), thought
 
     def _one_call(self, state: RunState) -> LLMRequest:
         files = state.preset.prompts
         user = self._render(state, files.user)
         if files.one_call:
             user += "\n\n" + self._render(state, files.one_call)
-        messages = self._messages(state, self._render(state, files.system), user)
+        messages = self._messages(state, self._render(state, files.system), user, "decide")
         return self._with_actions(state, self._request(state, "decide", messages))
 
-    def _messages(self, state: RunState, system: str, user: str) -> tuple[Message, ...]:
+    def _messages(self, state: RunState, system: str, user: str, purpose: Purpose) -> tuple[Message, ...]:
         return (
             Message(role="system", text=system),
-            Message(role="user", text=user, images=self._images(state)),
+            Message(role="user", text=user, images=self._images(state, purpose)),
         )
 
-    def _images(self, state: RunState) -> tuple[Image, ...]:
+    def _images(self, state: RunState, purpose: Purpose) -> tuple[Image, ...]:
         capture = state.capture
-        if state.preset.pictures == "none" or not self._asker.llm.takes_images or capture is None:
+        if state.preset.pictures == "none" or capture is None or not capture.screenshot:
             return ()
-        if not capture.screenshot:
+        if not self._asker.takes_images(purpose):
             return ()
         if state.preset.pictures == "plain":
             return (Image(data=capture.screenshot),)
-        return (Image(data=outlined(capture.screenshot, state.observation, targets(state)), mime="image/png"),)
+        return (
+            Image(data=outlined(capture.screenshot, state.observation, targets(state)), mime="image/png"),
+        )
 
     def _request(self, state: RunState, purpose: Purpose, messages: tuple[Message, ...]) -> LLMRequest:
         assert state.clean is not None
@@ -123,7 +132,7 @@ class Decider:
         if state.preset.reply_format != "tools":
             return request
         tools = tuple(
-            Tool(name=action.name, description=action.description, parameters=action.schema())
+            Tool(name=action.name, description=action.description, parameters=action.json_schema())
             for action in state.permissible.actions
         )
         return request.model_copy(update={"tools": tools, "tool_choice": "required"})
@@ -161,7 +170,3 @@ def targets(state: RunState) -> Iterable[int]:
         for choice in (parameter.choices or ()) if parameter else ():
             seen.setdefault(int(choice.value))
     return seen
-
-
-def _plain(reply: LLMReply) -> str:
-    return reply.text.strip()

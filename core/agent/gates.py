@@ -1,15 +1,14 @@
 """Gates: actions that going back does not undo stop before they happen."""
 
 import re
-import tomllib
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import field_validator
 
-from core.action import Action
-from core.errors import DataError
+from core.action import ACTIONS, Action
 from core.model import Record
 from core.permissible import Permissible
+from core.settings_file import near, read_toml_model
 
 GATES = Path(__file__).resolve().parents[2] / "resources" / "gates.toml"
 
@@ -20,6 +19,23 @@ class Gate(Record):
     kinds: tuple[str, ...]
     pattern: str
     reason: str
+
+    @field_validator("kinds")
+    @classmethod
+    def _known(cls, kinds: tuple[str, ...]) -> tuple[str, ...]:
+        for kind in kinds:
+            if kind not in ACTIONS:
+                raise ValueError(f'there is no action "{kind}"; {near(kind, tuple(ACTIONS))}'.rstrip("."))
+        return kinds
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"it is not a regular expression ({error})") from error
+        return pattern
 
 
 class _GateFile(Record):
@@ -52,9 +68,6 @@ class Gates:
 
 
 def load_gates(path: Path = GATES) -> Gates:
-    """Read the gates; raises DataError with the file and what is wrong in it."""
-    try:
-        read = _GateFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        return Gates(read.gate, read.except_environments)
-    except (OSError, tomllib.TOMLDecodeError, ValidationError, re.error) as error:
-        raise DataError(f"{path}: {str(error).splitlines()[0]}") from error
+    """Read the gates; raises DataError with file, line, what is wrong and the nearest valid name."""
+    read = read_toml_model(path, _GateFile)
+    return Gates(read.gate, read.except_environments)

@@ -23,7 +23,9 @@ def usable_elements(observation: Observation, cap: int = CAP) -> tuple[tuple[Ele
     Disabled ones are not usable. Over the cap, those in the viewport go first,
     then those nearest below and above it.
     """
-    usable = [element for element in observation.elements if element.usable and _DISABLED not in element.states]
+    usable = [
+        element for element in observation.elements if element.usable and _DISABLED not in element.states
+    ]
     if len(usable) <= cap:
         return tuple(usable), 0
     height = observation.viewport[1]
@@ -52,15 +54,17 @@ def describe(element: Element) -> str:
     return words if len(words) <= 120 else words[:119] + "…"
 
 
-def permissible_of(observation: Observation, *, cap: int = CAP, history_length: int = 0) -> Permissible:
+def permissible_of(
+    observation: Observation, *, cap: int = CAP, back: int = 0, forward: int = 0
+) -> Permissible:
     """Return what may be done on a page of no particular kind.
 
-    `history_length` is how many pages the tab can go back.
+    `back` and `forward` are how many pages the tab can go either way in its history.
     """
     elements, left_out = usable_elements(observation, cap)
     actions = [
         *_element_actions(observation, elements),
-        *_page_actions(observation, history_length),
+        *_page_actions(observation, back, forward),
         PermissibleAction(
             name="note",
             description="Keep a text for later steps and for the answer.",
@@ -68,9 +72,11 @@ def permissible_of(observation: Observation, *, cap: int = CAP, history_length: 
         ),
         PermissibleAction(
             name="stop",
-            description="End the task when it is done or cannot be done; give the answer where one is asked for.",
+            description="End the task when it is done or cannot be done; give an answer where one is asked for.",
             parameters=(
-                Parameter(name="answer", description="The answer, or empty where none is asked for.", required=False),
+                Parameter(
+                    name="answer", description="The answer, or empty where none is asked for.", required=False
+                ),
             ),
         ),
     ]
@@ -83,7 +89,10 @@ def _target(elements: Iterable[Element], description: str, name: str = "target")
 
 def _element_actions(observation: Observation, elements: tuple[Element, ...]) -> list[PermissibleAction]:
     found: list[PermissibleAction] = []
-    by_use = {use: [e for e in elements if use in e.uses] for use in ("click", "type", "select", "check", "upload", "drag")}
+    by_use = {
+        use: [e for e in elements if use in e.uses]
+        for use in ("click", "type", "select", "check", "upload", "drag")
+    }
     typed = [e for e in by_use["type"] if "readonly" not in e.states]
     if by_use["click"]:
         found.append(
@@ -101,24 +110,35 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
                 parameters=(
                     _target(typed, "The number of the field."),
                     Parameter(name="text", description="The text to type."),
-                    Parameter(name="enter", type="boolean", description="Press Enter after it.", required=False),
                     Parameter(
-                        name="append", type="boolean", description="Add to what the field holds.", required=False
+                        name="enter", type="boolean", description="Press Enter after it.", required=False
+                    ),
+                    Parameter(
+                        name="append",
+                        type="boolean",
+                        description="Add to what the field holds.",
+                        required=False,
                     ),
                 ),
             )
         )
-    if by_use["select"]:
-        options = {
-            e.ref: tuple(o.label or o.value for o in e.options if not o.disabled) for e in by_use["select"]
-        }
+    options = {
+        e.ref: tuple(dict.fromkeys(o.label or o.value for o in e.options if not o.disabled))
+        for e in by_use["select"]
+    }
+    selects = [e for e in by_use["select"] if options[e.ref]]
+    if selects:
         found.append(
             PermissibleAction(
                 name="select",
                 description="Choose an option of a list.",
                 parameters=(
-                    _target(by_use["select"], "The number of the list."),
-                    Parameter(name="option", description="The option's label.", choices_by_ref=options),
+                    _target(selects, "The number of the list."),
+                    Parameter(
+                        name="option",
+                        description="The option's label.",
+                        choices_by_ref={e.ref: options[e.ref] for e in selects},
+                    ),
                 ),
             )
         )
@@ -129,7 +149,9 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
                 description="Check a box or choose a radio button; checked=false clears a box.",
                 parameters=(
                     _target(by_use["check"], "The number of the box."),
-                    Parameter(name="checked", type="boolean", description="The state wanted.", required=False),
+                    Parameter(
+                        name="checked", type="boolean", description="The state wanted.", required=False
+                    ),
                 ),
             )
         )
@@ -172,7 +194,7 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
     return found
 
 
-def _page_actions(observation: Observation, history_length: int) -> list[PermissibleAction]:
+def _page_actions(observation: Observation, back: int, forward: int) -> list[PermissibleAction]:
     found = [
         PermissibleAction(
             name="press",
@@ -201,8 +223,12 @@ def _page_actions(observation: Observation, history_length: int) -> list[Permiss
             parameters=(Parameter(name="url", description="The address."),),
         ),
     ]
-    if history_length > 0:
+    if back > 0:
         found.append(PermissibleAction(name="go_back", description="Go back to the page before."))
+    if forward > 0:
+        found.append(
+            PermissibleAction(name="go_forward", description="Go forward to the page after this one.")
+        )
     found.append(PermissibleAction(name="new_tab", description="Open an empty tab."))
     if len(observation.tabs) > 1:
         tabs = tuple(Choice(value=str(tab.index), label=tab.title or tab.url) for tab in observation.tabs)
@@ -219,7 +245,9 @@ def _page_actions(observation: Observation, history_length: int) -> list[Permiss
             name="wait",
             description="Wait for the page to change.",
             parameters=(
-                Parameter(name="seconds", type="number", description="At most this long, up to 30.", required=False),
+                Parameter(
+                    name="seconds", type="number", description="At most this long, up to 30.", required=False
+                ),
             ),
         )
     )

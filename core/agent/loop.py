@@ -7,20 +7,19 @@ here: `advance` does one phase and returns.
 import time
 from collections.abc import Callable
 
-from core.action import Stop
 from core.agent import phases
-from core.agent.asking import Asked, Asker
+from core.agent.asking import Answerer, Asked, Asker
 from core.agent.deciding import Decider
 from core.agent.phases import World
-from core.agent.presets import Preset
+from core.agent.presets import Preset, Presets
 from core.agent.prompts import Prompts
 from core.agent.records import PHASES, Acted, Observed, Phase, PhaseRecord
 from core.agent.state import Budget, Pending, RunState, StepClock
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
 from core.environments.protocol import Ask
-from core.errors import ActionError, BrowserError
-from core.llm.protocol import LLM, LLMRequest, Message
+from core.errors import BackstepError, BrowserError
+from core.llm.protocol import LLMRequest, Message
 from core.observation import Capture
 from core.task import Task, Verdict
 from core.trace.records import RunOutcome, RunStart
@@ -30,7 +29,15 @@ from core.trace.store import TraceStore
 class AgentRun:
     """One run of an agent on a task; made by `open_run`."""
 
-    def __init__(self, store: TraceStore, world: World, decider: Decider, asker: Asker, state: RunState) -> None:
+    def __init__(
+        self,
+        store: TraceStore,
+        world: World,
+        decider: Decider,
+        asker: Asker,
+        state: RunState,
+        presets: Presets | None = None,
+    ) -> None:
         self.store = store
         self.world = world
         self.state = state
@@ -39,7 +46,13 @@ class AgentRun:
         self.error = ""
         self._decider = decider
         self._asker = asker
+        self._presets = presets
+        self._next_preset = state.preset
         self._begun = 0
+        self._done: PhaseRecord | None = None
+        """What the phase under way left, where the trace has not taken it yet."""
+        self._judged: Verdict | None = None
+        self._advancing = False
         self._pictured: tuple[Capture, str, str] | None = None
 
     @property
@@ -47,49 +60,100 @@ class AgentRun:
         return self.outcome != "running"
 
     @property
+    def begun(self) -> int:
+        """The last step that was begun; 0 before the first."""
+        return self._begun
+
+    @property
     def next_phase(self) -> Phase:
         return self.state.next_phase
 
-    def use(self, *, preset: Preset | None = None, llm: LLM | None = None) -> None:
-        """Go on with another preset from the next phase on, or another LLM from the next call on."""
+    def use(self, *, preset: Preset | None = None, llm: Answerer | None = None) -> None:
+        """Go on with another preset or another LLM.
+
+        The LLM is asked from the next call on. The preset holds from the next
+        step on; a step in which nothing has been decided yet is that step.
+        """
         if preset is not None:
-            self.state.preset = preset
+            self._next_preset = preset
+            undecided = PHASES.index(self.state.next_phase) <= PHASES.index("decide")
+            if undecided and not self._advancing:
+                self.state.preset = preset
+                if self.state.next_phase != "observe":
+                    self._begin_again("recognise")
         if llm is not None:
             self._asker.llm = llm
             self.state.llm = llm.name
 
     def look_again(self) -> None:
-        """Do the step's phases anew from observe, with the page read anew; for a page a person has changed."""
+        """Do the step anew from observe, with the page read anew; for a page that a person has changed."""
         self.state.stale = True
         self.state.queue.clear()
-        if PHASES.index(self.state.next_phase) <= PHASES.index("act"):
-            self.state.next_phase = "observe"
-            self.state.pending = Pending()
+        if PHASES.index(self.state.next_phase) <= PHASES.index("act") and self._done is None:
+            self._begin_again("observe")
 
     def decide_again(self) -> None:
         """Throw the proposal away: decide is the next phase again."""
-        if self.state.next_phase in ("anticipate", "review", "act"):
-            self.state.next_phase = "decide"
+        if self.state.next_phase in ("anticipate", "review", "act") and self._done is None:
             self.state.queue.clear()
-            self.state.pending = Pending()
+            self._begin_again("decide")
+
+    def _begin_again(self, phase: Phase) -> None:
+        self.state.next_phase = phase
+        self.state.pending = Pending()
+        self._done = None
+
+    async def check_ended(self) -> bool:
+        """End the run where the page has ended the episode meanwhile; return whether it has ended."""
+        if not self.ended and await self.world.episode_ended():
+            await self.finish("done")
+        return self.ended
 
     async def advance(self) -> PhaseRecord:
         """Do the next phase, store its record and return it.
 
         Raises BrowserError, LLMError, TraceError and DataError, with the phase
         still to be done: it can be tried again. Cancelling leaves it undone too.
+        Where only the storing failed, trying again stores and does nothing twice.
         """
+        self._advancing = True
+        try:
+            return await self._advance()
+        finally:
+            self._advancing = False
+
+    async def _advance(self) -> PhaseRecord:
         state = self.state
         phase = state.next_phase
-        began = time.perf_counter()
         if self._begun != state.number:
+            if self._begun:
+                self._reread_preset()
             self.store.begin_step(state.run, state.number, state.trial)
             self._begun = state.number
-        record = await self._do(phase)
-        state.clock.active += time.perf_counter() - began
+        if self._done is None:
+            if phase == "act":
+                self._keep_events()
+            began = time.perf_counter()
+            try:
+                self._done = await self._do(phase)
+            finally:
+                state.clock.active += time.perf_counter() - began
+        record = self._done
         self.store.save_phase(state.run, state.number, record)
         await self._go_on(phase)
+        self._done = None
         return record
+
+    def _reread_preset(self) -> None:
+        """Take the preset as its file has it now; raises DataError where an edit went wrong."""
+        if self._presets is not None:
+            self._next_preset = self._presets.get(self._next_preset.name)
+        self.state.preset = self._next_preset
+
+    def _keep_events(self) -> None:
+        """Store what happened in the browser since the last action: it belongs to none."""
+        for event in self.world.tabs.take_events():
+            self.store.save_event(self.state.run, self.state.number, event)
 
     async def _do(self, phase: Phase) -> PhaseRecord:
         state = self.state
@@ -98,7 +162,7 @@ class AgentRun:
                 observed, capture = await phases.observe(state, self.world)
                 return self._with_blobs(observed, capture)
             case "recognise":
-                return phases.recognise(state, await self._history_length())
+                return phases.recognise(state, *await self._history())
             case "recall":
                 return phases.recall(state)
             case "abstract":
@@ -125,13 +189,15 @@ class AgentRun:
         _, html, picture = self._pictured
         return observed.model_copy(update={"html": html, "screenshot": picture})
 
-    async def _history_length(self) -> int:
+    async def _history(self) -> tuple[int, int]:
+        """Return how many pages lie behind and before the current one in the tab's history."""
         try:
             history = await self.world.tabs.current.send("Page.getNavigationHistory", {})
-            entries = [entry["url"] for entry in history["entries"][: history["currentIndex"]]]
-            return sum(1 for url in entries if url != "about:blank")
         except (PageGone, BrowserError):
-            return 0
+            return 0, 0
+        entries, here = history["entries"], int(history["currentIndex"])
+        behind = sum(1 for entry in entries[:here] if entry["url"] != "about:blank")
+        return behind, len(entries) - here - 1
 
     async def _go_on(self, phase: Phase) -> None:
         state = self.state
@@ -139,13 +205,11 @@ class AgentRun:
             state.next_phase = PHASES[PHASES.index(phase) + 1]
             return
         acted = state.acted or Acted(effect="none", outcome="skipped")
-        failed_decision = acted.effect == "none" and acted.outcome == "failed"
-        if failed_decision:
-            state.totals.page_actions += 1  # A reply that cannot be used takes a place in the budget.
-        if acted.episode_ended or isinstance(state.pending.action, Stop) and acted.effect == "stop":
+        if acted.episode_ended or acted.effect == "stop":
             await self.finish("done")
             return
-        if state.totals.page_actions >= state.budget.page_actions:
+        out_of_calls = not state.queue and state.calls_left < state.preset.calls
+        if state.totals.page_actions >= state.budget.page_actions or out_of_calls:
             await self.finish("budget")
             return
         state.number += 1
@@ -157,15 +221,21 @@ class AgentRun:
     # The end
 
     async def finish(self, outcome: RunOutcome, error: str = "", verdict: Verdict | None = None) -> None:
-        """End the run; the environment judges unless a verdict is given or the world has failed."""
+        """End the run; the environment judges unless a verdict is given or the world has failed.
+
+        A judge that fails leaves no verdict, and its reason as the run's
+        error. Raises TraceError with the run not ended.
+        """
         if self.ended:
             return
-        if verdict is None:
-            verdict = await self._judge() if outcome in ("done", "budget", "gate") else Verdict()
-        self.verdict = verdict
-        self.outcome = outcome
-        self.error = error
+        if verdict is None and outcome in ("done", "budget", "gate"):
+            if self._judged is None:
+                self._judged, failure = await self._judge()
+                self.error = error or failure
+            verdict, error = self._judged, self.error
+        verdict = verdict or Verdict()
         state = self.state
+        self._keep_events()
         self.store.end_run(
             state.run,
             outcome=outcome,
@@ -175,16 +245,21 @@ class AgentRun:
             seconds=time.time() - state.started,
             seconds_in_llm=state.totals.seconds_in_llm,
         )
+        self.verdict, self.outcome, self.error = verdict, outcome, error
 
-    async def _judge(self) -> Verdict:
+    async def _judge(self) -> tuple[Verdict, str]:
+        """Return the verdict, and why there is none where the judge failed."""
         try:
-            return await self.world.environment.judge(
+            verdict = await self.world.environment.judge(
                 self.state.episode, TabDriver(self.world.tabs), self.state.answer, self._judge_ask()
             )
-        except (ActionError, BrowserError, PageGone) as error:
-            return Verdict(success=None, judge="none", reason=f"The judge could not read the page: {error}")
+        except (BackstepError, PageGone) as error:
+            reason = f"The judge failed: {str(error) or 'the page went away.'}"
+            return Verdict(success=None, judge="none", reason=reason), reason
+        return verdict, ""
 
     def _judge_ask(self) -> Ask | None:
+        """Return how a judge asks the LLM; its calls are counted but not limited: they are not the agent's."""
         if self._asker.llm.name in ("rules", "person"):
             return None
 
@@ -203,22 +278,27 @@ async def open_run(
     seed: int,
     *,
     preset: Preset,
-    llm: LLM,
+    llm: Answerer,
     prompts: Prompts,
     budget: Budget,
     browser: str,
     profile: str | None = None,
+    presets: Presets | None = None,
     on_asked: Callable[[Asked], None] = lambda asked: None,
 ) -> AgentRun:
     """Open the task in a clean profile (or the named one) and begin its run.
 
-    Raises UsageError, ActionError or BrowserError where the task cannot be
-    opened; nothing is stored then.
+    Raises UsageError, DataError, ActionError or WorldError where the task
+    cannot be opened; nothing is stored then. With `presets` the preset's file
+    is read anew at each step.
     """
     world.capturer.hidden = world.environment.hidden_selectors
-    await world.tabs.open_profile(profile)
-    world.tabs.take_events()
-    episode = await world.environment.open(task, seed, TabDriver(world.tabs))
+    try:
+        await world.tabs.open_profile(profile)
+        world.tabs.take_events()
+        episode = await world.environment.open(task, seed, TabDriver(world.tabs))
+    except PageGone as error:
+        raise BrowserError(f"The page of {task.id} went away while it was opened; try again.") from error
     run = store.begin_run(
         RunStart(
             task=task.id,
@@ -234,4 +314,4 @@ async def open_run(
     )
     state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget)
     asker = Asker(store, llm, on_asked)
-    return AgentRun(store, world, Decider(prompts, asker), asker, state)
+    return AgentRun(store, world, Decider(prompts, asker), asker, state, presets)

@@ -6,8 +6,9 @@ the budgets and the storing are the loop's.
 
 import time
 from dataclasses import dataclass
+from typing import Literal
 
-from core.action import Action, Note, RefTarget, Stop
+from core.action import Action, Note, Press, RefTarget, Stop
 from core.agent.clean import clean_of, tokens_of
 from core.agent.deciding import Decider
 from core.agent.gates import Gates
@@ -51,31 +52,29 @@ class World:
         if self.tabs.current.crashed:
             await self.tabs.revive()
             await self.tabs.settle(self.tabs.mark())
-        capture = await self.capturer.capture(self.tabs.current, await self.tabs.list())
-        return _with_title(capture)
+        return await self.capturer.capture(self.tabs.current, await self.tabs.list())
 
-
-def _with_title(capture: Capture) -> Capture:
-    observation = capture.observation
-    tabs = tuple(
-        tab.model_copy(update={"title": observation.title, "url": observation.url}) if tab.current else tab
-        for tab in observation.tabs
-    )
-    return capture.model_copy(update={"observation": observation.model_copy(update={"tabs": tabs})})
+    async def episode_ended(self) -> bool:
+        """Return whether the page has ended the episode; a page that is gone has not."""
+        try:
+            return await self.environment.ended(TabDriver(self.tabs))
+        except (PageGone, ActionError, BrowserError):
+            return False
 
 
 async def observe(state: RunState, world: World) -> tuple[Observed, Capture]:
     """Take the page as the last act read it; read it anew where that is stale."""
     reused = state.capture is not None and not state.stale
     capture = state.capture if reused and state.capture is not None else await world.read()
+    capture = await world.capturer.with_picture(capture)
     state.capture = capture
     state.stale = False
     return Observed(observation=capture.observation, reused=reused), capture
 
 
-def recognise(state: RunState, history_length: int) -> Recognised:
-    """Find the state and list what may be done."""
-    permissible = permissible_of(state.observation, history_length=history_length)
+def recognise(state: RunState, back: int, forward: int) -> Recognised:
+    """Find the state and list what may be done; `back` and `forward` are the lengths of the tab's history."""
+    permissible = permissible_of(state.observation, back=back, forward=forward)
     count = sum(1 for element in state.observation.elements if element.usable)
     what = "1 usable element" if count == 1 else f"{count} usable elements"
     if state.preset.space == "general":
@@ -120,7 +119,10 @@ def anticipate(state: RunState) -> Anticipated:
 
 
 def target_label(state: RunState, action: Action) -> str:
-    """Return what the action's target is in the observation of this step."""
+    """Return what the action's target is in the observation of this step; for a key, what has the focus."""
+    if isinstance(action, Press):
+        focused = (one for one in reversed(state.observation.elements) if "focused" in one.states)
+        return next((describe(element) for element in focused), "")
     for target in action.targets:
         if isinstance(target, RefTarget) and (element := state.observation.element(target.ref)):
             return describe(element)
@@ -156,15 +158,11 @@ async def act(state: RunState, world: World) -> Acted:
     """Carry out the reviewed action, wait for what it set off, and read the page."""
     pending = state.pending
     action = pending.action
-    world.tabs.take_events()
-    if pending.skip or action is None:
-        message = pending.note or pending.problem
-        failed = not pending.skip and bool(pending.problem)
+    if pending.skip:
+        return Acted(effect="none", outcome="skipped", message=pending.note or "Skipped by the person.")
+    if action is None:
         return Acted(
-            effect="none",
-            outcome="failed" if failed else "skipped",
-            message=message or "Skipped by the person.",
-            episode_ended=False,
+            effect="none", outcome="failed", message=pending.problem or "There was no action to take."
         )
     if isinstance(action, Note):
         state.notes.append(action.text)
@@ -196,22 +194,23 @@ async def _act_in_page(state: RunState, world: World, action: Action) -> Acted:
         problem = problem or str(error)
     times["settle"] = _lap(clock)
     clock = time.perf_counter()
-    state.capture = await world.read()
-    state.stale = False
-    times["observe"] = _lap(clock)
-    ended = False
     try:
-        ended = await world.environment.ended(TabDriver(world.tabs))
-    except (PageGone, ActionError):
-        # A page that is gone has not ended its episode; what happened to it is among the events.
-        ended = False
+        state.capture = await world.read()
+        state.stale = False
+    except (PageGone, BrowserError) as error:
+        # What was done stays done: the next step reads the page, and fails if it still cannot be read.
+        state.stale = True
+        problem = problem or str(error) or "The page went away before it could be read."
+    times["observe"] = _lap(clock)
+    ended = await world.episode_ended()
     events = world.tabs.take_events()
     told = [event.text for event in events if event.kind not in ("console",)]
     crashed = any(event.kind in ("crash", "hang") for event in events)
     message = " ".join([part for part in [problem, *told] if part])
+    outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
     return Acted(
         effect="page action",
-        outcome="failed" if problem or crashed else "done",
+        outcome=outcome,
         message=message,
         box=located.box if located else None,
         target=label or (located.label if located else ""),
@@ -236,8 +235,11 @@ def commit(state: RunState) -> Committed:
     """Seal the step: tell it to the steps that follow."""
     acted = state.acted
     pending = state.pending
-    action = pending.action if not pending.skip else None
+    action = pending.action
     if acted is not None:
+        if acted.effect == "none" and not (pending.skip and not pending.refused):
+            # What cannot be used, or was refused, takes a place in the budget: else it could go on for ever.
+            state.totals.page_actions += 1
         result = "done" if acted.outcome == "done" else acted.outcome
         if acted.message:
             result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"

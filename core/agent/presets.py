@@ -1,17 +1,17 @@
 """Presets: which mechanisms an agent uses, as files that a user can copy and change."""
 
-import tomllib
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from core.agent.prompts import Prompts
 from core.errors import DataError, UsageError
 from core.llm.protocol import Purpose, Sampling
 from core.llm.repair import ReplyFormat
 from core.model import Record
+from core.settings_file import describe, line_of, near, parse_toml, read_text
 
 PRESETS = Path(__file__).resolve().parents[2] / "resources" / "presets"
 
@@ -26,12 +26,9 @@ class PromptFiles(Record):
     one_call: str = ""
 
 
-class Preset(Record):
-    """One agent: how it sees, what it may do, how it is asked."""
+class PresetFile(Record):
+    """What a preset file may say."""
 
-    name: str
-    text: str = Field(default="", repr=False)
-    """The file as it was read."""
     title: str
     description: str = ""
     space: Literal["none", "general"]
@@ -45,47 +42,85 @@ class Preset(Record):
     pictures: Literal["none", "plain", "outlines"] = "none"
     """The screenshot sent along, where the LLM takes pictures."""
     prompts: PromptFiles
-    sampling: dict[Purpose, Sampling] = {}
+    sampling: dict[Purpose, Sampling] = Field(default_factory=dict)
+
+
+class Preset(PresetFile):
+    """One agent: how it sees, what it may do, how it is asked."""
+
+    name: str
+    text: str = Field(default="", repr=False)
+    """The file as it was read."""
 
 
 class Presets:
-    """The presets of the installation and of the user's folder, which wins; read anew when asked for."""
+    """The presets of the installation and of the user's folder, which wins; read anew when asked for.
 
-    def __init__(self, folders: Iterable[Path] = (PRESETS,)) -> None:
+    With `prompts`, the templates that a preset names are checked with it.
+    """
+
+    def __init__(self, folders: Iterable[Path] = (PRESETS,), prompts: Prompts | None = None) -> None:
         self._folders = tuple(folders)
+        self._prompts = prompts
+        self._read: dict[Path, Preset] = {}
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted({path.stem for path in self._files()}, key=lambda name: (name != "plain", name)))
 
     def get(self, name: str) -> Preset:
-        """Read a preset; raises UsageError for an unknown name, DataError for a wrong file."""
+        """Return a preset as its file has it now.
+
+        Raises UsageError for an unknown name, and DataError with file, line and
+        nearest valid name for a file, or a template it names, that is wrong.
+        """
         for path in reversed(self._files()):
             if path.stem == name:
-                return read_preset(path)
-        close = get_close_matches(name, self.names(), n=1)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(self.names())}."
-        raise UsageError(f'There is no preset "{name}"; {hint}')
+                preset = self._current(path)
+                if self._prompts is not None:
+                    _check_prompts(preset, path, self._prompts)
+                return preset
+        raise UsageError(f'There is no preset "{name}"; {near(name, self.names())}')
+
+    def _current(self, path: Path) -> Preset:
+        known = self._read.get(path)
+        if known is None or known.text != read_text(path):
+            known = self._read[path] = read_preset(path)
+        return known
 
     def _files(self) -> list[Path]:
         return [path for folder in self._folders for path in sorted(folder.glob("*.toml"))]
 
 
 def read_preset(path: Path) -> Preset:
-    """Read one preset file; raises DataError with file, key and nearest valid key."""
+    """Read one preset file; raises DataError with file, line, key and nearest valid key."""
+    text = read_text(path)
+    values = parse_toml(text, path)
     try:
-        text = path.read_text(encoding="utf-8")
-        values = tomllib.loads(text)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is not valid TOML: {error}.") from error
-    try:
-        return Preset.model_validate({**values, "name": path.stem, "text": text})
+        file = PresetFile.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        line = next((n for n, row in enumerate(text.splitlines(), 1) if row.split("=")[0].strip() == key.split(".")[-1]), 0)
-        where = f"{path}, line {line}" if line else str(path)
-        close = get_close_matches(key, list(Preset.model_fields), n=1)
-        hint = f" Did you mean {close[0]}?" if first["type"] == "extra_forbidden" and close else ""
-        raise DataError(f"{where}: {key}: {first['msg']}.{hint}") from error
+        raise DataError(describe(error, PresetFile, path=path, text=text)) from error
+    if file.calls == 2:
+        for part in ("rationale", "function"):
+            if not getattr(file.prompts, part):
+                raise DataError(
+                    f"{_place(path, text, ('calls',))}: two calls need the prompt "
+                    f'"{part}" in [prompts]; add it, or say calls = 1.'
+                )
+    return Preset(**dict(file), name=path.stem, text=text)
+
+
+def _check_prompts(preset: Preset, path: Path, prompts: Prompts) -> None:
+    """Raise DataError where a template is missing, at the line that names it, or is itself wrong."""
+    names = prompts.names()
+    for part, template in preset.prompts:
+        if not template:
+            continue
+        if template not in names:
+            place = _place(path, preset.text, ("prompts", part))
+            raise DataError(f'{place}: there is no prompt "{template}"; {near(template, names)}')
+        prompts.check(template)
+
+
+def _place(path: Path, text: str, key: tuple[str, ...]) -> str:
+    line = line_of(text, key)
+    return f"{path}, line {line}" if line else str(path)

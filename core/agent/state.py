@@ -30,6 +30,8 @@ class Pending:
     proposed: Action | None = None
     problem: str = ""
     skip: bool = False
+    refused: bool = False
+    """Skipped at a gate by rule; a person's own skipping costs nothing of the budget."""
     note: str = ""
 
     @property
@@ -87,6 +89,11 @@ class RunState:
     started: float = field(default_factory=time.time)
     answer: str = ""
     last_proposal: Proposal = field(default_factory=Proposal)
+
+    @property
+    def calls_left(self) -> int:
+        """LLM calls that the budget still allows."""
+        return max(self.budget.llm_calls - self.totals.llm_calls, 0)
 
     @property
     def observation(self) -> Observation:

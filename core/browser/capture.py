@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -49,24 +50,36 @@ class Capturer:
         self._host = host
         self.hidden = hidden
         self.pictures = pictures
+        self._pending: tuple[Capture, Awaitable[bytes]] | None = None
 
     async def capture(self, page: Page, tabs: tuple[Tab, ...] = ()) -> Capture:
         """Read the page as it is now; raises BrowserError when it cannot be read.
+
+        The picture is taken at the same moment, and given by `with_picture`.
 
         A document that goes away meanwhile is read again, three times at most.
         """
         for _ in range(3):
             started = time.perf_counter()
             try:
-                observation, html = await self._read(page, tabs)
-                picture = await self._picture(page)
+                (observation, html), picture = await asyncio.gather(self._read(page, tabs), self._picture(page))
             except PageGone as gone:
                 if page.crashed:
                     raise BrowserError("The page crashed and cannot be read; open the task anew.") from gone
                 continue
             took = (time.perf_counter() - started) * 1000
-            return Capture(observation=observation, html=html, screenshot=picture, milliseconds=took)
+            capture = Capture(observation=observation, html=html, milliseconds=took)
+            self._pending = (capture, picture)
+            return capture
         raise BrowserError("The page kept navigating and could not be read; step again when it rests.")
+
+    async def with_picture(self, capture: Capture) -> Capture:
+        """Return the capture with its picture, which may still be being encoded when the page has been read."""
+        if self._pending is None or self._pending[0].observation is not capture.observation:
+            return capture
+        picture = await self._pending[1]
+        self._pending = None
+        return capture.model_copy(update={"screenshot": picture})
 
     async def _read(self, page: Page, tabs: tuple[Tab, ...]) -> tuple[Observation, str]:
         links = await page.find_frames()
@@ -83,7 +96,10 @@ class Capturer:
                 title=main.title,
                 elements=tuple(elements),
                 frames=tuple(frames),
-                tabs=tabs,
+                tabs=tuple(
+                    tab.model_copy(update={"title": main.title, "url": main.url}) if tab.current else tab
+                    for tab in tabs
+                ),
                 viewport=main.viewport,
                 scroll=main.scroll,
                 page_size=main.page_size,
@@ -150,14 +166,20 @@ class Capturer:
             }
         )
 
-    async def _picture(self, page: Page) -> bytes:
+    async def _picture(self, page: Page) -> Awaitable[bytes]:
         if not self.pictures:
-            return b""
+            return _ready(b"")
         picture = await self._host.picture(page.tab)
         if picture is not None:
             return picture
         try:
             async with asyncio.timeout(5):
-                return await page.screenshot()
+                return _ready(await page.screenshot())
         except (BrowserError, TimeoutError):
-            return b""
+            return _ready(b"")
+
+
+def _ready(data: bytes) -> Awaitable[bytes]:
+    future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    future.set_result(data)
+    return future

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from playwright.async_api import (
@@ -217,7 +217,7 @@ class ChromiumHost:
             except Error as error:
                 raise BrowserError(f"The crashed page {url} cannot be loaded again.") from error
 
-    async def picture(self, tab: TabId) -> bytes | None:
+    async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
         return None
 
     def on_event(self, listener: Callable[[BrowserEvent], None]) -> None:

@@ -4,7 +4,7 @@ Everything above drives pages through the Playwright browser that a host
 connects; nothing above knows which host it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal, Protocol
 
 from core.model import Record
@@ -65,8 +65,12 @@ class BrowserHost(Protocol):
         """Bring a tab whose renderer died back to life at its URL."""
         ...
 
-    async def picture(self, tab: TabId) -> bytes | None:
-        """Return a WebP picture of the viewport, one pixel to a CSS pixel, or None: ask Playwright then."""
+    async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
+        """Take a picture of the viewport as it is now, or return None: ask Playwright then.
+
+        What is returned gives the picture as WebP, one pixel to a CSS pixel,
+        once it has been encoded; the page may change meanwhile.
+        """
         ...
 
     def on_event(self, listener: Callable[[BrowserEvent], None]) -> None:

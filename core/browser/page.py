@@ -20,7 +20,7 @@ from core.errors import ActionError, BrowserError
 
 log = logging.getLogger(__name__)
 
-HANG_SECONDS = 5.0
+HANG_SECONDS = 10.0
 """After this long without an answer a page's script is taken to loop, and is ended."""
 _LISTENED = frozenset(
     "click mousedown mouseup pointerdown pointerup touchstart dblclick dragstart mouseenter mouseover".split()
@@ -87,6 +87,7 @@ class Page:
         self.frame_of_ref: dict[int, str] = {}
         self._contexts: dict[tuple[int, str], int] = {}
         self._page_worlds: dict[tuple[int, str], int] = {}
+        self._documents: dict[tuple[int, int], str] = {}
         self._context_came = asyncio.Event()
         self._known_listeners: dict[tuple[int, int], dict[int, frozenset[str]]] = {}
         self._child_sessions: dict[int, CDPSession | None] = {}
@@ -145,12 +146,15 @@ class Page:
             if context == gone and key[0] == id(session):
                 del self._contexts[key]
         self._known_listeners.pop((id(session), gone), None)
+        self._documents.pop((id(session), gone), None)
 
     def _on_contexts_cleared(self, session: CDPSession) -> None:
         for key in [key for key in self._contexts if key[0] == id(session)]:
             del self._contexts[key]
         for known in [known for known in self._known_listeners if known[0] == id(session)]:
             del self._known_listeners[known]
+        for known in [known for known in self._documents if known[0] == id(session)]:
+            del self._documents[known]
 
     def _on_navigating(self, event: dict[str, Any]) -> None:
         if event.get("frameId") != self._main_frame:
@@ -369,15 +373,10 @@ class Page:
         context = await self._context(link)
         known = self._known_listeners.setdefault((id(link.session), context), {})
         try:
-            # From the page's own world: asked from ours, Chromium 140 tells of our listeners only.
-            where: dict[str, Any] = {"expression": "document", "objectGroup": "backstep"}
-            if (page_world := self._page_worlds.get((id(link.session), link.id))) is not None:
-                where["contextId"] = page_world
-            handle = await link.session.send("Runtime.evaluate", where)
             answer = await link.session.send(
                 "DOMDebugger.getEventListeners",
                 # Not with "pierce": Chromium 156 then crashes the renderer a moment later, in two runs of three.
-                {"objectId": handle["result"]["objectId"], "depth": -1, "pierce": False},
+                {"objectId": await self._document(link, context), "depth": -1, "pierce": False},
             )
             types: dict[int, set[str]] = {}
             for entry in answer["listeners"]:
@@ -386,11 +385,23 @@ class Page:
             fresh = [node for node in types if known.get(node) != types[node]][:_NEW_LISTENERS]
             if fresh:
                 await self._mark(link, context, fresh, types)
+                await link.session.send("Runtime.releaseObjectGroup", {"objectGroup": "backstep"})
             known.update({node: frozenset(types[node]) for node in fresh})
-            await link.session.send("Runtime.releaseObjectGroup", {"objectGroup": "backstep"})
         except Error as error:
             # Without it the page is still read; elements that only listen are then missed.
             log.info("Event listeners could not be read: %s", error)
+
+    async def _document(self, link: FrameLink, context: int) -> str:
+        """Return the protocol's handle of the document, kept as long as the document lives."""
+        key = (id(link.session), context)
+        if key not in self._documents:
+            # From the page's own world: asked from ours, Chromium 140 tells of our listeners only.
+            where: dict[str, Any] = {"expression": "document", "objectGroup": "backstep documents"}
+            if (page_world := self._page_worlds.get((id(link.session), link.id))) is not None:
+                where["contextId"] = page_world
+            handle = await link.session.send("Runtime.evaluate", where)
+            self._documents[key] = handle["result"]["objectId"]
+        return self._documents[key]
 
     async def _mark(
         self, link: FrameLink, context: int, nodes: list[int], types: dict[int, set[str]]

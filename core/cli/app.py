@@ -21,18 +21,25 @@ Task = Annotated[str, typer.Option("--task", help="A task by its id, as in miniw
 Seed = Annotated[int, typer.Option("--seed", help="What the task is drawn from.", min=0)]
 Url = Annotated[str, typer.Option("--url", help="Where to start on the open web.")]
 Instruction = Annotated[str, typer.Option("--instruction", help="What to do there.")]
-PresetName = Annotated[str | None, typer.Option("--preset", help="Which agent: plain, laser, or one of your own.")]
-LLMName = Annotated[
-    str | None, typer.Option("--llm", help="Who answers: rules, person, one from the settings, or a model's name.")
+PresetName = Annotated[
+    str | None, typer.Option("--preset", help="Which agent: plain, laser, or one of your own.")
 ]
-BaseUrl = Annotated[str | None, typer.Option("--base-url", help="The address of an OpenAI-compatible server.")]
+LLMName = Annotated[
+    str | None,
+    typer.Option("--llm", help="Who answers: rules, person, one from the settings, or a model's name."),
+]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", help="The address of an OpenAI-compatible server.")
+]
 Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
 TaskFiles = Annotated[
-    list[Path] | None, typer.Option("--tasks-file", help="A file of your own tasks (TOML or JSON); may be repeated.")
+    list[Path] | None,
+    typer.Option("--tasks-file", help="A file of your own tasks (TOML or JSON); may be repeated."),
 ]
 WebArenaFiles = Annotated[
-    list[Path] | None, typer.Option("--webarena", help="A WebArena configuration file or folder; may be repeated.")
+    list[Path] | None,
+    typer.Option("--webarena", help="A WebArena configuration file or folder; may be repeated."),
 ]
 
 
@@ -87,7 +94,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         preset: PresetName = None,
         llm: LLMName = None,
         base_url: BaseUrl = None,
-        max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Page actions at the most.")] = None,
+        max_steps: Annotated[
+            int | None, typer.Option("--max-steps", min=1, help="Page actions at the most.")
+        ] = None,
         browser: Annotated[
             str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
         ] = None,
@@ -97,9 +106,12 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
         ] = None,
         profile: Annotated[
-            str | None, typer.Option("--profile", help="A named profile that keeps logins; a clean one without.")
+            str | None,
+            typer.Option("--profile", help="A named profile that keeps logins; a clean one without."),
         ] = None,
-        time_limit: Annotated[bool, typer.Option("--time-limit", help="MiniWoB++: keep its ten seconds.")] = False,
+        time_limit: Annotated[
+            bool, typer.Option("--time-limit", help="MiniWoB++: keep its ten seconds.")
+        ] = False,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
@@ -108,7 +120,13 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         from core.cli.running import RunArguments, run_task
 
         settings = _settings(
-            preset=preset, llm=llm, base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
+            preset=preset,
+            llm=llm,
+            base_url=base_url,
+            db=db,
+            browser=browser,
+            max_steps=max_steps,
+            on_gate=on_gate,
         )
         arguments = RunArguments(
             task=task,
@@ -191,15 +209,16 @@ def run_app(app: typer.Typer) -> int:
     except BackstepError as error:
         say(str(error))
         return EXIT_USAGE
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing may be flushed into the closed pipe at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except Exception as error:
         show = getattr(error, "show", None)
         if show is None:
             raise
         show(file=sys.stderr)
         return EXIT_USAGE
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def with_loop(work: Awaitable[Any]) -> Any:
@@ -227,7 +246,9 @@ def _settings(**flags: Any) -> Any:
     return load_settings(flags)
 
 
-def _environments(task_files: list[Path] | None, webarena: list[Path] | None, time_limit: bool = False) -> Any:
+def _environments(
+    task_files: list[Path] | None, webarena: list[Path] | None, time_limit: bool = False
+) -> Any:
     from core.environments.registry import Environments
 
     return Environments(task_files=task_files or (), webarena=webarena or (), time_limit=time_limit)

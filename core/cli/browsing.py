@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from core.cli.output import put_json, put_table, say, verdict_word
-from core.debugger.exporting import export_run
+from core.debugger.exporting import FORMS, export_run
 from core.environments.registry import Environments
-from core.errors import UsageError
+from core.errors import TraceError, UsageError
 from core.settings import Settings
+from core.settings_file import near
 from core.trace.records import RunRow, StepDetail
 from core.trace.store import TraceStore
 
@@ -68,8 +69,9 @@ def show_run(settings: Settings, run: int, step: int | None, *, as_json: bool) -
     """Print a run with its steps, or everything of one step."""
     store = open_for_reading(settings)
     try:
-        row = store.run(run)
+        row = _find_run(store, run)
         if step is not None:
+            _check_step(store, run, step)
             _show_step(store, row, step, as_json)
         elif as_json:
             steps = [one.model_dump() for one in store.steps(run)]
@@ -78,6 +80,30 @@ def show_run(settings: Settings, run: int, step: int | None, *, as_json: bool) -
             _show_run(store, row)
     finally:
         store.close()
+
+
+def _find_run(store: TraceStore, run: int) -> RunRow:
+    """Return the run; raises UsageError that names the nearest ones where there is none of that number."""
+    try:
+        return store.run(run)
+    except TraceError as error:
+        if _is_listed(store, run):
+            raise
+        raise UsageError(str(error)) from error
+
+
+def _is_listed(store: TraceStore, run: int) -> bool:
+    rows = store.runs(limit=max(store.count_runs(), 1))
+    return any(row.run == run for row in rows)
+
+
+def _check_step(store: TraceStore, run: int, number: int) -> None:
+    """Raise UsageError where the run has no such step."""
+    numbers = [step.number for step in store.steps(run)]
+    if number in numbers:
+        return
+    have = f"its steps are 1 to {numbers[-1]}" if numbers else "it has no steps"
+    raise UsageError(f"Run {run} has no step {number}; {have}.")
 
 
 def _show_run(store: TraceStore, row: RunRow) -> None:
@@ -142,7 +168,12 @@ def _step_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:
 
 def export(settings: Settings, run: int, form: str, output: Path) -> None:
     """Write a run to a file."""
-    if not settings.database.exists():
-        raise UsageError(f"There is no trace yet at {settings.database}; run a task first, or give --db.")
+    if form not in FORMS:
+        raise UsageError(f'There is no export form "{form}"; {near(form, FORMS)}')
+    store = open_for_reading(settings)
+    try:
+        _find_run(store, run)
+    finally:
+        store.close()
     export_run(settings.database, run, form, str(output))
     say(f"Run {run} was written to {output}.")

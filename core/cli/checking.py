@@ -44,7 +44,9 @@ def _embedded_browser(load: Callable[[], Settings], with_embedded: Callable[...,
             title = await tabs.current.evaluate("document.title")
         finally:
             await tabs.close()
-        return ok("starts and loads a page.") if title == "ready" else fail("started, but a page did not load.")
+        return (
+            ok("starts and loads a page.") if title == "ready" else fail("started, but a page did not load.")
+        )
 
     try:
         note = with_embedded(work, load())

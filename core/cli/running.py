@@ -8,7 +8,7 @@ from core.browser.chromium import ChromiumHost
 from core.browser.host import BrowserHost
 from core.cli.output import put_json, say, step_line
 from core.debugger.headless import RunReport, run_headless
-from core.debugger.workshop import open_workshop
+from core.debugger.workshop import check_preset, open_workshop
 from core.environments.registry import Environments
 from core.errors import UsageError
 from core.llm.registry import open_llms
@@ -50,16 +50,15 @@ def run_task(
     task = environments.find(task_id, url=arguments.url, instruction=arguments.instruction)
     llms = open_llms(settings, config_folder=config_folder())
     llm = llms.routed(arguments.llm)
-    llm.llm_for("decide")
     if arguments.llm == "person":
         raise UsageError('The LLM "person" needs a window; choose another with --llm.')
+    check_preset(config_folder(), arguments.preset)
 
     async def work(host: BrowserHost) -> RunReport:
         workshop = await open_workshop(
             settings, host, llms=llms, environments=environments, config=config_folder()
         )
         try:
-            workshop.presets.get(arguments.preset)
             say(f"{task.id}, seed {arguments.seed}, preset {arguments.preset}, LLM {arguments.llm}")
             return await run_headless(
                 workshop,

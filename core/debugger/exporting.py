@@ -5,11 +5,13 @@ from pathlib import Path
 from core.errors import UsageError
 from core.trace.store import TraceStore
 
+FORMS = ("json", "html")
+
 
 def export_run(database: Path, run: int, form: str, path: str) -> None:
     """Write a run as ``json`` or ``html``; raises UsageError where the file cannot be written."""
-    if form not in ("json", "html"):
-        raise UsageError(f'There is no export form "{form}"; there are json and html.')
+    if form not in FORMS:
+        raise UsageError(f'There is no export form "{form}"; there are {" and ".join(FORMS)}.')
     from core.trace.export import export_html, export_json  # Jinja and its templates: only when asked for
 
     store = TraceStore.open(database, read_only=True)

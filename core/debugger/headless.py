@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable
 
+from core.agent.asking import Answerer
 from core.agent.loop import AgentRun, open_run
 from core.agent.phases import gate_reason
 from core.agent.state import Budget
 from core.browser.page import PageGone
 from core.debugger.workshop import Workshop
 from core.errors import BackstepError, BrowserError, TraceError
-from core.llm.protocol import LLM
 from core.model import Record
 from core.settings import OnGate
 from core.task import Task
@@ -42,6 +42,8 @@ class RunReport(Record):
             return 3
         if self.outcome == "interrupted":
             return 130
+        if self.success is None and self.error and self.outcome == "done":
+            return 3  # The judge failed.
         if self.success is None:
             return 0 if self.outcome == "done" else 1
         return 0 if self.success else 1
@@ -53,7 +55,7 @@ async def run_headless(
     seed: int,
     *,
     preset: str,
-    llm: LLM,
+    llm: Answerer,
     budget: Budget,
     on_gate: OnGate,
     profile: str | None = None,
@@ -71,6 +73,7 @@ async def run_headless(
         task,
         seed,
         preset=workshop.presets.get(preset),
+        presets=workshop.presets,
         llm=llm,
         prompts=workshop.prompts,
         budget=budget,
@@ -80,12 +83,21 @@ async def run_headless(
     try:
         await _go_to_the_end(run, on_gate, on_step)
     except asyncio.CancelledError:
-        await run.finish("interrupted", error="Interrupted from the keyboard.")
+        await _finish(run, "interrupted", "Interrupted from the keyboard.")
+    except (BackstepError, PageGone) as error:
+        await _finish(run, "error", str(error) or "The page went away; run the task again.")
+    try:
+        return report(workshop.store.run(run.state.run))
     except TraceError as error:
         return _unstored(run, str(error))
-    except (BackstepError, PageGone) as error:
-        await run.finish("error", error=str(error))
-    return report(workshop.store.run(run.state.run))
+
+
+async def _finish(run: AgentRun, outcome: RunOutcome, error: str) -> None:
+    try:
+        await run.finish(outcome, error=error)
+    except TraceError:
+        # A trace that fails is what the report tells; the run is marked interrupted when it is next opened.
+        run.outcome, run.error = "error", error
 
 
 async def _go_to_the_end(run: AgentRun, on_gate: OnGate, on_step: Callable[[StepRow], None]) -> None:
@@ -117,7 +129,7 @@ async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
     if rule == "allow":
         pending.note = f"Gate: {reason}; allowed by rule."
     elif rule == "refuse":
-        pending.skip = True
+        pending.skip = pending.refused = True
         pending.note = f"Refused: this action cannot be undone ({reason}). Go on without it, or stop."
     else:
         await run.finish("gate", error=f"Ended at a gate before {pending.action}: {reason}.")
@@ -160,5 +172,5 @@ def _unstored(run: AgentRun, error: str) -> RunReport:
         cost=state.totals.cost,
         seconds_in_llm=round(state.totals.seconds_in_llm, 3),
         outcome="error",
-        error=error,
+        error=run.error or error,
     )

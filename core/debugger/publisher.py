@@ -22,7 +22,7 @@ from core.debugger.snapshots import (
     SessionView,
     StepView,
 )
-from core.debugger.views import step_view
+from core.debugger.views import ref_of, step_view
 from core.debugger.workshop import Workshop
 from core.errors import DataError, TraceError
 from core.llm.protocol import LLMRequest
@@ -60,9 +60,10 @@ class Publisher:
         self.session_changed.send(self.session)
 
     def set_mode(self, mode: Mode, message: str = "") -> None:
-        self.change(mode=mode, message=message, **self._figures())
+        self.change(mode=mode, message=message, **self.figures())
 
-    def _figures(self) -> dict[str, Any]:
+    def figures(self) -> dict[str, Any]:
+        """Return what the run has come to, as fields of the session's snapshot."""
         run = self.agent_run
         if run is None:
             return {}
@@ -126,57 +127,48 @@ class Publisher:
         """A phase has ended."""
         if record.phase == "commit":
             beside = (record.seconds - record.seconds_in_llm) * 1000
-            self.change(beside_llm_ms=max(beside, 0.0), **self._figures())
+            self.change(beside_llm_ms=max(beside, 0.0), **self.figures())
             self.send_runs(self._query)
         if record.phase in _QUIET_PHASES or run.ended:
             return
-        self.publish_step(run, after=record.phase)
+        self.publish_step(run)
 
-    def publish_step(self, run: AgentRun, after: str = "") -> None:
+    def publish_step(self, run: AgentRun) -> None:
         """Send the step under way, unless a recorded one is being looked at."""
         if self.store is None:
             return
-        number = run.state.number - 1 if after == "commit" and not run.ended else run.state.number
-        try:
-            detail = self.store.step(run.state.run, number)
-            row = self.store.run(run.state.run)
-        except TraceError:
-            number -= 1  # The step has not begun yet: the one before it is what there is to see.
-            if number < 1:
-                return
-            detail, row = self.store.step(run.state.run, number), self.store.run(run.state.run)
+        number = run.begun  # Until the next step has begun, the one before it is what there is to see.
+        if number == 0:
+            return
+        detail, row = self.store.step(run.state.run, number), self.store.run(run.state.run)
         view = step_view(self.store, row, detail, live=True)
-        if run.next_phase == "review" and not run.ended and number == run.state.number:
+        if run.next_phase == "review" and not run.ended:
             view = self._with_pending(run, view)
-        elif run.ended or detail.row.sealed:
-            view = view.model_copy(update={"action": view.action.model_copy(update={"editable": False})})
         self._step = view
         if self._recorded is None:
             self.step_changed.send(view)
         self.send_live_page(run, view)
 
-    @staticmethod
-    def _with_pending(run: AgentRun, view: StepView) -> StepView:
+    def _with_pending(self, run: AgentRun, view: StepView) -> StepView:
         pending = run.state.pending
         action = view.action.model_copy(
             update={
                 "action": str(pending.action) if pending.action is not None else "",
                 "proposed": str(pending.proposed) if pending.edited and pending.proposed is not None else "",
                 "origin": pending.origin,
-                "editable": True,
+                "message": pending.problem,
+                "editable": self.session.mode == "waiting",
                 "outcome": "pending",
                 "queue": tuple(str(one) for one in run.state.queue),
             }
         )
-        text = action.action
-        inside = text.split("[", 1)[1].split("]", 1)[0] if "[" in text else ""
         permissible = view.permissible.model_copy(
-            update={"chosen": text, "chosen_ref": int(inside) if inside.isdigit() else None}
+            update={"chosen": action.action, "chosen_ref": ref_of(pending.action)}
         )
         return view.model_copy(update={"action": action, "permissible": permissible})
 
-    def show_problem(self, text: str, problem: str) -> None:
-        """Say why an edited action cannot be taken."""
+    def show_problem(self, problem: str) -> None:
+        """Say why an action that a person wrote cannot be taken."""
         if self._step is None:
             return
         action = self._step.action.model_copy(update={"problem": problem})
@@ -207,7 +199,11 @@ class Publisher:
 
     def _is_live(self, run: int, number: int) -> bool:
         current = self.agent_run
-        return current is not None and not current.ended and (current.state.run, current.state.number) == (run, number)
+        return (
+            current is not None
+            and not current.ended
+            and (current.state.run, current.state.number) == (run, number)
+        )
 
     def show_live(self) -> None:
         self._recorded = None
@@ -279,11 +275,22 @@ class Publisher:
         if request is None:
             self.question_asked.send(None)
             return
-        needs_action = bool(request.tools) or request.purpose in ("decide", "function", "repair")
         self.question_asked.send(
-            PersonQuestion(purpose=request.purpose, messages=request.messages, needs_action=needs_action)
+            PersonQuestion(
+                purpose=request.purpose, messages=request.messages, needs_action=needs_action(request)
+            )
         )
 
     def log(self, level: Literal["info", "warning", "error"], source: str, text: str) -> None:
         line = LogLine(time=time.time(), level=level, source=source, text=text)
         self.logged.send(line)
+        if self.store is not None:
+            try:
+                self.store.save_log(self.agent_run.state.run if self.agent_run is not None else None, line)
+            except TraceError:
+                return  # What fails in the trace is told where it matters; a line of the log does not.
+
+
+def needs_action(request: LLMRequest) -> bool:
+    """Return whether a request is answered by an action, and not by words alone."""
+    return bool(request.tools) or request.purpose in ("decide", "function", "repair")

@@ -10,34 +10,28 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Literal
 
-from core.action import parse_action
+from core.action import Action, parse_action
 from core.agent.asking import Asked
 from core.agent.loop import AgentRun, open_run
-from core.agent.phases import gate_reason
 from core.agent.state import Budget
 from core.browser.host import BrowserEvent
 from core.browser.page import PageGone
 from core.debugger import exporting
-from core.debugger.publisher import Publisher
-from core.debugger.snapshots import Mode, Picked
+from core.debugger.driving import Driver
+from core.debugger.publisher import needs_action
+from core.debugger.snapshots import Picked
 from core.debugger.worker import Worker
 from core.debugger.workshop import Workshop
-from core.errors import (
-    ActionError,
-    ActionSyntaxError,
-    BackstepError,
-    UsageError,
-)
-from core.llm.encode import as_tool_call
+from core.errors import ActionError, ActionSyntaxError, BackstepError, BrowserError, TraceError, UsageError
+from core.llm.encode import as_json, as_lines, as_tool_call
 from core.llm.protocol import LLMRequest
 from core.observation import Box
 from core.task import Verdict
 from core.trace.records import Intervention
+from core.trace.store import TraceStore
 
-Until = Literal["phase", "review", "step", "end"]
 
-
-class Session(Publisher):
+class Session(Driver):
     """The `SessionCommands` of the window."""
 
     def __init__(self, open_workshop: Callable[[], Awaitable[Workshop]], *, who: str = "person") -> None:
@@ -46,12 +40,14 @@ class Session(Publisher):
         self._who = who
         self._worker = Worker(self._on_worker_failure)
         self._workshop: Workshop | None = None
-        self._going: asyncio.Task[None] | None = None
-        self._pause = False
-        self._gate_shown: tuple[int, int] | None = None
+        self._opening: asyncio.Task[Any] | None = None
         self._question: LLMRequest | None = None
-        self._lock: asyncio.Lock | None = None
+        self._lock = asyncio.Lock()
+        """Held by whoever opens, ends or hands over a run."""
         self._started = asyncio.Event()
+        self._failure = ""
+        """Why the browser or the trace is not there."""
+        self._closed = False
 
     # Beginning and end, from the window's thread
 
@@ -64,7 +60,7 @@ class Session(Publisher):
         """Begin to end the run and to let go of everything.
 
         Returns at once: until the future is done the worker may still need
-        the GUI thread to answer for the browser. Then call `stop`.
+        the GUI thread to answer for the browser. Then call `stop_worker`.
         """
         return self._worker.post(self._close())
 
@@ -74,19 +70,20 @@ class Session(Publisher):
 
     async def _start(self) -> None:
         try:
-            await self._connect()
+            async with self._lock:
+                await self._connect()
         finally:
             self._started.set()
 
     async def _connect(self) -> None:
-        self._lock = asyncio.Lock()
         self.set_mode("opening", "Starting the browser…")
         try:
             workshop = await self._open_workshop()
         except BackstepError as error:
-            self.set_mode("failed", str(error))
-            self.log("error", "session", str(error))
+            self._failure = str(error)
+            self.fail(self._failure)
             return
+        self._failure = ""
         self._workshop = workshop
         self.store = workshop.store
         workshop.tabs.on_event(self._on_browser_event)
@@ -100,29 +97,37 @@ class Session(Publisher):
         self.set_mode("empty", "Choose a task (Ctrl+N).")
 
     async def _close(self) -> None:
-        await self._halt()
-        if self.agent_run is not None and not self.agent_run.ended:
-            await self.agent_run.finish("stopped")
-        if self._workshop is not None:
-            await self._workshop.close()
-            self._workshop = None
+        self._closed = True
+        await self._stop_opening()
+        async with self._lock:
+            await self._halt()
+            workshop, self._workshop, self.store = self._workshop, None, None
+            if workshop is None:
+                return
+            try:
+                if self.agent_run is not None:
+                    await self.agent_run.finish("stopped")
+            finally:
+                await workshop.close()
 
     def _on_worker_failure(self, error: BaseException) -> None:
-        self.set_mode("failed", f"{type(error).__name__}: {error}. The log has the details; open the task anew.")
-        self.log("error", "session", f"{type(error).__name__}: {error}")
+        self.fail(f"{type(error).__name__}: {error}. The log has the details; open the task anew.")
 
     def _post(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             self._worker.post(self._guarded(work))
         except RuntimeError:
-            return  # The session is over; a last click has nothing to reach.
+            work.close()  # The session is over; a last click has nothing to reach.
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
-        await self._started.wait()
         try:
-            await work
+            await self._started.wait()
+            if not self._closed:
+                await work
         except BackstepError as error:
-            self.fail(str(error))
+            self.complain(str(error))
+        finally:
+            work.close()
 
     def _now(self, change: Callable[[], None]) -> None:
         async def work() -> None:
@@ -136,51 +141,87 @@ class Session(Publisher):
         self._post(self._open(task, seed, url, instruction))
 
     async def _open(self, task_id: str, seed: int, url: str, instruction: str) -> None:
-        workshop = self._need_workshop()
-        assert self._lock is not None
-        async with self._lock:
-            await self._halt()
-            if self.agent_run is not None and not self.agent_run.ended:
-                await self.agent_run.finish("stopped")
-            self.agent_run = None
-            self.begin(task_id, seed)
-            try:
-                task = workshop.environments.find(task_id, url=url, instruction=instruction)
-                self.agent_run = await open_run(
-                    workshop.store,
-                    workshop.world(task),
-                    task,
-                    seed,
-                    preset=workshop.presets.get(self.session.preset),
-                    llm=workshop.llms.routed(self.session.llm),
-                    prompts=workshop.prompts,
-                    budget=Budget(self.session.max_steps, workshop.settings.max_llm_calls),
-                    browser=workshop.host.name,
-                    on_asked=self._on_asked,
-                )
-            except (BackstepError, PageGone) as error:
-                self.fail(f"{task_id} could not be opened: {error}")
-                return
-            self.opened(self.agent_run)
-        self._go("decide")
+        await self._stop_opening()
+        self._opening = asyncio.current_task()
+        try:
+            async with self._lock:
+                run = await self._open_run(task_id, seed, url, instruction)
+        except asyncio.CancelledError:
+            self.set_mode("empty", f"Opening {task_id} was stopped; choose a task (Ctrl+N).")
+            raise
+        finally:
+            if self._opening is asyncio.current_task():
+                self._opening = None
+        if run is not None and run is self.agent_run:
+            self._go("decide")
+
+    async def _open_run(self, task_id: str, seed: int, url: str, instruction: str) -> AgentRun | None:
+        if self._workshop is None:
+            await self._connect()
+        if self._workshop is None:
+            return None
+        workshop = self._workshop
+        await self._halt()
+        await self._finish_stopped()
+        self.agent_run = None
+        self.begin(task_id, seed)
+        try:
+            task = workshop.environments.find(task_id, url=url, instruction=instruction)
+            run = await open_run(
+                workshop.store,
+                workshop.world(task),
+                task,
+                seed,
+                preset=workshop.presets.get(self.session.preset),
+                presets=workshop.presets,
+                llm=workshop.llms.routed(self.session.llm),
+                prompts=workshop.prompts,
+                budget=Budget(self.session.max_steps, workshop.settings.max_llm_calls),
+                browser=workshop.host.name,
+                on_asked=self._on_asked,
+            )
+        except BackstepError as error:
+            self.fail(f"{task_id} could not be opened: {error}")
+            return None
+        self.agent_run = run
+        self.opened(run)
+        return run
+
+    async def _stop_opening(self) -> bool:
+        """Cancel the opening of a task that is under way; return whether there was one."""
+        opening, self._opening = self._opening, None
+        if opening is None or opening.done():
+            return False
+        opening.cancel()
+        await asyncio.wait([opening])
+        return True
+
+    async def _finish_stopped(self) -> None:
+        """End the run under way as stopped; where the trace cannot take that, it is found as interrupted later."""
+        if self.agent_run is None or self.agent_run.ended:
+            return
+        try:
+            await self.agent_run.finish("stopped")
+        except TraceError as error:
+            self.log("error", "trace", str(error))
 
     def set_preset(self, name: str) -> None:
-        async def work() -> None:
+        def work() -> None:
             preset = self._need_workshop().presets.get(name)
-            if self.agent_run is not None:
+            if self.agent_run is not None and not self.agent_run.ended:
                 self.agent_run.use(preset=preset)
-            self.change(preset=name)
+            self.change(preset=name, **self.figures())
 
-        self._post(work())
+        self._now(work)
 
     def set_llm(self, name: str) -> None:
-        async def work() -> None:
+        def work() -> None:
             llm = self._need_workshop().llms.routed(name)
-            if self.agent_run is not None:
+            if self.agent_run is not None and not self.agent_run.ended:
                 self.agent_run.use(llm=llm)
             self.change(llm=name)
 
-        self._post(work())
+        self._now(work)
 
     def set_pace(self, seconds: float) -> None:
         self._now(lambda: self.change(pace=max(0.0, seconds)))
@@ -208,129 +249,39 @@ class Session(Publisher):
         self._now(lambda: self._go("step"))
 
     def pause(self) -> None:
-        def work() -> None:
-            if self._pause and self._going is not None and self.session.mode in ("asking", "answering"):
-                self._going.cancel()
-                return
-            self._pause = True
-            if self._going is not None:
-                self.change(message="Pausing at the end of this phase; pause again to cancel the LLM call.")
-
-        self._now(work)
+        self._now(self._pause_or_cancel)
 
     def stop(self) -> None:
         async def work() -> None:
-            await self._halt()
-            if self.agent_run is not None and not self.agent_run.ended:
-                await self.agent_run.finish("stopped")
-                self.ended(self.agent_run)
+            if await self._stop_opening():
+                return
+            async with self._lock:
+                await self._halt()
+                if self.agent_run is not None and not self.agent_run.ended:
+                    await self.agent_run.finish("stopped")
+                    self.ended(self.agent_run)
 
         self._post(work())
 
     def end(self, success: bool) -> None:
         async def work() -> None:
-            await self._halt()
-            if self.agent_run is None:
-                return
-            verdict = Verdict(success=success, judge="person", reason="The person at the window said so.")
-            self._store().save_intervention(self._intervention("end", "", "success" if success else "failure"))
-            if self.agent_run.ended:
-                self._store().set_verdict(self.agent_run.state.run, verdict)
-                self.agent_run.verdict = verdict
-            else:
-                await self.agent_run.finish("stopped", verdict=verdict)
-            self.ended(self.agent_run)
+            async with self._lock:
+                await self._halt()
+                run = self.agent_run
+                if run is None:
+                    self.change(message="Open a task first (Ctrl+N).")
+                    return
+                verdict = Verdict(success=success, judge="person", reason="The person at the window said so.")
+                before = _verdict_words(run.verdict) if run.ended else ""
+                self._store().save_intervention(self._intervention("end", before, _verdict_words(verdict)))
+                if run.ended:
+                    self._store().set_verdict(run.state.run, verdict)
+                    run.verdict = verdict
+                else:
+                    await run.finish("stopped", verdict=verdict)
+                self.ended(run)
 
         self._post(work())
-
-    async def _halt(self) -> None:
-        """Stop going on, in the middle of a call if need be."""
-        going, self._going = self._going, None
-        if going is not None and not going.done():
-            going.cancel()
-            try:
-                await going
-            except asyncio.CancelledError:
-                pass
-
-    def _go(self, until: "Until | Literal['decide']") -> None:
-        if self.agent_run is None or self._workshop is None:
-            self.change(message="Open a task first (Ctrl+N).")
-            return
-        if self.agent_run.ended:
-            self.change(message="This run has ended; open the task again (Ctrl+R) or choose another (Ctrl+N).")
-            return
-        if self._going is not None and not self._going.done():
-            return
-        if self.session.handed_over:
-            self.change(message="You have the page: give it back first (F6).")
-            return
-        self._pause = False
-        self.show_live()
-        self._going = asyncio.ensure_future(self._drive(self.agent_run, until))
-
-    async def _drive(self, run: AgentRun, until: "Until | Literal['decide']") -> None:
-        try:
-            await self._phases(run, until)
-        except asyncio.CancelledError:
-            self.set_mode("waiting", "Cancelled; step to ask again.")
-            self.publish_step(run)
-            raise
-        except (BackstepError, PageGone) as error:
-            self.fail(str(error))
-            self.publish_step(run)
-            return
-        if run.ended:
-            self.ended(run)
-
-    async def _phases(self, run: AgentRun, until: "Until | Literal['decide']") -> None:
-        first = True
-        while not run.ended:
-            phase = run.next_phase
-            if not first and (self._pause or self._stops(run, until)):
-                break
-            if phase == "review" and self._held_by_gate(run, until):
-                return
-            self.set_mode(self._mode_of(phase, run))
-            record = await run.advance()
-            first = False
-            self.advanced(run, record)
-            if phase == "commit" and until == "end" and not run.ended and self.session.pace > 0:
-                await asyncio.sleep(self.session.pace)  # The pace that the person asked for.
-            if until == "phase" and not run.ended:
-                break
-        if not run.ended:
-            self.set_mode("waiting")
-            self.publish_step(run)
-
-    @staticmethod
-    def _stops(run: AgentRun, until: "Until | Literal['decide']") -> bool:
-        phase = run.next_phase
-        return (
-            (until == "review" and phase == "review")
-            or (until == "step" and phase == "observe")
-            or (until == "decide" and phase == "decide")
-        )
-
-    def _held_by_gate(self, run: AgentRun, until: "Until | Literal['decide']") -> bool:
-        """Stop before an action that cannot be undone, until the person takes it knowingly."""
-        reason = gate_reason(run.state, run.world)
-        here = (run.state.run, run.state.number)
-        if reason is None or run.state.pending.skip:
-            return False
-        if self._gate_shown == here and until in ("step", "review", "phase"):
-            run.state.pending.note = f"Gate: {reason}; the person let it pass."
-            return False
-        self._gate_shown = here
-        self.set_mode("waiting", f"This action cannot be undone: {reason}. Accept to carry it out, or skip it.")
-        self.publish_step(run)
-        return True
-
-    @staticmethod
-    def _mode_of(phase: str, run: AgentRun) -> Mode:
-        if phase == "decide" and not run.state.queue:
-            return "answering" if run.state.llm == "person" else "asking"
-        return "acting" if phase == "act" else "running"
 
     # Commands: correcting
 
@@ -341,24 +292,21 @@ class Session(Publisher):
         run = self._reviewing()
         if run is None:
             return
+        action = self._permissible_action(run, text)
+        if action is None:
+            return
         pending = run.state.pending
-        try:
-            action = parse_action(text)
-        except ActionSyntaxError as error:
-            self.show_problem(text, str(error))
-            return
-        problem = run.state.permissible.problem(action)
-        if problem:
-            self.show_problem(text, problem)
-            return
-        before = str(pending.action) if pending.action is not None else ""
         if action == pending.action:
-            self.show_problem("", "")
+            self.publish_step(run)
             return
-        pending.action, pending.origin, pending.problem = action, "person", ""
+        kind: Literal["edit", "replace"] = (
+            "edit" if pending.proposed is not None and pending.proposed.kind == action.kind else "replace"
+        )
+        self._store().save_intervention(self._intervention(kind, _words(pending.action), str(action)))
+        pending.action, pending.problem = action, ""
+        pending.origin = "agent" if action == pending.proposed else "person"
         run.state.queue.clear()
-        same_kind = pending.proposed is not None and pending.proposed.kind == action.kind
-        self._store().save_intervention(self._intervention("edit" if same_kind else "replace", before, str(action)))
+        self.set_mode("waiting", self._gate_message(run))
         self.publish_step(run)
 
     def skip(self) -> None:
@@ -367,10 +315,9 @@ class Session(Publisher):
             if run is None:
                 return
             pending = run.state.pending
-            before = str(pending.action) if pending.action is not None else ""
+            self._store().save_intervention(self._intervention("skip", _words(pending.action), ""))
             pending.skip, pending.origin = True, "person"
             run.state.queue.clear()
-            self._store().save_intervention(self._intervention("skip", before, ""))
             self._go("step")
 
         self._now(work)
@@ -386,8 +333,10 @@ class Session(Publisher):
 
     def _reviewing(self) -> AgentRun | None:
         run = self.agent_run
-        busy = self._going is not None and not self._going.done()
-        if run is None or run.ended or busy or run.next_phase != "review":
+        if self.session.handed_over:
+            self.change(message="You have the page: give it back first (F6).")
+            return None
+        if run is None or run.ended or self.busy or run.next_phase != "review":
             self.change(message="There is no action to change now: step to the next one (F10).")
             return None
         return run
@@ -401,66 +350,92 @@ class Session(Publisher):
             self.change(message="No question is open.")
             return
         person = self._need_workshop().llms.person
-        if not request.tools and request.purpose in ("rationale", "judge"):
+        if not needs_action(request):
+            self._store().save_intervention(self._intervention("answer", "", thought))
             person.answer(thought)
             return
-        try:
-            action = parse_action(text)
-        except ActionSyntaxError as error:
-            self.show_problem(text, str(error))
-            return
-        problem = run.state.permissible.problem(action)
-        if problem:
-            self.show_problem(text, problem)
+        action = self._permissible_action(run, text)
+        if action is None:
             return
         self._store().save_intervention(self._intervention("answer", "", str(action)))
         if request.tools:
             person.answer(thought, (as_tool_call(action),))
+        elif run.state.preset.reply_format == "json":
+            person.answer(as_json(thought, (action,)))
         else:
-            person.answer(f"REASON: {thought}\nACTION: {action}")
+            person.answer(as_lines(" ".join(thought.split()), (action,)))
+
+    def _permissible_action(self, run: AgentRun, text: str) -> Action | None:
+        """Return the action a person wrote, or None with the problem shown."""
+        try:
+            action = parse_action(text)
+        except ActionSyntaxError as error:
+            self.show_problem(str(error))
+            return None
+        problem = run.state.permissible.problem(action)
+        if problem:
+            self.show_problem(problem)
+            return None
+        return action
 
     def _on_question(self, request: LLMRequest | None) -> None:
         self._question = request
         self.send_question(request)
         if request is not None:
             self.set_mode("answering", "You are the LLM: choose an action, or point at one.")
+        elif self.session.mode == "answering":
+            self.set_mode("running")
 
     # Commands: the live page
 
     def set_handover(self, on: bool) -> None:
         async def work() -> None:
-            if on == self.session.handed_over:
-                return
-            if on and self._going is not None and not self._going.done():
-                self.change(message="Pause first: the agent is acting.")
-                return
-            self.change(handed_over=on)
-            run = self.agent_run
-            if run is None or run.ended:
-                return
-            if on:
-                self._store().save_intervention(self._intervention("handover", "", ""))
-            else:
-                await self._need_workshop().tabs.follow()
-                run.look_again()
-                self._go("decide")
+            async with self._lock:
+                if on == self.session.handed_over:
+                    return
+                if on and self.busy:
+                    self.change(message="Pause first: the agent is acting.")
+                    return
+                run = self.agent_run
+                if run is not None and not run.ended:
+                    tabs = self._need_workshop().tabs
+                    if not on:
+                        await tabs.follow()
+                    url = await tabs.current.url()
+                    told = self._intervention("handover", url if on else "", "" if on else url)
+                    self._store().save_intervention(told)
+                self.change(handed_over=on)
+                if not on:
+                    await self._given_back()
 
         self._post(work())
+
+    async def _given_back(self) -> None:
+        """Go on with the page as the person left it; an episode that they ended ends the run."""
+        run = self.agent_run
+        if run is None or run.ended:
+            return
+        if await run.check_ended():
+            self.ended(run)
+            return
+        run.look_again()
+        self._go("decide")
 
     def point(self, x: float, y: float, *, final: bool) -> None:
         self._post(self._point(x, y, final))
 
     async def _point(self, x: float, y: float, final: bool) -> None:
-        try:
-            found = await self._need_workshop().tabs.current.element_at(x, y)
-        except (PageGone, ActionError):
-            found = None
+        found = None
+        if self.agent_run is not None:
+            try:
+                found = await self._need_workshop().tabs.current.element_at(x, y)
+            except (PageGone, ActionError, BrowserError):
+                found = None
         if found is None:
             self.picked.send(Picked(ref=None, final=final))
         else:
-            self.picked.send(
-                Picked(ref=found["ref"], label=found["label"], box=Box.model_validate(found["box"]), final=final)
-            )
+            box = Box.model_validate(found["box"])
+            self.picked.send(Picked(ref=found["ref"], label=found["label"], box=box, final=final))
 
     # Commands: what is stored
 
@@ -506,21 +481,33 @@ class Session(Publisher):
 
     # Small things
 
-    def fail(self, message: str) -> None:
-        self.set_mode("failed", message)
-        self.log("error", "session", message)
-
     def _need_workshop(self) -> Workshop:
         if self._workshop is None:
-            raise UsageError("The browser is not ready yet; wait a moment and try again.")
+            raise UsageError(self._failure or "The browser is not ready yet; wait a moment and try again.")
         return self._workshop
 
-    def _store(self):  # type: ignore[no-untyped-def]
+    def _store(self) -> TraceStore:
         return self._need_workshop().store
 
-    def _intervention(self, kind: Any, before: str, after: str) -> Intervention:
+    def _intervention(
+        self, kind: Literal["edit", "replace", "skip", "answer", "end", "handover"], before: str, after: str
+    ) -> Intervention:
         assert self.agent_run is not None
         state = self.agent_run.state
         return Intervention(
-            run=state.run, step=state.number, kind=kind, who=self._who, when=time.time(), before=before, after=after
+            run=state.run,
+            step=state.number,
+            kind=kind,
+            who=self._who,
+            when=time.time(),
+            before=before,
+            after=after,
         )
+
+
+def _words(action: Action | None) -> str:
+    return "" if action is None else str(action)
+
+
+def _verdict_words(verdict: Verdict) -> str:
+    return {True: "success", False: "no success", None: "not judged"}[verdict.success]

@@ -2,7 +2,9 @@
 
 import json
 from datetime import datetime
+from typing import TypeVar
 
+from core.action import Action, RefTarget
 from core.agent.records import (
     Abstracted,
     Acted,
@@ -27,9 +29,11 @@ from core.debugger.snapshots import (
 from core.errors import TraceError
 from core.llm.protocol import LLMReply, Message
 from core.llm.tokens import count_tokens
-from core.observation import Box, Observation
+from core.observation import Box, Observation, Ref
 from core.trace.records import RunRow, StepDetail
 from core.trace.store import TraceStore
+
+T = TypeVar("T")
 
 
 def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool) -> StepView:
@@ -41,21 +45,24 @@ def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool)
     decided = _as(Decided, records.get("decide"))
     reviewed = _as(Reviewed, records.get("review"))
     acted = _as(Acted, records.get("act"))
-    action = _action(observed, recognised, decided, reviewed, acted, live)
+    action = _action(observed, recognised, decided, reviewed, acted)
+    chosen = _chosen(decided, reviewed)
     return StepView(
         run=run.run,
         number=detail.row.number,
         row=detail.row,
         live=live,
         state=_state(observed, recognised),
-        permissible=_permissible(recognised, action.action),
+        permissible=_permissible(recognised, chosen),
         action=action,
         stack=StackView(
-            frames=(FrameView(policy=run.preset, argument=run.instruction, steps=detail.row.number, current=True),)
+            frames=(
+                FrameView(policy=run.preset, argument=run.instruction, steps=detail.row.number, current=True),
+            )
         ),
         observation=_observation(store, observed, abstracted),
         calls=tuple(_call(store, call) for call in detail.calls),
-        screenshot=_screenshot(store, observed, acted, detail, action),
+        screenshot=_screenshot(store, observed, acted, detail, chosen),
         interventions=tuple(
             f"{datetime.fromtimestamp(i.when):%H:%M:%S} {i.who}: {i.kind}"
             + (f" {i.before or 'nothing'} → {i.after or 'nothing'}" if i.before or i.after else "")
@@ -65,8 +72,20 @@ def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool)
     )
 
 
-def _as(cls: type, record: object):  # type: ignore[no-untyped-def]
+def ref_of(action: Action | None) -> Ref | None:
+    """Return the element that an action is on, where it names one by its ref."""
+    first = action.targets[0] if action is not None and action.targets else None
+    return first.ref if isinstance(first, RefTarget) else None
+
+
+def _as(cls: type[T], record: object) -> T | None:
     return record if isinstance(record, cls) else None
+
+
+def _chosen(decided: Decided | None, reviewed: Reviewed | None) -> Action | None:
+    if reviewed is not None:
+        return reviewed.action
+    return decided.proposal.action if decided is not None else None
 
 
 def _state(observed: Observed | None, recognised: Recognised | None) -> StateView:
@@ -83,18 +102,14 @@ def _state(observed: Observed | None, recognised: Recognised | None) -> StateVie
     )
 
 
-def _permissible(recognised: Recognised | None, chosen: str) -> PermissibleView:
+def _permissible(recognised: Recognised | None, chosen: Action | None) -> PermissibleView:
     if recognised is None:
         return PermissibleView()
-    ref: int | None = None
-    if chosen:
-        inside = chosen.split("[", 1)[1].split("]", 1)[0] if "[" in chosen else ""
-        ref = int(inside) if inside.isdigit() else None
     return PermissibleView(
         rows=recognised.permissible.rows(),
         left_out=recognised.permissible.left_out,
-        chosen=chosen,
-        chosen_ref=ref,
+        chosen=str(chosen) if chosen is not None else "",
+        chosen_ref=ref_of(chosen),
     )
 
 
@@ -104,12 +119,9 @@ def _action(
     decided: Decided | None,
     reviewed: Reviewed | None,
     acted: Acted | None,
-    live: bool,
 ) -> ActionView:
-    common = {
-        "form": recognised.permissible.actions if recognised else (),
-        "elements": observed.observation.elements if observed else (),
-    }
+    form = recognised.permissible.actions if recognised else ()
+    elements = observed.observation.elements if observed else ()
     if reviewed is not None:
         return ActionView(
             thought=reviewed.thought,
@@ -118,7 +130,8 @@ def _action(
             origin=reviewed.origin,
             outcome=acted.outcome if acted else "pending",
             message=(acted.message if acted else "") or reviewed.note,
-            **common,
+            form=form,
+            elements=elements,
         )
     if decided is not None:
         proposal = decided.proposal
@@ -127,14 +140,16 @@ def _action(
             action=str(proposal.action) if proposal.action is not None else "",
             outcome="pending",
             message=proposal.problem,
-            editable=live,
             queue=tuple(str(one) for one in decided.queue),
-            **common,
+            form=form,
+            elements=elements,
         )
-    return ActionView(**common)
+    return ActionView(form=form, elements=elements)
 
 
-def _observation(store: TraceStore, observed: Observed | None, abstracted: Abstracted | None) -> ObservationView:
+def _observation(
+    store: TraceStore, observed: Observed | None, abstracted: Abstracted | None
+) -> ObservationView:
     if observed is None:
         return ObservationView()
     observation = observed.observation
@@ -206,7 +221,11 @@ def _reply_text(reply: LLMReply) -> str:
 
 
 def _screenshot(
-    store: TraceStore, observed: Observed | None, acted: Acted | None, detail: StepDetail, action: ActionView
+    store: TraceStore,
+    observed: Observed | None,
+    acted: Acted | None,
+    detail: StepDetail,
+    chosen: Action | None,
 ) -> ScreenshotView:
     if observed is None:
         return ScreenshotView(caption="This step was begun and the page was not read.")
@@ -219,15 +238,14 @@ def _screenshot(
     return ScreenshotView(
         data=data,
         viewport=observed.observation.viewport,
-        box=_box_of(observed, acted, action),
-        caption=f"Step {detail.row.number}: {action.action or 'no action'}",
+        box=_box_of(observed, acted, chosen),
+        caption=f"Step {detail.row.number}: {chosen if chosen is not None else 'no action'}",
     )
 
 
-def _box_of(observed: Observed, acted: Acted | None, action: ActionView) -> Box | None:
+def _box_of(observed: Observed, acted: Acted | None, chosen: Action | None) -> Box | None:
     """Where the acted element was when the picture was taken, which is before the action scrolled to it."""
-    text = action.action
-    inside = text.split("[", 1)[1].split("]", 1)[0] if "[" in text else ""
-    if inside.isdigit() and (element := observed.observation.element(int(inside))):
+    ref = ref_of(chosen)
+    if ref is not None and (element := observed.observation.element(ref)):
         return element.box
     return acted.box if acted else None

@@ -27,6 +27,11 @@ class Worker:
         try:
             self._loop.run_forever()
         finally:
+            # What was posted in the last moment is begun and cancelled, so that nothing is left unawaited.
+            left = asyncio.all_tasks(self._loop)
+            for task in left:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
             self._loop.close()
 

@@ -1,9 +1,9 @@
-"""What a session works with: settings, tasks, presets, prompts, LLMs, the trace and the browser, joined once."""
+"""What a session works with, joined once: settings, tasks, presets, prompts, LLMs, trace and browser."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.agent.gates import Gates, load_gates
+from core.agent.gates import GATES, Gates, load_gates
 from core.agent.phases import World
 from core.agent.presets import PRESETS, Presets
 from core.agent.prompts import PROMPTS, Prompts
@@ -56,6 +56,12 @@ def user_folders(config: Path) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     return (PRESETS, config / "presets"), (config / "prompts", PROMPTS)
 
 
+def check_preset(config: Path, name: str) -> None:
+    """Raise UsageError or DataError where there is no such preset or its file is wrong."""
+    presets, prompts = user_folders(config)
+    Presets(presets, Prompts(prompts)).get(name)
+
+
 async def open_workshop(
     settings: Settings,
     host: BrowserHost,
@@ -70,13 +76,15 @@ async def open_workshop(
     tabs = Tabs(host)
     try:
         store.recover()
+        templates = Prompts(prompts)
+        own_gates = config / "gates.toml"
         workshop = Workshop(
             settings=settings,
             environments=environments,
-            presets=Presets(presets),
-            prompts=Prompts(prompts),
+            presets=Presets(presets, templates),
+            prompts=templates,
             llms=llms,
-            gates=load_gates(),
+            gates=load_gates(own_gates if own_gates.exists() else GATES),
             store=store,
             host=host,
             tabs=tabs,

@@ -8,7 +8,7 @@ dates are fixed as well (resources/scripts/miniwob_clock.js).
 import asyncio
 import json
 import time
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -155,12 +155,11 @@ class MiniWob:
 
 def html_root() -> Path:
     """Return the folder of the package's pages; raises WorldError where the package is missing."""
-    try:
-        root = Path(str(files("miniwob"))) / "html"
-    except ModuleNotFoundError as error:
-        raise WorldError(
-            "The miniwob package is not installed: install it with `pip install miniwob`."
-        ) from error
+    # Found, not imported: the package would load gymnasium and selenium.
+    spec = find_spec("miniwob")
+    if spec is None or not spec.submodule_search_locations:
+        raise WorldError("The miniwob package is not installed: install it with `pip install miniwob`.")
+    root = Path(next(iter(spec.submodule_search_locations))) / "html"
     if not (root / "core" / "core.js").is_file():
         raise WorldError(f"The miniwob package has no pages in {root}: install it again.")
     return root

@@ -16,6 +16,9 @@ from core.setup.console import CommandError, Console
 _SURROUNDINGS = ("DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_MODE=a", "LC_ALL=C.UTF-8")
 _OPTIONS = ("-y", "-q", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=2")
 
+_CUT_OFF_HINTS = ("dpkg --configure -a", "--fix-broken install")
+_ENDED = {"installed", "not-installed", "config-files"}
+
 
 class Apt:
     """apt-get of this system; `root` is where its files are, other than ``/`` only in tests."""
@@ -56,6 +59,18 @@ class Apt:
         before = "" if os.geteuid() == 0 else "sudo "
         return f"{before}apt-get update && {before}apt-get install -y {shlex.join(packages)}"
 
+    def unfinished(self, packages: Sequence[str]) -> tuple[str, ...]:
+        """Return those of `packages` whose installation was cut off, though their files may be there."""
+        query = ["dpkg-query", "-W", "-f", r"${Package} ${db:Status-Status}\n", *packages]
+        try:
+            answer = subprocess.run(
+                query, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ()
+        rows = (line.split() for line in answer.stdout.splitlines())
+        return tuple(row[0] for row in rows if len(row) == 2 and row[1] not in _ENDED)
+
     def install(self, packages: Sequence[str], prefix: Sequence[str]) -> None:
         """Install `packages` behind the `prefix` that gives the rights; raises WorldError.
 
@@ -73,8 +88,8 @@ class Apt:
             return
         except CommandError as failure:
             error = failure
-        if "dpkg --configure -a" in error.tail:
-            self._console.run((*start, "dpkg", "--configure", "-a"), label="unfinished system packages")
+        if any(hint in error.tail for hint in _CUT_OFF_HINTS):
+            self._finish(start)
         elif updated:
             raise self._failed(packages, error) from error
         else:
@@ -83,6 +98,14 @@ class Apt:
             self._console.run(install, label="system packages, again")
         except CommandError as error:
             raise self._failed(packages, error) from error
+
+    def _finish(self, start: Sequence[str]) -> None:
+        """Bring an installation to its end that was cut off, in the two steps that apt-get itself names."""
+        for command in (("dpkg", "--configure", "-a"), ("apt-get", "install", "--fix-broken", *_OPTIONS)):
+            try:
+                self._console.run((*start, *command), label="unfinished system packages")
+            except CommandError:
+                continue  # the first can need what only the second brings; what stays wrong shows right after
 
     def _update(self, start: Sequence[str]) -> None:
         try:

@@ -19,6 +19,7 @@ from core.errors import WorldError
 
 _LOOK_SECONDS = 0.2
 _SPARSE_SECONDS = 30.0
+_SHOWN_CHARACTERS = 100
 
 
 class CommandError(WorldError):
@@ -124,8 +125,8 @@ class Console:
         process.wait()
 
     def _last_line(self, start: int) -> str:
-        lines = self._tail(start, size=600).splitlines()
-        return lines[-1].strip() if lines else ""
+        lines = self._tail(start).splitlines()
+        return lines[-1].strip()[:_SHOWN_CHARACTERS] if lines else ""
 
     def _tail(self, start: int, size: int = 4000) -> str:
         """Return the end of what was logged since `start`, without empty lines."""

@@ -13,12 +13,13 @@ from core.setup import build
 from core.setup.apt import Apt
 from core.setup.console import CommandError, Console
 from core.setup.environment import Environment
-from core.setup.libraries import Missing, likely_missing, missing_libraries, packages_for
+from core.setup.libraries import Missing, known_packages, likely_missing, missing_libraries, packages_for
 from core.setup.lock import locked
 from core.setup.project import Project
 
 _FRESH_BYTES = 1_800_000_000
 """What a fresh environment takes on disk, with what pip unpacks on the way."""
+_VENV_PACKAGE = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
 _DOWNLOAD = "about 350 MB"
 
 Libraries = Literal["require", "try", "ignore"]
@@ -110,7 +111,10 @@ class Installer:
                 )
             return ()
         known, _ = packages_for(likely_missing(), time64=self._apt.time64)
-        return (*venv, *known)
+        return tuple(dict.fromkeys((*venv, *known, *self._unfinished())))
+
+    def _unfinished(self) -> tuple[str, ...]:
+        return self._apt.unfinished((_VENV_PACKAGE, *known_packages(time64=self._apt.time64)))
 
     def _announce(self, extras: Sequence[str], condition: str, system: Sequence[str]) -> None:
         say = self._console.say
@@ -225,4 +229,4 @@ def _venv_packages() -> tuple[str, ...]:
     """Return the Debian package without which this interpreter makes no virtual environment."""
     if importlib.util.find_spec("venv") is not None and importlib.util.find_spec("ensurepip") is not None:
         return ()
-    return (f"python{sys.version_info.major}.{sys.version_info.minor}-venv",)
+    return (_VENV_PACKAGE,)

@@ -209,5 +209,10 @@ def packages_for(missing: Missing, *, time64: bool) -> tuple[tuple[str, ...], tu
     return tuple(sorted(packages)), tuple(name for name in missing.libraries if name not in _PACKAGES)
 
 
+def known_packages(*, time64: bool) -> tuple[str, ...]:
+    """Return all packages that this module could ask for."""
+    return packages_for(Missing(tuple(_PACKAGES), fonts=True), time64=time64)[0]
+
+
 def _search_path() -> str:
     return os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])

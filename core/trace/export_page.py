@@ -98,7 +98,6 @@ class PageStep(Record):
     events: tuple[str, ...] = ()
     problem: str = ""
 
-
     @property
     def mostly_empty(self) -> bool:
         """Whether the page fills so little of its picture that it is shown larger."""

@@ -6,6 +6,7 @@ a change is a new one at the end. The tables are explained for readers in
 resources/trace-schema.md.
 """
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Callable
@@ -80,7 +81,8 @@ def _back_up(database: Database, path: Path, version: int) -> None:
             copy.close()
         os.replace(unfinished, target)
     except (OSError, sqlite3.Error) as error:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
         raise TraceError(
             f"The trace database {path} is of an older version and was left as it is, "
             f"because no copy of it could be written to {target} ({error}); make room there and try again."

@@ -39,6 +39,7 @@
   const TEXT_INPUT = new Set(["", "text", "search", "email", "url", "tel", "password", "number", "date", "time",
     "datetime-local", "month", "week", "color", "range"]);
   const VALUE_INPUT = new Set(["date", "time", "datetime-local", "month", "week", "color", "range"]);
+  const FIELD = new Set(["INPUT", "TEXTAREA", "SELECT", "BUTTON"]);
   const CLICK_EVENTS = ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "dblclick"];
   const DRAG_EVENTS = ["mousedown", "pointerdown", "dragstart", "touchstart"];
 
@@ -55,7 +56,8 @@
     }
   }
 
-  const squash = text => text.replace(/[\s\u00a0]+/g, " ").trim();
+  // Most texts have nothing to squash: a test is cheaper than a replacement.
+  const squash = text => /[\s\u00a0]{2}|[^\S ]|\u00a0|^ | $/.test(text) ? text.replace(/[\s\u00a0]+/g, " ").trim() : text;
   const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 
   function refOf(el) {
@@ -87,6 +89,9 @@
 
   // Accessible name after the W3C computation (accname 1.2): labelledby, label, native, content, title, placeholder.
   function name(el, kind) {
+    if (!el.hasAttributes() && !FIELD.has(el.tagName)) {
+      return nativeName(el) || (FROM_CONTENT.has(kind) ? content(el) : "");
+    }
     const by = el.getAttribute("aria-labelledby");
     if (by) {
       const text = squash(by.split(/\s+/).map(id => {
@@ -133,12 +138,31 @@
     return "";
   }
 
+  // During a walk: control -> its labels, by root. `el.labels` searches the whole tree at each call.
+  let labelled = null;
+
+  function labelsOf(el) {
+    if (!labelled) return Array.from(el.labels || []);
+    const root = el.getRootNode();
+    let known = labelled.get(root);
+    if (!known) {
+      known = new Map();
+      for (const one of root.querySelectorAll("label")) {
+        if (one.control) known.set(one.control, [...(known.get(one.control) || []), one]);
+      }
+      labelled.set(root, known);
+    }
+    return known.get(el) || [];
+  }
+
   function labels(el) {
-    if (!el.labels || !el.labels.length) return "";
-    return squash(Array.from(el.labels, label => content(label, el)).join(" "));
+    const found = labelsOf(el);
+    return found.length ? squash(found.map(one => content(one, el)).join(" ")) : "";
   }
 
   function content(el, asked) {
+    const only = el.firstChild;
+    if (only && only === el.lastChild && only.nodeType === 3 && !el.shadowRoot) return squash(only.data);
     let out = "";
     const visit = node => {
       if (out.length > 2000) return;
@@ -217,6 +241,7 @@
     if (tag === "TEXTAREA") return ["click", "type"];
     if (tag === "OPTION") return [];
     if (kind === "textbox" || kind === "searchbox") return el.isContentEditable ? ["click", "type"] : ["click"];
+    if (!pointer && !CLICKABLE.has(kind) && !el[LISTENS] && !el.hasAttributes() && tag !== "SUMMARY") return found;
     const clickable = CLICKABLE.has(kind) || tag === "SUMMARY" || tag === "VIDEO" || tag === "AUDIO"
       || el.hasAttribute("onclick") || el.hasAttribute("onmousedown") || el.hasAttribute("data-onclick")
       || (el.tabIndex >= 0 && el.hasAttribute("tabindex")) || listens(el, CLICK_EVENTS) || pointer;
@@ -228,14 +253,17 @@
     return found;
   }
 
-  function states(el, kind) {
+  function states(el, kind, active) {
     const found = [];
+    if (el === active && el !== document.body) found.push("focused");
+    const field = FIELD.has(el.tagName);
+    if (!field && !el.hasAttributes()) return found;
     const aria = word => el.getAttribute("aria-" + word);
     if ("checked" in el && (el.type === "checkbox" || el.type === "radio")) {
       if (el.indeterminate) found.push("mixed"); else if (el.checked) found.push("checked");
     } else if (aria("checked") === "true") found.push("checked");
     else if (aria("checked") === "mixed") found.push("mixed");
-    if (el.disabled || aria("disabled") === "true" || (el.tagName !== "OPTION" && el.matches?.(":disabled"))) found.push("disabled");
+    if (aria("disabled") === "true" || field && el.matches(":disabled")) found.push("disabled");
     if (aria("expanded") === "true" || (el.tagName === "DETAILS" && el.open) || (el.tagName === "DIALOG" && el.open)) found.push("expanded");
     else if (aria("expanded") === "false" || (el.tagName === "DETAILS" && !el.open)) found.push("collapsed");
     if (el.tagName === "SUMMARY" && el.parentElement?.tagName === "DETAILS") found.push(el.parentElement.open ? "expanded" : "collapsed");
@@ -245,7 +273,6 @@
     if (el.readOnly && kind !== "button") found.push("readonly");
     if (el.required || aria("required") === "true") found.push("required");
     if (aria("invalid") === "true") found.push("invalid");
-    if (el === el.getRootNode().activeElement && el !== document.body) found.push("focused");
     return found;
   }
 
@@ -280,7 +307,6 @@
     if (el.tagName === "INPUT" && VALUE_INPUT.has(el.type)) parts.push(el.type === "range" ? `range ${el.min || 0} to ${el.max || 100}` : el.type);
     return parts.join(", ");
   }
-  const FIELD = new Set(["INPUT", "TEXTAREA", "SELECT", "BUTTON"]);
 
   function polygon(el) {
     const count = el.points?.numberOfItems ?? 0;
@@ -289,6 +315,7 @@
 
   // Whether everything inside is plain running text, so that one line can hold it.
   function plain(el, depth) {
+    if (!el.firstElementChild && !el.shadowRoot) return true;
     for (const child of children(el)) {
       if (child.nodeType !== 1 || SKIP.has(child.tagName)) continue;
       if (depth > 6 || FIELD.has(child.tagName) || child.tagName in ROLES && child.tagName !== "CODE"
@@ -304,7 +331,7 @@
   function ownText(el) {
     let out = "";
     for (const child of children(el)) if (child.nodeType === 3) out += " " + child.data;
-    return squash(out);
+    return out === "" ? "" : squash(out);
   }
 
   function walk(options) {
@@ -313,6 +340,8 @@
     const hidden = options.hidden.length ? options.hidden.join(",") : null;
     const out = [], frames = [];
     let omitted = 0;
+    let active = document.activeElement;
+    while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
     const view = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
 
     const put = (el, record) => {
@@ -350,7 +379,7 @@
       let record = null, below = depth, heir = parent;
       let swallow = covered;                       // text inside is already told by an ancestor's name
       if (shown && sized && kind !== "none") {
-        let label = "", as = kind;
+        let label = "", as = kind, running = false;
         const isText = kind === "generic" || kind === "presentation";
         const svgText = el.tagName === "text" || el.tagName === "tspan";
         if (used.length || !isText) {
@@ -362,7 +391,8 @@
           }
         } else if (own && !covered) {
           as = "text";
-          label = plain(el, 0) ? content(el) || own : own;
+          running = plain(el, 0);
+          label = running ? content(el) || own : own;
         }
         const wholly = FROM_CONTENT.has(kind) || (isText && (used.length > 0 || as === "text"));
         const labelled = el.tagName === "LABEL" && el.control && !used.length;
@@ -379,7 +409,7 @@
           record = { ref: refOf(el), role: as, box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
           if (label) record.name = label;
           const held = value(el); if (held) record.value = cut(held, 2000);
-          const st = states(el, kind); if (st.length) record.states = st;
+          const st = states(el, kind, active); if (st.length) record.states = st;
           const more = detail(el, kind, style, label, used.length > 0, box); if (more) record.detail = more;
           if (used.length) record.uses = used;
           if (depth) record.depth = depth;
@@ -398,7 +428,7 @@
             y: r1(box.top + el.clientTop + parseFloat(style.paddingTop)), visible: seen });
         }
         if (show && label && wholly || labelled) swallow = true;
-        if (show && as === "text" && !plain(el, 0)) swallow = covered;
+        if (show && as === "text" && !running) swallow = covered;
         if (!show && el.tagName === "SELECT") return;
       }
       if (isFrame || el.tagName === "SELECT" || el.tagName === "DATALIST" || el.tagName === "TEXTAREA") return;
@@ -409,7 +439,12 @@
       }
     };
 
-    if (document.body) visit(document.body, 0, 0, view, false, false, false);
+    labelled = new Map();
+    try {
+      if (document.body) visit(document.body, 0, 0, view, false, false, false);
+    } finally {
+      labelled = null;
+    }
     const scroller = document.scrollingElement || document.documentElement;
     const result = {
       url: location.href, title: document.title, elements: out, frames, omitted, next,

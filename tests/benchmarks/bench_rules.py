@@ -82,15 +82,19 @@ class Player:
         await self._environment.close()
 
     async def play(self, task: Task, seed: int) -> Played:
-        """Play one episode in a clean profile; an error of the world is an episode that failed."""
+        """Play one episode in a clean profile, a second time where the browser failed; then it counts as failed."""
         started = time.perf_counter()
         name = task.id.partition("/")[2]
-        try:
-            await self._tabs.open_profile()
-            played = await self._play(task, seed)
-        except BackstepError as error:
-            return Played(task=name, seed=seed, ended=f"error: {error}", seconds=time.perf_counter() - started)
-        return played.model_copy(update={"task": name, "seconds": time.perf_counter() - started})
+        problem = ""
+        for _ in range(2):
+            try:
+                await self._tabs.open_profile()
+                played = await self._play(task, seed)
+            except BackstepError as error:
+                problem = str(error)
+                continue
+            return played.model_copy(update={"task": name, "seconds": time.perf_counter() - started})
+        return Played(task=name, seed=seed, ended=f"error: {problem}", seconds=time.perf_counter() - started)
 
     async def _play(self, task: Task, seed: int) -> Played:
         episode = await self._environment.open(task, seed, self._driver)
@@ -173,7 +177,7 @@ def request_of(
         purpose="decide",
         messages=(Message(role="user", text=f"{instruction}\n\n{observation.text}"),),
         tools=tuple(
-            Tool(name=one.name, description=one.description, parameters=one.schema())
+            Tool(name=one.name, description=one.description, parameters=one.json_schema())
             for one in permissible.actions
         ),
         tool_choice="required",
@@ -191,7 +195,9 @@ def wanted(tasks: Iterable[Task], filters: list[str]) -> list[Task]:
         return list(names.values())
     found: dict[str, Task] = {}
     for one in filters:
-        matching = [name for name in names if name == one or (one.endswith("*") and name.startswith(one[:-1]))]
+        matching = [
+            name for name in names if name == one or (one.endswith("*") and name.startswith(one[:-1]))
+        ]
         if not matching:
             raise SystemExit(f'There is no MiniWoB++ task "{one}".')
         found.update({name: names[name] for name in matching})
@@ -207,7 +213,9 @@ def transcript(played: Played) -> str:
         shown = page
         if number < len(played.turns):
             turn = played.turns[number]
-            lines.append(f"--- {turn.number}. {turn.thought}\n    {turn.action} on {turn.target}: {turn.result}")
+            lines.append(
+                f"--- {turn.number}. {turn.thought}\n    {turn.action} on {turn.target}: {turn.result}"
+            )
     lines.append(f"=== {played.ended}, reward {played.reward:g}, {'success' if played.success else 'FAILED'}")
     return "\n".join(lines)
 
@@ -254,8 +262,12 @@ async def run(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tasks", nargs="*", help="names of tasks, or beginnings such as click-*; all where none")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "tasks", nargs="*", help="names of tasks, or beginnings such as click-*; all where none"
+    )
     parser.add_argument("--seeds", type=int, default=20, help="how many seeds a task")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--steps", type=int, default=25, help="steps an episode at the most")

@@ -126,7 +126,7 @@ class Author:
             purpose="decide",
             messages=(Message(role="system", text=SYSTEM), Message(role="user", text=user)),
             tools=tuple(
-                Tool(name=action.name, description=action.description, parameters=action.schema())
+                Tool(name=action.name, description=action.description, parameters=action.json_schema())
                 for action in permissible.actions
             ),
             tool_choice="required",

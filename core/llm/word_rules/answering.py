@@ -11,6 +11,7 @@ from core.llm.word_rules.words import alike, norm, ordinal, words
 from core.observation import Element
 
 _SUM = re.compile(r"[\d(x][\d\s().+\-*/×÷−x]*[+\-*/×÷−][\d\s().+\-*/×÷−x]*\d?[\dx)]?")
+_SIGNS = str.maketrans("×÷−·", "*/-*")
 _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -22,14 +23,16 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 def computed(scene: Scene) -> str | None:
     """Return the answer to the sum or equation that the page shows."""
     for one in scene.page.elements:
-        text = one.name.translate(str.maketrans({"×": "*", "÷": "/", "−": "-", "·": "*"}))
+        text = one.name.translate(_SIGNS)
         if "=" in text:
             left, _, right = text.partition("=")
             if re.search(r"[a-z]", left + right) and right.strip():
                 found = solved(left, right)
             else:
                 found = value_of(left) if re.search(r"\d", left) else None
-        elif re.fullmatch(r"[\d\s().]+[-+*/][\d\s().+\-*/]*", text.strip()) and re.search(r"\d\s*[-+*/]\s*\d", text):
+        elif re.fullmatch(r"[\d\s().]+[-+*/][\d\s().+\-*/]*", text.strip()) and re.search(
+            r"\d\s*[-+*/]\s*\d", text
+        ):
             found = value_of(text)
         else:
             continue
@@ -117,12 +120,18 @@ def copied(scene: Scene, intent: Intent) -> str | None:
         return found.value if found else None
     del intent
     spoken = [one.name for one in scene.page.texts() if one.role in ("text", "paragraph", "heading")]
-    return "".join(spoken) if all(len(part) == 1 for part in spoken) and spoken else (spoken[0] if spoken else None)
+    return (
+        "".join(spoken)
+        if all(len(part) == 1 for part in spoken) and spoken
+        else (spoken[0] if spoken else None)
+    )
 
 
 def _word_at(scene: Scene, place: int) -> str | None:
     """Return the word at a place of the longest text in the page."""
-    texts = [one.value or one.name for one in scene.page.elements if one.role in ("paragraph", "text", "textbox")]
+    texts = [
+        one.value or one.name for one in scene.page.elements if one.role in ("paragraph", "text", "textbox")
+    ]
     longest = max(texts, key=len, default="")
     found = longest.split()
     at = place - 1 if place > 0 else len(found) - 1
@@ -136,8 +145,12 @@ def counted(scene: Scene) -> int | None:
     found = matching(scene.page, scene.objective.text)
     if found is not None:
         return len(found)
-    asked = re.search(r"how many\s+(.+?)\s+(?:are|is|do|does|can|have)\b", scene.objective.text, re.IGNORECASE)
+    asked = re.search(
+        r"how many\s+(.+?)\s+(?:are|is|do|does|can|have)\b", scene.objective.text, re.IGNORECASE
+    )
     if asked is None:
         return None
     wanted = [word for word in words(asked[1]) if len(word) > 2]
-    return sum(1 for one in scene.page.texts() if wanted and all(word in one.name.casefold() for word in wanted))
+    return sum(
+        1 for one in scene.page.texts() if wanted and all(word in one.name.casefold() for word in wanted)
+    )

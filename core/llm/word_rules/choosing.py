@@ -2,11 +2,12 @@
 
 import re
 
-from core.llm.word_rules.clicking import by_colour, by_extreme, click, find
+from core.llm.word_rules.clicking import by_colour, click, find
+from core.llm.word_rules.comparing import by_extreme
 from core.llm.word_rules.dates import pick_date, read_date
 from core.llm.word_rules.move import Answer, Intent, Move, Scene, act, said
 from core.llm.word_rules.page import GOOD, Page, hints
-from core.llm.word_rules.revealing import reveal
+from core.llm.word_rules.revealing import after_hover, reveal
 from core.llm.word_rules.words import NUMBER, alike, content_words, norm, numbers, short
 from core.observation import Element, Option
 
@@ -23,16 +24,19 @@ def select(scene: Scene, intent: Intent) -> Answer:
         return _set_numbers(scene, intent)
     if re.search(r"\bodd\b.*\beven\b", intent.text, re.IGNORECASE):
         return _mark_each(scene)
+    if len(intent.names) == 1 and ">" in intent.names[0]:
+        return _follow(scene, [part.strip() for part in intent.names[0].split(">") if part.strip()])
     if not intent.names:
         return _clear(scene) if not intent.roles else click(scene, intent)
     if intent.place is not None and intent.roles:
         return _check_placed(scene, intent)
     if re.search(r"\bshades?\b|\ball\b", intent.text) and by_colour(page, intent.text, page.can("click")):
         return _all_of_colour(scene, intent)
-    if by_extreme(scene, scene.objective.text, page.can("click")) is not None and not _on_offer(page, intent):
+    if by_extreme(page, scene.objective.text, page.can("click")) is not None and not _on_offer(page, intent):
         return click(scene, intent.model_copy(update={"text": scene.objective.text}))
     missing: list[str] = []
-    for name in intent.names:
+    names = _merged(page, intent.names)
+    for name in names:
         answer = _choose(scene, name, intent)
         if isinstance(answer, Move):
             return answer
@@ -41,8 +45,50 @@ def select(scene: Scene, intent: Intent) -> Answer:
     if not missing:
         return "done"
     whole = intent.text.split(" ", 1)[-1]
-    joined = _choose(scene, whole, intent) if len(intent.names) > 1 and len(missing) == len(intent.names) else None
+    joined = (
+        _choose(scene, whole, intent) if len(intent.names) > 1 and len(missing) == len(intent.names) else None
+    )
     return joined or reveal(scene, short(", ".join(missing)))
+
+
+def _merged(page: Page, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names with those put together again that the page shows as one, such as ``Black and white``."""
+    known = {norm(option.label) for one in page.elements for option in one.options}
+    known |= {norm(one.name) for one in page.elements if one.name}
+    merged: list[str] = []
+    at = 0
+    while at < len(names):
+        for end in range(len(names), at + 1, -1):
+            whole = next(
+                (text for joint in (" and ", ", ", ", and ") if norm(text := joint.join(names[at:end])) in known), None
+            )
+            if whole is not None and end - at > 1:
+                merged.append(whole)
+                at = end
+                break
+        else:
+            merged.append(names[at])
+            at += 1
+    return tuple(merged)
+
+
+def _follow(scene: Scene, path: list[str]) -> Answer:
+    """Choose the end of a path through menus, such as File > Save as; each before it is opened by pointing."""
+    page = scene.page
+    for depth in range(len(path) - 1, -1, -1):
+        found = page.best(path[depth], page.can("click"), ("menuitem",), least=0.9)
+        if found is None:
+            continue
+        if depth == len(path) - 1:
+            return Move(
+                act("click", found), f"{said(found).capitalize()} is the end of the path.", finishes=True
+            )
+        if scene.past.tried(found.ref):
+            pause = after_hover(scene)
+            opened = Move(act("click", found), f"{said(found).capitalize()} did not open by pointing.")
+            return pause or (opened if scene.allowed(opened) else None)
+        return Move(act("hover", found), f"{said(found).capitalize()} holds the next part of the path.")
+    return None
 
 
 def _needs_setting(intent: Intent) -> bool:
@@ -68,7 +114,10 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
             continue
         if option.selected or _was_selected(scene, element, option):
             return "done"
-        move = Move(act("select", element, option=option.label or option.value), f'{said(element).capitalize()} offers "{option.label}".')
+        move = Move(
+            act("select", element, option=option.label or option.value),
+            f'{said(element).capitalize()} offers "{option.label}".',
+        )
         if scene.allowed(move):
             return move
     boxes = [one for one in page.can("check") if one.role in _BOXES]
@@ -87,9 +136,16 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
     element_or_none = find(scene, intent.model_copy(update={"names": (name,), "place": None}))
     if element_or_none is None:
         return None
-    if any(ok and action.kind == "click" and getattr(action.targets[0], "ref", None) == element_or_none.ref for _, action, ok in scene.past.of_part(scene.part)):
+    if any(
+        ok and action.kind == "click" and getattr(action.targets[0], "ref", None) == element_or_none.ref
+        for _, action, ok in scene.past.of_part(scene.part)
+    ):
         return "done"
-    move = Move(act("click", element_or_none), f"{said(element_or_none).capitalize()} is to be chosen.", finishes=len(intent.names) == 1)
+    move = Move(
+        act("click", element_or_none),
+        f"{said(element_or_none).capitalize()} is to be chosen.",
+        finishes=len(intent.names) == 1,
+    )
     return move if scene.allowed(move) else None
 
 
@@ -105,7 +161,9 @@ def related(name: str, boxes: list[Element]) -> Element | None:
 
 def _was_selected(scene: Scene, element: Element, option: Option) -> bool:
     return any(
-        ok and action.kind == "select" and action.option in (option.label, option.value)
+        ok
+        and action.kind == "select"
+        and action.option in (option.label, option.value)
         and getattr(action.target, "ref", None) == element.ref
         for _, action, ok in scene.past.actions
         if action.kind == "select"
@@ -124,7 +182,11 @@ def _clear(scene: Scene) -> Answer:
 
 def _check_placed(scene: Scene, intent: Intent) -> Answer:
     page = scene.page
-    candidates = [one for one in page.elements if one.role in intent.roles and (page.may("check", one) or page.may("click", one))]
+    candidates = [
+        one
+        for one in page.elements
+        if one.role in intent.roles and (page.may("check", one) or page.may("click", one))
+    ]
     element = page.nth(candidates, intent.place or 1)
     if element is None:
         return reveal(scene, short(intent.text))
@@ -153,7 +215,11 @@ def _mark_each(scene: Scene) -> Answer:
         value = numbers(one.name)[0]
         name = "even" if value % 2 == 0 else "odd"
         at = page.index(one)
-        near = [other for other in page.elements[max(at - 2, 0) : at + 3] if norm(other.name) == name and page.may("click", other)]
+        near = [
+            other
+            for other in page.elements[max(at - 2, 0) : at + 3]
+            if norm(other.name) == name and page.may("click", other)
+        ]
         near.sort(key=lambda other: abs(page.index(other) - at))
         if near and not scene.past.touched(near[0].ref, "click"):
             return Move(act("click", near[0]), f"{value:g} is {name}.")
@@ -167,7 +233,11 @@ def _set_numbers(scene: Scene, intent: Intent) -> Answer:
     """Set sliders or spinners, in page order, to the numbers that the part names."""
     page = scene.page
     wanted = numbers(intent.text)
-    handles = [one for one in page.elements if one.role == "slider" or any("slider handle" in hint for hint in hints(one))]
+    handles = [
+        one
+        for one in page.elements
+        if one.role == "slider" or any("slider handle" in hint for hint in hints(one))
+    ]
     spinners = [one for one in page.elements if one.role == "spinbutton"]
     if spinners and (intent.role_word == "spinner" or not handles):
         return _set_spinner(scene, spinners[0], wanted)
@@ -188,7 +258,17 @@ def _set_spinner(scene: Scene, spinner: Element, wanted: list[float]) -> Answer:
     if spinner.value == text:
         return "done"
     move = Move(act("type", spinner, text=text), f"{text} goes into {said(spinner)}.")
-    return move if scene.allowed(move) else None
+    if not scene.past.touched(spinner.ref, "type") and scene.allowed(move):
+        return move
+    shown = numbers(spinner.value or "0")
+    if not shown:
+        return None
+    if "focused" not in spinner.states:
+        return Move(act("click", spinner), f"{said(spinner).capitalize()} takes keys once it is clicked.")
+    keys = "ArrowUp" if wanted[0] > shown[0] else "ArrowDown"
+    return Move(
+        act("press", keys=keys), f"The spinner shows {shown[0]:g}, wanted is {text}; typing did not take."
+    )
 
 
 def _shown_value(page: Page, handle: Element) -> float | None:
@@ -206,20 +286,19 @@ def _nudge(scene: Scene, handle: Element, shown: float, number: float) -> Answer
         focus = Move(act("click", handle), f"{said(handle).capitalize()} takes keys once it is clicked.")
         if scene.allowed(focus) and scene.past.touched(handle.ref, "click") < 2:
             return focus
-    jump = _learned_jump(scene)
+    jump = _learned_jump(scene, shown)
     more = number > shown
     near = abs(number - shown) < (jump or 8)
     keys = ("ArrowRight" if more else "ArrowLeft") if near else ("PageUp" if more else "PageDown")
     return Move(act("press", keys=keys), f"The slider shows {shown:g}, wanted is {number:g}.")
 
 
-def _learned_jump(scene: Scene) -> float | None:
-    """Return how far a page key moved the slider, as the thoughts before and after tell."""
-    turns = scene.past.turns
-    for before, after in zip(turns, turns[1:], strict=False):
-        if "Page" not in before.action:
-            continue
-        values = [re.search(r"slider shows (-?[\d.]+),", turn.thought) for turn in (before, after)]
-        if values[0] and values[1]:
-            return abs(float(values[1][1]) - float(values[0][1])) or None
+def _learned_jump(scene: Scene, shown: float) -> float | None:
+    """Return how far a page key moved the slider, as the thought before it and what came after tell."""
+    thoughts = [turn.thought for turn in scene.past.turns]
+    values = [re.search(r"slider shows (-?[\d.]+),", thought) for thought in thoughts]
+    after = [float(value[1]) if value else None for value in values[1:]] + [shown]
+    for turn, value, later in zip(scene.past.turns, values, after, strict=True):
+        if value and later is not None and "Page" in turn.action and later != float(value[1]):
+            return abs(later - float(value[1]))
     return None

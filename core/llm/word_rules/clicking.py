@@ -2,16 +2,13 @@
 
 import re
 
+from core.llm.word_rules.comparing import by_extreme
 from core.llm.word_rules.move import Answer, Intent, Move, Scene, act, said
-from core.llm.word_rules.page import GOOD, colour_of, hints
+from core.llm.word_rules.page import GOOD, colour_of, hints, is_next
 from core.llm.word_rules.revealing import reveal
 from core.llm.word_rules.shapes import described
-from core.llm.word_rules.words import NUMBER, alike, colour, norm, numbers, shades, short, words
+from core.llm.word_rules.words import NUMBER, alike, colour, norm, shades, short, words
 from core.observation import Element
-
-_MOST = re.compile(r"\b(?:greatest|highest|largest|biggest|most|maximum|latest|longest|most expensive)\b", re.I)
-_LEAST = re.compile(r"\b(?:smallest|lowest|least|cheapest|minimum|earliest|shortest|fewest)\b", re.I)
-_NUMBER_ROLES = frozenset(("generic", "button", "link", "listitem", "option", "cell", "gridcell"))
 
 
 def click(scene: Scene, intent: Intent) -> Answer:
@@ -22,7 +19,13 @@ def click(scene: Scene, intent: Intent) -> Answer:
     if element is not None:
         return _clicked(scene, element, intent)
     name = wanted(intent)
-    return opened_subject(scene, intent) or reveal(scene, name)
+    return opened_subject(scene, intent) or reveal(scene, name, _near(scene, intent))
+
+
+def _near(scene: Scene, intent: Intent) -> list[Element]:
+    """Return what belongs to the subject, where what is sought would be hidden."""
+    owners = scene.page.mentions(intent.subject) if intent.subject else []
+    return scope(scene, owners[0]) if owners else []
 
 
 def _clicked(scene: Scene, element: Element, intent: Intent) -> Answer:
@@ -44,7 +47,7 @@ def find(scene: Scene, intent: Intent) -> Element | None:
     among = _owned(scene, intent, clickable) if intent.subject else clickable
     if not intent.names:
         return _by_role(scene, intent, among)
-    if (extreme := by_extreme(scene, intent.text, among)) is not None:
+    if (extreme := by_extreme(scene.page, intent.text, among)) is not None:
         return extreme
     looks = described(page, intent.text, among) if not intent.quoted else []
     if looks:
@@ -53,6 +56,8 @@ def find(scene: Scene, intent: Intent) -> Element | None:
     if painted:
         return page.nth(painted, intent.place or 1)
     if intent.place is not None and not intent.quoted:
+        if re.search(r"\bresults?\b", intent.text):
+            return _result(scene, intent, among)
         return _by_role(scene, intent, among)
     for name in intent.names:
         least = GOOD if not intent.subject else GOOD - 0.05
@@ -91,12 +96,35 @@ def _by_role(scene: Scene, intent: Intent, among: list[Element]) -> Element | No
     return scene.page.nth(candidates, intent.place or 1)
 
 
+def _result(scene: Scene, intent: Intent, among: list[Element]) -> Element | None:
+    """Return the nth entry of a list that goes on over pages, counting the pages turned before."""
+    entries = [
+        one
+        for one in among
+        if one.role == "link" and not is_next(one) and not NUMBER.fullmatch(one.name.strip())
+    ]
+    entries = [
+        one
+        for one in entries
+        if norm(one.name) not in ("prev", "previous", "") and one.name.strip() not in "<«‹"
+    ]
+    turned = sum(
+        1 for turn, _, ok in scene.past.of_part(scene.part) if ok and "next one may have it" in turn.thought
+    )
+    place = intent.place or 1
+    if place == -1:
+        return None
+    return scene.page.nth(entries, place - turned * len(entries)) if entries else None
+
+
 def by_colour(page: object, text: str, among: list[Element]) -> list[Element]:
     """Return the painted boxes of a colour that a text names; unpainted ones count as white."""
     asked = next((found for word in words(text) if (found := colour(word))), None)
-    if asked is None or "shade" in text and False:
+    if asked is None:
         return []
     bare = [one for one in among if not one.name]
+    if "shade" in text:
+        return [one for one in bare if colour_of(one) in shades(asked)]
     painted = [one for one in bare if colour_of(one) == asked]
     if painted or not any(colour_of(one) for one in bare):
         return painted
@@ -105,27 +133,6 @@ def by_colour(page: object, text: str, among: list[Element]) -> list[Element]:
         return [one for one in bare if not colour_of(one) and tuple(hints(one)) in kin]
     near = shades(asked)
     return [one for one in bare if colour_of(one) in near]
-
-
-def by_extreme(scene: Scene, text: str, among: list[Element]) -> Element | None:
-    """Return the element with the greatest or smallest number, where a text asks for one."""
-    most, least = _MOST.search(text), _LEAST.search(text)
-    if not most and not least:
-        return None
-    valued: list[tuple[float, Element]] = []
-    money = re.search(r"cheap|expensive|cost|price", text, re.I)
-    for one in among:
-        if one.role not in _NUMBER_ROLES or not one.name:
-            continue
-        name = one.name
-        if money and "$" in name:
-            valued.append((numbers(name[name.index("$") :])[0], one))
-        elif NUMBER.fullmatch(norm(name)):
-            valued.append((numbers(name)[0], one))
-    if not valued:
-        return None
-    pick = max if most else min
-    return pick(valued, key=lambda pair: pair[0])[1]
 
 
 def _owned(scene: Scene, intent: Intent, among: list[Element]) -> list[Element]:
@@ -143,8 +150,12 @@ def _owned(scene: Scene, intent: Intent, among: list[Element]) -> list[Element]:
 
 
 def _listed_with_others(scene: Scene, owner: Element) -> bool:
-    alike_ones = [one for one in scene.page.elements if one.role == owner.role and one.depth == owner.depth and one.name]
-    return scene.page.may("click", owner) and len(alike_ones) > 1 and not scene.past.touched(owner.ref, "click")
+    alike_ones = [
+        one for one in scene.page.elements if one.role == owner.role and one.depth == owner.depth and one.name
+    ]
+    return (
+        scene.page.may("click", owner) and len(alike_ones) > 1 and not scene.past.touched(owner.ref, "click")
+    )
 
 
 def scope(scene: Scene, owner: Element) -> list[Element]:

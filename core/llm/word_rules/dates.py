@@ -80,7 +80,11 @@ def pick_date(scene: Scene, day: date, field: str = "") -> Answer:
 
 def _field(scene: Scene, wanted: str) -> Element | None:
     page = scene.page
-    fields = [one for one in page.elements if one.role in ("textbox", "combobox") and (page.may("click", one) or page.may("type", one))]
+    fields = [
+        one
+        for one in page.elements
+        if one.role in ("textbox", "combobox") and (page.may("click", one) or page.may("type", one))
+    ]
     dated = [one for one in fields if any(_FIELD.search(label) for label in page.labels(one))]
     if wanted:
         named = [one for one in dated if any(norm(wanted) in norm(label) for label in page.labels(one))]
@@ -94,13 +98,24 @@ def _in_calendar(scene: Scene, day: date, shown: tuple[int, int]) -> Answer:
     clickable = page.can("click")
     if shown == (day.year, day.month):
         for one in clickable:
-            if norm(one.name) == str(day.day) and one.role in ("link", "button", "cell", "gridcell", "generic", "listitem"):
-                return Move(act("click", one), f"{day:%d %B %Y} is in the month that is shown.", finishes=True)
+            if norm(one.name) == str(day.day) and one.role in (
+                "link",
+                "button",
+                "cell",
+                "gridcell",
+                "generic",
+                "listitem",
+            ):
+                return Move(
+                    act("click", one), f"{day:%d %B %Y} is in the month that is shown.", finishes=True
+                )
         return None
     later = (day.year, day.month) > shown
     pattern = _NEXT if later else _BEFORE
     for one in clickable:
         if pattern.match(one.name.strip()) and one.role in ("link", "button", "generic"):
             month = f"{calendar.month_name[shown[1]]} {shown[0]}"
-            return Move(act("click", one), f"{month} is shown; {day:%B %Y} lies {'later' if later else 'earlier'}.")
+            return Move(
+                act("click", one), f"{month} is shown; {day:%B %Y} lies {'later' if later else 'earlier'}."
+            )
     return None

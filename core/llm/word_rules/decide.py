@@ -5,20 +5,25 @@ import re
 from core.llm.protocol import PromptView
 from core.llm.word_rules.answering import counted
 from core.llm.word_rules.choosing import select
-from core.llm.word_rules.clicking import by_extreme, click
+from core.llm.word_rules.clicking import click
+from core.llm.word_rules.comparing import by_extreme
+from core.llm.word_rules.dragging import drag
 from core.llm.word_rules.filling import fill, picked_suggestion, suggestions
 from core.llm.word_rules.messages import read_message_request
 from core.llm.word_rules.move import Answer, Intent, Move, Scene, act, said
 from core.llm.word_rules.objective import Objective, read_objective
 from core.llm.word_rules.page import Page, is_submit
 from core.llm.word_rules.past import Past
+from core.llm.word_rules.repeating import add, guess, until
 from core.llm.word_rules.revealing import candidates, expand, next_page, scrolled_to_end
 from core.llm.word_rules.searching import read_details, search
 from core.llm.word_rules.shapes import kind_names
 from core.llm.word_rules.words import norm
 from core.permissible import Permissible
 
-ASKS = re.compile(r"^(?:how|what|which|who|when|where|is|are|does|do|tell|list|give me)\b|\?\s*$", re.IGNORECASE)
+ASKS = re.compile(
+    r"^(?:how|what|which|who|when|where|is|are|does|do|tell|list|give me)\b|\?\s*$", re.IGNORECASE
+)
 
 
 def understand(text: str) -> Objective:
@@ -76,13 +81,23 @@ def _answer(scene: Scene, intent: Intent) -> Answer:
         case "focus":
             return _focus(scene, intent)
         case "wait":
-            return Move(act("wait", seconds=min(float(intent.value or 1), 30.0)), "The objective asks to wait.", True)
+            return Move(
+                act("wait", seconds=min(float(intent.value or 1), 30.0)), "The objective asks to wait.", True
+            )
         case "scroll":
             return _scroll(scene, intent)
         case "look":
             return search(scene, intent)
         case "count":
             return _count(scene)
+        case "drag":
+            return drag(scene, intent)
+        case "until":
+            return until(scene, intent)
+        case "guess":
+            return guess(scene, intent)
+        case "add":
+            return add(scene, intent)
     return None
 
 
@@ -98,7 +113,11 @@ def _expand(scene: Scene, intent: Intent) -> Answer:
 
 def _focus(scene: Scene, intent: Intent) -> Answer:
     page = scene.page
-    fields = [one for one in page.elements if one.role in ("textbox", "searchbox", "spinbutton") and page.may("click", one)]
+    fields = [
+        one
+        for one in page.elements
+        if one.role in ("textbox", "searchbox", "spinbutton") and page.may("click", one)
+    ]
     element = page.nth(fields, intent.place or 1)
     if element is None:
         return None
@@ -156,25 +175,35 @@ def _after_all(scene: Scene, had_parts: bool) -> Move:
     page, past = scene.page, scene.past
     question = bool(ASKS.search(scene.objective.text))
     last = past.actions[-1][1].kind if past.actions else ""
-    changed = [index for index, (_, action, ok) in enumerate(past.actions) if ok and action.kind in ("type", "select", "check", "drag", "press")]
+    changed = [
+        index
+        for index, (_, action, ok) in enumerate(past.actions)
+        if ok and action.kind in ("type", "select", "check", "drag", "press")
+    ]
     submits = [one for one in page.can("click") if is_submit(one)]
     for one in submits:
         clicked = [
             index
             for index, (_, action, ok) in enumerate(past.actions)
-            if ok and action.kind == "click" and any(getattr(target, "ref", None) == one.ref for target in action.targets)
+            if ok
+            and action.kind == "click"
+            and any(getattr(target, "ref", None) == one.ref for target in action.targets)
         ]
         if not clicked or (changed and changed[-1] > clicked[-1]):
             move = Move(act("click", one), f"{said(one).capitalize()} ends it.")
             if scene.allowed(move):
                 return move
-    extreme = by_extreme(scene, scene.objective.text, page.can("click"))
+    extreme = by_extreme(page, scene.objective.text, page.can("click"))
     if extreme is not None and not past.touched(extreme.ref):
-        return Move(act("click", extreme), f"{said(extreme).capitalize()} fits the superlative of the objective.")
+        return Move(
+            act("click", extreme), f"{said(extreme).capitalize()} fits the superlative of the objective."
+        )
     if not had_parts and not question:
         for one in page.can("click"):
             if not past.tried(one.ref) and len(past.actions) < 8:
-                move = Move(act("click", one), f"Nothing in the objective is understood; {said(one)} was not tried.")
+                move = Move(
+                    act("click", one), f"Nothing in the objective is understood; {said(one)} was not tried."
+                )
                 if scene.allowed(move):
                     return move
     del last

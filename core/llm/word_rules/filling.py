@@ -11,12 +11,13 @@ from core.llm.word_rules.revealing import reveal
 from core.llm.word_rules.words import alike, norm, ordinal, short, words
 from core.observation import Element
 
-_FILLER = frozenset("the a an your into in both all each text of input form following field fields this number".split())
+_FILLER = frozenset(
+    "the a an your into in both all each text of input form following field fields this number".split()
+)
 
 
 def fill(scene: Scene, intent: Intent) -> Answer:
     """Answer a part that asks to type something."""
-    page = scene.page
     if intent.source == "copy" and re.search(r"each|correspond", intent.text):
         return _fill_by_labels(scene)
     if match := re.search(r'starts? with "([^"]*)"(?: and ends? with "([^"]*)")?', intent.text):
@@ -40,8 +41,17 @@ def fill(scene: Scene, intent: Intent) -> Answer:
         move = Move(act("type", element, text=wanted), f'"{short(wanted)}" goes into {said(element)}.')
         if scene.allowed(move):
             return move
-    del page
-    return picked_suggestion(scene, value) or "done"
+    if (chosen := picked_suggestion(scene, value)) is not None:
+        return chosen
+    last = scene.past.actions[-1] if scene.past.actions else None
+    if (
+        intent.suggests
+        and last is not None
+        and last[1].kind == "type"
+        and last[0] in [one[0] for one in scene.past.of_part(scene.part)]
+    ):
+        return Move(act("wait", seconds=1.0), "The field may suggest entries in a moment.")
+    return "done"
 
 
 def in_form(element: Element, value: str, day: date | None = None) -> str:
@@ -77,13 +87,18 @@ def fields_for(scene: Scene, intent: Intent, value: str) -> list[Element]:
         return []
     if intent.every:
         return fields
-    spoken = [word for word in words(intent.field) if word not in _FILLER and stem_plural(word) not in ROLE_WORDS]
+    spoken = [
+        word for word in words(intent.field) if word not in _FILLER and stem_plural(word) not in ROLE_WORDS
+    ]
     spoken = [word for word in spoken if ordinal(word) is None and any(char.isalnum() for char in word)]
     if intent.place is not None:
         found = page.nth(fields, intent.place)
         return [found] if found else []
     if spoken:
-        scored = [(max((alike(" ".join(spoken), label) for label in page.labels(one)), default=0.0), one) for one in fields]
+        scored = [
+            (max((alike(" ".join(spoken), label) for label in page.labels(one)), default=0.0), one)
+            for one in fields
+        ]
         top = max(score for score, _ in scored)
         if top >= 0.5:
             return [next(one for score, one in scored if score == top)]
@@ -110,14 +125,19 @@ def _fill_by_labels(scene: Scene) -> Answer:
 
 def suggestions(scene: Scene) -> list[Element]:
     """Return what a field suggests while it is typed into."""
-    return [one for one in scene.page.can("click") if one.role in ("option", "menuitem", "listitem") and one.name]
+    return [
+        one for one in scene.page.can("click") if one.role in ("option", "menuitem", "listitem") and one.name
+    ]
 
 
 def picked_suggestion(scene: Scene, value: str) -> Move | None:
     """Return a click on the suggestion that fits what was just typed."""
-    if not scene.past.actions or scene.past.actions[-1][1].kind != "type":
+    recent = [action.kind for _, action, _ in scene.past.actions[-2:]]
+    if not recent or (recent[-1] != "type" and recent != ["type", "wait"]):
         return None
-    fitting = [one for one in suggestions(scene) if norm(value) in norm(one.name) or norm(one.name) in norm(value)]
+    fitting = [
+        one for one in suggestions(scene) if norm(value) in norm(one.name) or norm(one.name) in norm(value)
+    ]
     for one in sorted(fitting, key=lambda one: -alike(value, one.name)):
         move = Move(act("click", one), f"{said(one).capitalize()} is the suggestion that fits.")
         if scene.allowed(move):
@@ -140,7 +160,9 @@ def _fill_by_suggestion(scene: Scene, intent: Intent, begin: str, end: str) -> A
         return "done"
     for one in suggestions(scene):
         if fits(one.name):
-            move = Move(act("click", one), f"{said(one).capitalize()} begins and ends as asked.", finishes=True)
+            move = Move(
+                act("click", one), f"{said(one).capitalize()} begins and ends as asked.", finishes=True
+            )
             if scene.allowed(move):
                 return move
     if field.value != begin or not scene.past.touched(field.ref, "type"):

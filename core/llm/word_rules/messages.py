@@ -5,10 +5,14 @@ import re
 from core.llm.word_rules.objective import Intent, Objective
 
 _MESSAGE = re.compile(r"\b(?:e-?mails?|mails?|messages?|inbox|conversation|letter|note)\b", re.IGNORECASE)
-_FORWARD = re.compile(r"\b(?:forward(?:ed)?|pass(?:ed)?|give|send|sent|relay|deliver|share|redirect)\b", re.IGNORECASE)
+_FORWARD = re.compile(
+    r"\b(?:forward(?:ed)?|pass(?:ed)?|give|send|sent|relay|deliver|share|redirect)\b", re.IGNORECASE
+)
 _PLAIN_FORWARD = re.compile(r"\bforward", re.IGNORECASE)
 _REPLY = re.compile(r"\b(?:reply|respond|response|answer|write back)\b", re.IGNORECASE)
-_DELETE = re.compile(r"\b(?:delete[ds]?|trash|remove[ds]?|erase[ds]?|discard|get rid|bin|junk|dispose)\b", re.IGNORECASE)
+_DELETE = re.compile(
+    r"\b(?:delete[ds]?|trash|remove[ds]?|erase[ds]?|discard|get rid|bin|junk|dispose)\b", re.IGNORECASE
+)
 _STAR = re.compile(r"\b(?:star(?:red)?|important|favou?rite|importance|flag)\b", re.IGNORECASE)
 _NAME = r"(@?[A-Z][\w-]+)"
 _NOT_NAMES = frozenset(
@@ -23,19 +27,20 @@ def read_message_request(text: str) -> Objective | None:
     quoted = re.search(r'"(.*)"|“(.*)”', text)
     bare = text.replace(quoted[0], '""') if quoted else text
     said = (quoted[1] or quoted[2]) if quoted else ""
-    if not _MESSAGE.search(bare):
+    names = [name for name in re.findall(_NAME, bare) if name.casefold().removesuffix("'s") not in _NOT_NAMES]
+    names = list(dict.fromkeys(names))
+    if not _MESSAGE.search(bare) and not (len(names) == 2 and _FORWARD.search(bare) and _sent_by(bare, names)):
         return None
-    verb = _verb(bare)
+    verb = _verb(bare, names, said)
     if verb is None:
         return None
     if verb == "reply" and not said:
         bare, said = _unquoted_text(bare)
-    names = [name for name in re.findall(_NAME, bare) if name.casefold().removesuffix("'s") not in _NOT_NAMES]
+        names = [name for name in names if name in bare]
     sender, receiver = _who(bare, names, verb)
     if not sender:
         return None
-    common = {"text": text, "subject": sender}
-    intents = [Intent(kind="click", verb=verb, names=(verb,), **common)]
+    intents = [Intent(kind="click", verb=verb, names=(verb,), text=text, subject=sender)]
     if verb == "forward":
         if not receiver:
             return None
@@ -47,7 +52,8 @@ def read_message_request(text: str) -> Objective | None:
     return Objective(text=text, intents=tuple(intents), subject=sender)
 
 
-def _verb(bare: str) -> str | None:
+def _verb(bare: str, names: list[str], said: str) -> str | None:
+    """Return what is to become of the message; one text for one person is a reply, two people a forward."""
     if _DELETE.search(bare):
         return "delete"
     if _PLAIN_FORWARD.search(bare):
@@ -56,12 +62,17 @@ def _verb(bare: str) -> str | None:
         return "reply"
     if _STAR.search(bare):
         return "star"
-    return "forward" if _FORWARD.search(bare) else None
+    if said and len(names) == 1:
+        return "reply"
+    return "forward" if len(names) == 2 else None
 
 
 def _unquoted_text(bare: str) -> tuple[str, str]:
     """Split off the words to write where they stand without quotes, after a colon or a with or saying."""
-    for pattern in (r":\s*(.+)$", r"\b(?:with|saying|say|says|write)\s+(?:the\s+(?:text|message|words?)\s+)?(.+)$"):
+    for pattern in (
+        r":\s*(.+)$",
+        r"\b(?:with|saying|say|says|write)\s+(?:the\s+(?:text|message|words?)\s+)?(.+)$",
+    ):
         if match := re.search(pattern, bare, re.IGNORECASE):
             return bare[: match.start()], match[1].strip()
     return bare, ""
@@ -69,29 +80,34 @@ def _unquoted_text(bare: str) -> tuple[str, str]:
 
 def _who(bare: str, names: list[str], verb: str) -> tuple[str, str]:
     """Return who wrote the message and who is to get it."""
-    names = list(dict.fromkeys(names))
     if not names:
         return "", ""
     if verb != "forward":
         return names[0], ""
+    sender = _sent_by(bare, names)
     any_name = "|".join(re.escape(name) for name in names)
-    by = re.search(
-        rf"\b(?:from|by|of)\s+({any_name})\b|\b({any_name})(?:'s|’s)|\b({any_name})\s+(?:wrote|sent|has|just|gave|emailed|mailed|last)",
-        bare,
-    )
     to = re.search(
-        rf"\bto\s+({any_name})\b|\b(?:give|send|forward|pass|let|show|make sure)\s+({any_name})\b|\bfor\s+({any_name})\b|\b({any_name})\s+(?:should|needs?|wants?|must)",
+        rf"\bto\s+({any_name})\b|\b(?:give|send|forward|pass|let|show|make sure)\s+({any_name})\b"
+        rf"|\bfor\s+({any_name})\b|\b({any_name})\s+(?:should|needs?|wants?|must|is waiting|would)",
         bare,
         re.IGNORECASE,
     )
-    sender = next((one for one in by.groups() if one), "") if by else ""
     receiver = next((one for one in to.groups() if one), "") if to else ""
     if sender == receiver:
         receiver = ""
     others = [name for name in names if name not in (sender, receiver)]
     if not receiver and others:
-        receiver = others[-1]
-        others = others[:-1]
+        receiver = others.pop()
     if not sender and others:
         sender = others[0]
     return sender, receiver
+
+
+def _sent_by(bare: str, names: list[str]) -> str:
+    any_name = "|".join(re.escape(name) for name in names)
+    found = re.search(
+        rf"\b(?:from|by|of)\s+({any_name})\b|\b({any_name})(?:'s|’s)"
+        rf"|\b({any_name})\s+(?:wrote|sent|has|just|gave|emailed|mailed|last)",
+        bare,
+    )
+    return next((one for one in found.groups() if one), "") if found else ""

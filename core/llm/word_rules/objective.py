@@ -6,16 +6,36 @@ from typing import Literal
 from core.llm.word_rules.words import NUMBER, colour, count_of, ordinal, stem, words
 from core.model import Record
 
-Kind = Literal["click", "fill", "select", "expand", "drag", "scroll", "wait", "focus", "look", "count"]
+Kind = Literal[
+    "click",
+    "fill",
+    "select",
+    "expand",
+    "drag",
+    "scroll",
+    "wait",
+    "focus",
+    "look",
+    "count",
+    "until",
+    "guess",
+    "add",
+]
 Source = Literal["", "answer", "copy", "that"]
 
 _VERBS: dict[str, Kind] = {
-    **dict.fromkeys(("click", "press", "push", "hit", "tap", "submit", "close", "buy", "book", "order"), "click"),
-    **dict.fromkeys(("delete", "star", "like", "share", "follow", "block", "retweet", "play", "agree"), "click"),
+    **dict.fromkeys(
+        ("click", "press", "push", "hit", "tap", "submit", "close", "buy", "book", "order"), "click"
+    ),
+    **dict.fromkeys(
+        ("delete", "star", "like", "share", "follow", "block", "retweet", "play", "agree"), "click"
+    ),
     **dict.fromkeys(("enter", "type", "write", "fill", "input", "paste", "put"), "fill"),
     **dict.fromkeys(("select", "choose", "pick", "check", "set", "mark", "tick"), "select"),
     **dict.fromkeys(("expand", "unfold", "switch", "navigate"), "expand"),
-    **dict.fromkeys(("drag", "move"), "drag"),
+    **dict.fromkeys(("drag", "move", "sort", "arrange"), "drag"),
+    **dict.fromkeys(("generate", "roll", "draw"), "until"),
+    "guess": "guess",
     "scroll": "scroll",
     "wait": "wait",
     "focus": "focus",
@@ -85,6 +105,8 @@ class Intent(Record):
     count: int | None = None
     subject: str = ""
     """Whose, or in which part of the page."""
+    suggests: bool = False
+    """Whether the field will probably offer entries to choose from, which may come late."""
 
 
 class Objective(Record):
@@ -108,7 +130,12 @@ def read_objective(text: str) -> Objective:
     subject = ""
     intents: list[Intent] = []
     for clause in _BOUNDARY.split(bare):
-        clause = re.sub(r",?\s+(?:when|once|after)\s+(?:\w+\s+)?(?:done|finished|complete|ready)\b.*$", "", clause or "", flags=re.I)
+        clause = re.sub(
+            r",?\s+(?:when|once|after)\s+(?:\w+\s+)?(?:done|finished|complete|ready)\b.*$",
+            "",
+            clause or "",
+            flags=re.I,
+        )
         clause = clause.strip(" .,;")
         if not clause:
             continue
@@ -126,7 +153,9 @@ def _read_clause(clause: str, quotes: list[str]) -> tuple[list[Intent], str]:
     """Return the clause's intents, and whom or what it names to look for."""
     about = ""
     clause = re.sub(r"^(?:please|now|you should|and|then)\s+", "", clause, flags=re.IGNORECASE)
-    if match := re.match(r"(?:for|on)\s+the\s+(?:user|account|person)\s+([^,]+)(?:,\s*(.*))?$", clause, re.IGNORECASE):
+    if match := re.match(
+        r"(?:for|on)\s+the\s+(?:user|account|person)\s+([^,]+)(?:,\s*(.*))?$", clause, re.IGNORECASE
+    ):
         about, clause = _restore(match[1], quotes, marks=False), match[2] or ""
     if match := re.match(r"(?:using|with)\s+[^,]+,\s*(.*)", clause, re.IGNORECASE):
         clause = match[1]
@@ -144,15 +173,26 @@ def _read_clause(clause: str, quotes: list[str]) -> tuple[list[Intent], str]:
     if kind == "look":
         if match := re.match(r"(.*?)\s+to\s+(?:enter|type|search\s+for|find|write)\s+(⟦\d+⟧)", rest):
             value = _restore(match[2], quotes, marks=False)
-            return [Intent(kind="fill", verb="enter", text=_restore(clause, quotes), field=match[1], value=value)], about
+            return [
+                Intent(kind="fill", verb="enter", text=_restore(clause, quotes), field=match[1], value=value)
+            ], about
         if verb == "search":
-            return [Intent(kind="look", verb=verb, text=_restore(rest, quotes), names=_names(rest, quotes))], about
+            return [
+                Intent(kind="look", verb=verb, text=_restore(rest, quotes), names=_names(rest, quotes))
+            ], about
         named = re.match(
             r"(?:for\s+)?(?:the\s+)?(?:(?:e-?mail|message|post|contact|user|entry)s?\s+)?"
             r"(?:(?:by|from|of|to|named|called)\s+)?(⟦\d+⟧|@?[A-Z][\w-]*)",
             rest,
         )
         return [], _restore(named[1], quotes, marks=False) if named else about
+    if verb in ("order", "add", "buy") and (
+        match := re.search(r"(?:items?|following|each)[^:]*:\s*(.+)$", rest)
+    ):
+        listed = _listed(match[1], quotes)
+        return [Intent(kind="add", verb=verb, text=_restore(clause, quotes), names=listed)], about
+    if kind in ("until", "guess"):
+        return [Intent(kind=kind, verb=verb, text=_restore(clause, quotes))], about
     if kind == "fill":
         return _fills(clause, verb, rest, quotes), about
     if kind == "wait":
@@ -222,7 +262,8 @@ def stem_plural(word: str) -> str:
 
 
 _TRAIL = re.compile(
-    r"\s+(?:from|with|in|on|inside|within|as|using|into|of)\s+(?:the|a|an|your|their)\s+[\w\s#-]+$", re.IGNORECASE
+    r"\s+(?:from|with|in|on|inside|within|as|using|into|of)\s+(?:the|a|an|your|their)\s+[\w\s#-]+$",
+    re.IGNORECASE,
 )
 _LEAD = re.compile(
     r"^(?:on\s+|in\s+|at\s+|to\s+)?(?:the\s+|a\s+|an\s+|their\s+|his\s+|her\s+|your\s+)?"
@@ -244,19 +285,37 @@ def _listed(rest: str, quotes: list[str]) -> tuple[str, ...]:
 
 def _plain_names(verb: str, rest: str) -> tuple[str, ...]:
     """Return the words of a target without role words, such as ``Tab #2`` or ``cancel``."""
-    rest = re.sub(r"\s+(?:to|so that|in order to|by)\s+(?:\w+ing\s+)?(?:delete|mark|open|close|see|view|it)\b.*$", "", rest)
+    rest = re.sub(
+        r"\s+(?:to|so that|in order to|by)\s+(?:\w+ing\s+)?(?:delete|mark|open|close|see|view|it)\b.*$",
+        "",
+        rest,
+    )
     rest = _LEAD.sub("", rest).strip(" .")
     kept = [word for word in rest.split() if stem_plural(word.casefold().strip(",.")) not in ROLE_WORDS]
     kept = [word for word in kept if ordinal(word) is None]
     name = " ".join(kept) if len(kept) < len(rest.split()) else rest
     if rest.casefold().startswith("tab ") and any(char.isdigit() for char in rest):
         name = rest
-    if not name and verb in ("submit", "close", "delete", "star", "like", "share", "buy", "book", "order", "agree"):
+    if not name and verb in (
+        "submit",
+        "close",
+        "delete",
+        "star",
+        "like",
+        "share",
+        "buy",
+        "book",
+        "order",
+        "agree",
+    ):
         name = verb
     return (name,) if name else ()
 
 
-_INTO = re.compile(r"\s+(?:into|in|inside|to|as|for)\s+(?!all\b|upper|lower|capital)(?P<field>(?:both|each|all|the|a|an|your|this)\b.*|⟦.*)$", re.I)
+_INTO = re.compile(
+    r"\s+(?:into|in|inside|to|as|for)\s+(?!all\b|upper|lower|capital)(?P<field>(?:both|each|all|the|a|an|your|this)\b.*|⟦.*)$",
+    re.I,
+)
 
 
 def _fills(clause: str, verb: str, rest: str, quotes: list[str]) -> list[Intent]:
@@ -268,12 +327,18 @@ def _fills(clause: str, verb: str, rest: str, quotes: list[str]) -> list[Intent]
     place = next((found for word in field.split() if (found := ordinal(word)) is not None), None)
     every = bool(re.search(r"\b(?:both|all|each)\b", field))
     common = {"kind": "fill", "verb": verb, "text": full, "place": place, "every": every}
-    plain = [(name, number) for name, number in pairs if stem(name.split()[-1].casefold()) not in ("number", "text", "word", "item")]
+    plain = [
+        (name, number)
+        for name, number in pairs
+        if stem(name.split()[-1].casefold()) not in ("number", "text", "word", "item")
+    ]
     plain = [(re.sub(r"^(?:and|the)\s+", "", name.strip()), number) for name, number in plain]
     if plain and not re.search(r"starts with|ends with", full):
         # Names before values are the fields' own; "both fields" is where they are said to be.
         return [
-            Intent(**{**common, "place": place}, field=name if not every else field, value=quotes[int(number)])
+            Intent(
+                **{**common, "place": place}, field=name if not every else field, value=quotes[int(number)]
+            )
             for name, number in plain
         ]
     changed = _changed_case(full)
@@ -286,7 +351,9 @@ def _fills(clause: str, verb: str, rest: str, quotes: list[str]) -> list[Intent]
         return [Intent(**common, field=field, source="answer")]
     if re.match(r"(?:that|it|them)\b", spoken) or verb == "paste":
         return [Intent(**common, field=field, source="that")]
-    if re.search(r"\bthe (?:text|word|value|phrase)s?\b", spoken) or re.search(r"starts? with|ends? with", full):
+    if re.search(r"\bthe (?:text|word|value|phrase)s?\b", spoken) or re.search(
+        r"starts? with|ends? with", full
+    ):
         return [Intent(**common, field=field, source="copy")]
     value = re.sub(r"^(?:the\s+)?(?:number|text|word|date|time|value)\s+", "", spoken)
     return [Intent(**common, field=field, value=changed(value))]

@@ -22,11 +22,17 @@ class Page:
 
     def __init__(self, view: PromptView, permissible: Permissible) -> None:
         objective = norm(view.objective)
-        self.elements: tuple[Element, ...] = tuple(
-            one
-            for one in view.observation.elements
-            if not (one.role == "text" and len(one.name) > 8 and norm(one.name) and _repeats(one.name, objective))
-        )
+        kept: list[Element] = []
+        told: set[Ref] = set()
+        for one in view.observation.elements:
+            repeats = (
+                one.role == "text" and len(one.name) > 8 and norm(one.name) and _repeats(one.name, objective)
+            )
+            if repeats or one.parent in told:
+                told.add(one.ref)
+            else:
+                kept.append(one)
+        self.elements: tuple[Element, ...] = tuple(kept)
         self.url = view.observation.url
         self._at = {one.ref: index for index, one in enumerate(self.elements)}
         self.permissible = permissible
@@ -88,8 +94,16 @@ class Page:
     def beside(self, element: Element) -> str:
         """Return the text right before an element, in its row or paragraph, else right after a box."""
         at = self.index(element)
-        if at > 0:
-            before = self.elements[at - 1]
+        back = at - 1
+        while (
+            back > 0
+            and self.elements[back].ref == element.parent
+            and self.elements[back].role in ("cell", "gridcell", "paragraph", "listitem")
+            and self.elements[back].name == element.value
+        ):
+            back -= 1
+        if back >= 0:
+            before = self.elements[back]
             if before.name and before.role in _LABEL_ROLES and not self.may("click", before):
                 return before.name
         if element.role in ("checkbox", "radio") and at + 1 < len(self.elements):
@@ -177,7 +191,13 @@ def colour_of(element: Element) -> str:
 def is_next(element: Element) -> bool:
     """Tell whether an element leads on to the next page of a list."""
     name = norm(element.name)
-    return element.name.strip() in (">", "»", "›", "→", "≫", ">>") or name in ("next", "next page", "more", "show more", "load more")
+    return element.name.strip() in (">", "»", "›", "→", "≫", ">>") or name in (
+        "next",
+        "next page",
+        "more",
+        "show more",
+        "load more",
+    )
 
 
 def is_submit(element: Element) -> bool:

@@ -11,18 +11,38 @@ _OPENERS = frozenset("expand expandable hitarea toggle menu more dropdown arrow 
 _SIGNS = frozenset(("+", "▸", "▶", "▾", "▼", "…", "...", "☰", "⋮", "⋯", "more", "menu"))
 
 
-def reveal(scene: Scene, wanted: str) -> Move | None:
-    """Return a move that may bring `wanted` into the page, or None where all were tried."""
-    for element in candidates(scene):
+def reveal(scene: Scene, wanted: str, near: list[Element] | None = None) -> Move | None:
+    """Return a move that may bring `wanted` into the page, or None where all were tried.
+
+    What is among `near` goes first.
+    """
+    first = {one.ref for one in near or ()}
+    for element in sorted(candidates(scene), key=lambda one: one.ref not in first):
         move = Move(act("click", element), f'"{wanted}" is not to be seen; {said(element)} may hold it.')
         if scene.allowed(move):
             return move
+    if (pause := after_hover(scene)) is not None:
+        return pause
     for element in scene.page.can("hover"):
-        if element.role == "menuitem" and not scene.past.touched(element.ref, "hover", "click"):
-            move = Move(act("hover", element), f'"{wanted}" is not to be seen; {said(element)} may open a menu.')
+        if element.role == "menuitem" and not scene.past.tried(element.ref) and not _disabled(scene, element):
+            move = Move(
+                act("hover", element), f'"{wanted}" is not to be seen; {said(element)} may open a menu.'
+            )
             if scene.allowed(move):
                 return move
     return next_page(scene, wanted)
+
+
+def after_hover(scene: Scene) -> Move | None:
+    """Return a short wait where the last step was to hover: menus open a moment later."""
+    if not scene.past.actions or scene.past.actions[-1][1].kind != "hover":
+        return None
+    return Move(act("wait", seconds=1.0), "A menu may open in a moment.")
+
+
+def _disabled(scene: Scene, element: Element) -> bool:
+    holder = scene.page.by_ref(element.parent) if element.parent is not None else None
+    return "disabled" in element.states or (holder is not None and "disabled" in holder.states)
 
 
 def candidates(scene: Scene) -> list[Element]:
@@ -33,11 +53,15 @@ def candidates(scene: Scene) -> list[Element]:
     for one in page.can("click"):
         if past.touched(one.ref, "click") or "expanded" in one.states or "selected" in one.states:
             continue
+        if one.role == "menu":
+            continue
         if "collapsed" in one.states or (one.role in ("tab", "treeitem")):
             plain.append(one)
         elif norm(one.name) in _SIGNS or one.name.strip() in _SIGNS:
             hinted.append(one)
-        elif not one.name and any(stem(word) in _OPENERS or word in _OPENERS for hint in hints(one) for word in words(hint)):
+        elif not one.name and any(
+            stem(word) in _OPENERS or word in _OPENERS for hint in hints(one) for word in words(hint)
+        ):
             if "collapsable" not in one.detail and "close" not in one.detail:
                 hinted.append(one)
     return plain + hinted
@@ -47,7 +71,9 @@ def next_page(scene: Scene, wanted: str) -> Move | None:
     """Return a move to the next page of a list."""
     for one in scene.page.can("click"):
         if is_next(one) and one.role in ("link", "button", "generic"):
-            move = Move(act("click", one), f'"{wanted}" is not on this page of the list; the next one may have it.')
+            move = Move(
+                act("click", one), f'"{wanted}" is not on this page of the list; the next one may have it.'
+            )
             if scene.allowed(move):
                 return move
     return None
@@ -71,6 +97,5 @@ def scrolled_to_end(scene: Scene, element: Element, down: bool) -> bool:
     return any(
         pattern.search(turn.result) and action.kind == "scroll" and action.direction == direction
         for turn, action, _ in scene.past.actions
-        if any(getattr(target, "ref", None) == element.ref for target in action.targets)
-        or not action.targets
+        if any(getattr(target, "ref", None) == element.ref for target in action.targets) or not action.targets
     )

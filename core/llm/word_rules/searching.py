@@ -18,11 +18,20 @@ def read_details(text: str) -> Objective | None:
     if len(found) < 2:
         return None
     intents = [
-        Intent(kind="fill", verb="enter", field=name.casefold(), value=value.strip(" .,;"), text=text)
+        Intent(
+            kind="fill",
+            verb="enter",
+            field=name.casefold(),
+            value=value.strip(" .,;"),
+            text=text,
+            suggests=True,
+        )
         for name, value in found
     ]
     if (day := read_date(text)) is not None:
-        intents.append(Intent(kind="select", verb="select", names=(day.isoformat(),), text=f"Select {day.isoformat()}"))
+        intents.append(
+            Intent(kind="select", verb="select", names=(day.isoformat(),), text=f"Select {day.isoformat()}")
+        )
     intents.append(Intent(kind="click", verb="search", names=("search",), text="click search"))
     intents.append(Intent(kind="click", verb="book", names=("book",), text=text))
     return Objective(text=text, intents=tuple(intents))
@@ -81,7 +90,16 @@ def _kin(word: str, label: str) -> bool:
 
 def _value_after(original: list[str], index: int) -> int | None:
     at = index + 1
-    while at < len(original) and original[at].casefold() in ("by", "in", "is", "of", "the", "from", ":", "year"):
+    while at < len(original) and original[at].casefold() in (
+        "by",
+        "in",
+        "is",
+        "of",
+        "the",
+        "from",
+        ":",
+        "year",
+    ):
         at += 1
     return at if at < len(original) else None
 

@@ -7,7 +7,9 @@ from core.llm.word_rules.page import Page, colour_of
 from core.llm.word_rules.words import colour, stem, words
 from core.observation import Element
 
-_DRAWN = re.compile(r"(?:\w+ )?(?:\w+ )?(text|circle|rectangle|triangle|quadrilateral|polygon|ellipse|path|line) (\d+)×(\d+) at (-?\d+),(-?\d+)")
+_DRAWN = re.compile(
+    r"(?:\w+ )?(?:\w+ )?(text|circle|rectangle|triangle|quadrilateral|polygon|ellipse|path|line) (\d+)×(\d+) at (-?\d+),(-?\d+)"
+)
 _KINDS = {
     "circle": ("circle",),
     "rectangle": ("rectangle",),
@@ -20,6 +22,10 @@ _KINDS = {
     "shape": ("circle", "rectangle", "triangle", "polygon", "quadrilateral"),
     "figure": ("circle", "rectangle", "triangle", "polygon", "letter", "digit", "quadrilateral"),
 }
+
+
+_ORDINARY = 15
+"""Between small and large, in CSS pixels, where all things have one size."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +66,18 @@ def matching(page: Page, text: str) -> list[Drawn] | None:
     if not things:
         return None
     sized = [thing.size for thing in things]
-    middle = (min(sized) + max(sized)) / 2
     mixed = max(sized) >= 1.5 * min(sized)
-    found = []
+    middle = (min(sized) + max(sized)) / 2 if mixed else _ORDINARY
+    meant: list[Drawn] = []
     for thing in things:
         if thing.kind not in kinds or (paint and thing.colour != paint):
             continue
-        if mixed and {"small", "little"} & set(asked) and thing.size > middle:
+        if {"small", "little"} & set(asked) and thing.size > middle:
             continue
-        if mixed and {"large", "big"} & set(asked) and thing.size < middle:
+        if {"large", "big"} & set(asked) and thing.size < middle:
             continue
-        found.append(thing)
-    return found
+        meant.append(thing)
+    return meant
 
 
 def described(page: Page, text: str, among: list[Element]) -> list[Element]:

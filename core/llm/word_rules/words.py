@@ -35,9 +35,12 @@ _COLOURS = {
     "gray": "grey",
     "silver": "grey",
     "lime": "green",
-    "olive": "green",
+    "olive": "yellow",
+    "khaki": "yellow",
+    "tomato": "red",
+    "salmon": "red",
     "fuchsia": "magenta",
-    "violet": "purple",
+    "violet": "magenta",
     "indigo": "purple",
     "navy": "blue",
     "maroon": "red",
@@ -45,15 +48,14 @@ _COLOURS = {
     "gold": "yellow",
     **{
         name: name
-        for name in (
-            "red orange yellow green cyan blue purple magenta pink brown black white grey".split()
-        )
+        for name in ("red orange yellow green cyan blue purple magenta pink brown black white grey".split())
     },
 }
 _NEAR_COLOURS = {
     "red": ("red", "pink"),
     "blue": ("blue", "cyan"),
     "magenta": ("magenta", "purple", "pink"),
+    "brown": ("brown", "red", "orange"),
     "purple": ("purple", "magenta"),
 }
 _STOP_WORDS = frozenset(
@@ -97,9 +99,13 @@ def content_words(text: str) -> list[str]:
 
 def stem(word: str) -> str:
     """Return a word without the ending of its number or tense, roughly."""
-    for ending in ("ies", "ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)] + ("y" if ending == "ies" else "")
+    if word.endswith("ies") and len(word) > 5:
+        return word[:-3] + "y"
+    if word.endswith(("ses", "xes", "zes", "ches", "shes")) and len(word) > 4:
+        return word[:-2]
+    for ending in ("ing", "ed", "s"):
+        if word.endswith(ending) and not word.endswith("ss") and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
     return word
 
 

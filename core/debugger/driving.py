@@ -1,0 +1,172 @@
+"""Going on and stopping: one task at a time carries the run from phase to phase."""
+
+import asyncio
+import logging
+from typing import Literal
+
+from core.agent.loop import AgentRun
+from core.agent.phases import gate_reason
+from core.browser.page import PageGone
+from core.debugger.publisher import Publisher
+from core.debugger.snapshots import Mode
+from core.errors import BackstepError, TraceError
+
+log = logging.getLogger(__name__)
+
+Until = Literal["phase", "decide", "review", "step", "end"]
+"""Where going on stops: after one phase, before decide or review, before the next step, or at the end."""
+
+
+class Driver(Publisher):
+    """Carries one run on until it is to stop; everything here runs in the worker's loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._going: asyncio.Task[None] | None = None
+        self._pause = asyncio.Event()
+        self._withdrawn = False
+        """Whether a pause has cancelled the LLM call."""
+        self._gate_shown: tuple[int, int, str] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether the run is going on."""
+        return self._going is not None and not self._going.done()
+
+    def _go(self, until: Until) -> None:
+        if self.agent_run is None:
+            opening = self.session.mode == "opening"
+            self.change(message=self.session.message if opening else "Open a task first (Ctrl+N).")
+            return
+        if self.agent_run.ended:
+            self.change(
+                message="This run has ended; open the task again (Ctrl+R) or choose another (Ctrl+N)."
+            )
+            return
+        if self.busy:
+            return
+        if self.session.handed_over:
+            self.change(message="You have the page: give it back first (F6).")
+            return
+        self._pause.clear()
+        self._withdrawn = False
+        self.show_live()
+        self._going = asyncio.ensure_future(self._drive(self.agent_run, until))
+
+    def _pause_or_cancel(self) -> None:
+        if not self.busy:
+            return
+        if self._pause.is_set() and self._going is not None and self.session.mode in ("asking", "answering"):
+            self._withdrawn = True
+            self._going.cancel()
+            return
+        self._pause.set()
+        self.change(message="Pausing at the end of this phase; pause again to cancel the LLM call.")
+
+    async def _halt(self) -> None:
+        """Stop going on, in the middle of a call if need be."""
+        going, self._going = self._going, None
+        if going is not None and not going.done():
+            going.cancel()
+            await asyncio.wait([going])
+
+    async def _drive(self, run: AgentRun, until: Until) -> None:
+        try:
+            await self._phases(run, until)
+            if run.ended:
+                self.ended(run)
+        except asyncio.CancelledError:
+            if self._withdrawn:
+                self._rest(run, "waiting", "The LLM call was cancelled; step to ask again.")
+            raise
+        except (BackstepError, PageGone) as error:
+            self.fail(str(error) or "The page went away; step again.")
+            self._rest(run, "failed", self.session.message)
+        except Exception as error:
+            log.exception("The run cannot go on")
+            self.fail(
+                f"{type(error).__name__}: {error}. This is a mistake of the program; the log has the details."
+            )
+
+    def _rest(self, run: AgentRun, mode: Mode, message: str) -> None:
+        self.set_mode(mode, message)
+        try:
+            self.publish_step(run)
+        except TraceError as error:
+            self.log("error", "trace", str(error))
+
+    async def _phases(self, run: AgentRun, until: Until) -> None:
+        first = True
+        while not run.ended:
+            phase = run.next_phase
+            if not first and (self._pause.is_set() or self._stops(phase, until)):
+                break
+            if phase == "review" and self._held_by_gate(run, until):
+                return
+            self.set_mode(self._mode_of(phase, run))
+            record = await run.advance()
+            first = False
+            self.advanced(run, record)
+            if phase == "commit" and until == "end" and not run.ended:
+                await self._keep_pace()
+        if not run.ended:
+            self.set_mode("waiting", self._gate_message(run))
+            self.publish_step(run)
+
+    async def _keep_pace(self) -> None:
+        """Wait between steps as long as the person asked for; a pause ends it."""
+        try:
+            async with asyncio.timeout(self.session.pace):
+                await self._pause.wait()
+        except TimeoutError:
+            return
+
+    @staticmethod
+    def _stops(phase: str, until: Until) -> bool:
+        """Return whether to stop before this phase, once one has been done."""
+        return (
+            until == "phase"
+            or (until == "review" and phase == "review")
+            or (until == "step" and phase == "observe")
+            or (until == "decide" and phase == "decide")
+        )
+
+    def _gate_message(self, run: AgentRun) -> str:
+        """Return what is to be known of the action under review, which counts as told from then on."""
+        if run.next_phase != "review":
+            return ""
+        reason = gate_reason(run.state, run.world)
+        if reason is None or run.state.pending.skip:
+            return ""
+        self._gate_shown = (run.state.run, run.state.number, str(run.state.pending.action))
+        return f"This action cannot be undone: {reason}. Accept to carry it out, or skip it."
+
+    def _held_by_gate(self, run: AgentRun, until: Until) -> bool:
+        """Stop before an action that cannot be undone, until the person takes just this one knowingly."""
+        told = self._gate_shown
+        message = self._gate_message(run)
+        if not message:
+            return False
+        if self._gate_shown == told and until != "end":
+            reason = gate_reason(run.state, run.world)
+            run.state.pending.note = f"Gate: {reason}; the person let it pass."
+            return False
+        self.set_mode("waiting", message)
+        self.publish_step(run)
+        return True
+
+    @staticmethod
+    def _mode_of(phase: str, run: AgentRun) -> Mode:
+        if phase == "decide" and not run.state.queue:
+            return "asking"
+        return "acting" if phase == "act" else "running"
+
+    def fail(self, message: str) -> None:
+        """Say that the world failed, and what to do."""
+        self.set_mode("failed", message)
+        self.log("error", "session", message)
+
+    def complain(self, message: str) -> None:
+        """Say why a command was not carried out; what goes on goes on."""
+        self.change(message=message)
+        self.log("warning", "session", message)

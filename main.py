@@ -18,16 +18,15 @@ if TYPE_CHECKING:
 
 def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     """Open the window and return its exit code when it closes."""
-    from core.cli.window import make_session
+    from core.cli.window import make_desk, make_session
     from gui.application import Application
 
     application = Application(theme=settings.theme, accept_dialogs=settings.dialogs == "accept")
-    return application.show_window(make_session(settings, application.host), arguments)
+    session = make_session(settings, application.host)
+    return application.show_window(session, make_desk(session, settings), arguments)
 
 
-def with_embedded(
-    work: "Callable[[BrowserHost], Awaitable[RunReport]]", settings: "Settings"
-) -> "RunReport":
+def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", settings: "Settings") -> "RunReport":
     """Give the embedded browser, offscreen, to a piece of work."""
     from gui.offscreen import run_offscreen
 

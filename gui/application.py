@@ -5,9 +5,23 @@ import time
 from concurrent.futures import Future
 from typing import Protocol
 
+from core.debugger.commands import SessionCommands
+from core.debugger.llm_entries import LLMDeskCommands
 from gui.live.engine import prepare_engine, quiet_engine
 
 _CLOSE_SECONDS = 15.0
+
+
+class Session(SessionCommands, Protocol):
+    """A session with its beginning and its end."""
+
+    def start(self) -> None: ...
+
+    def close(self) -> "Future[None]":
+        """Begin to let go of everything; the GUI thread serves the browser until the future is done."""
+        ...
+
+    def stop_worker(self) -> None: ...
 
 
 class Opening(Protocol):
@@ -40,14 +54,17 @@ class Application:
         self.area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
         self.host = EmbeddedHost(self.area, endpoint)
 
-    def show_window(self, session, opening: Opening) -> int:  # type: ignore[no-untyped-def]
+    def show_window(self, session: Session, desk: LLMDeskCommands, opening: Opening) -> int:
         """Show the window on a session until it is closed; returns the exit code."""
         from PySide6.QtCore import QSettings
 
+        from gui.llm_settings import LLMSettingsController
         from gui.main_window import MainWindow
         from gui.remembered import OpenedTask
 
         window = MainWindow(session, self.area, QSettings())
+        controller = LLMSettingsController(desk, window)
+        window.llm_settings_requested.connect(controller.open)
         window.show()
         session.start()
         window.restore_choices(preset=opening.preset, llm=opening.llm)

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable
 
 from core.browser.host import BrowserHost
+from core.debugger.llm_desk import LLMDesk
 from core.debugger.session import Session
 from core.debugger.workshop import Workshop, open_workshop
 from core.environments.registry import Environments
@@ -22,6 +23,12 @@ class WindowArguments(Record):
     """Whether the task was asked for, and is not the default one."""
     preset: str = ""
     llm: str = ""
+
+
+def make_desk(session: Session, settings: Settings) -> LLMDesk:
+    """Return what the settings window asks of a session's LLMs."""
+    flags: dict[str, object] = {"base_url": settings.base_url} if settings.base_url_origin == "flag" else {}
+    return LLMDesk(session.queue, session.use_llms, session.llms, config=config_folder(), flags=flags)
 
 
 def make_session(settings: Settings, host: BrowserHost) -> Session:

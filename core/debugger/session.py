@@ -25,6 +25,7 @@ from core.debugger.workshop import Workshop
 from core.errors import ActionError, ActionSyntaxError, BackstepError, BrowserError, TraceError, UsageError
 from core.llm.encode import as_json, as_lines, as_tool_call
 from core.llm.protocol import LLMRequest
+from core.llm.registry import LLMs
 from core.observation import Box
 from core.task import Verdict
 from core.trace.records import Intervention
@@ -134,6 +135,25 @@ class Session(Driver):
             change()
 
         self._post(work())
+
+    # For those beside the session that need its loop
+
+    def queue(self, work: Coroutine[Any, Any, None]) -> None:
+        """Queue work on the session's loop, from any thread; a BackstepError of it becomes the message."""
+        self._post(work)
+
+    def llms(self) -> LLMs:
+        """Return the LLMs in use; raises UsageError before the session has begun."""
+        return self._need_workshop().llms
+
+    async def use_llms(self, llms: LLMs) -> None:
+        """Go on with these LLMs from the next call on, and offer them."""
+        workshop = self._need_workshop()
+        old, workshop.llms = workshop.llms, llms
+        if self.agent_run is not None and not self.agent_run.ended:
+            self.agent_run.use(llm=llms.routed(self.session.llm))
+        self.send_catalogue(workshop)
+        await old.close()
 
     # Commands: tasks and choices
 

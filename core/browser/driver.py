@@ -1,11 +1,13 @@
 """The current tab as environments see it: a `PageDriver` over whatever tab is current."""
 
+import json
 from typing import Any
 
 from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.page import PageGone
 from core.browser.tabs import Tabs
+from core.errors import ActionError, BrowserError
 
 
 class TabDriver:
@@ -41,7 +43,24 @@ class TabDriver:
         await self._tabs.current.set_cookies(cookies)
 
     async def set_local_storage(self, origin: str, items: dict[str, str]) -> None:
-        await self._tabs.current.set_local_storage(origin, items)
+        """Put items into the local storage of an origin; its server is not asked.
+
+        The browser gives the storage only to a document of the origin, so an
+        empty one is served in its place; raises BrowserError.
+        """
+        page = self.playwright_page
+        address = f"{origin.rstrip('/')}/backstep-empty"
+        await page.route(address, lambda route: route.fulfill(body="", content_type="text/html"))
+        try:
+            await self.goto(address)
+            await self._tabs.current.evaluate(
+                f"Object.entries({json.dumps(items)}).forEach(([key, value]) => localStorage.setItem(key, value))"
+            )
+            await self._tabs.goto("about:blank")
+        except ActionError as error:
+            raise BrowserError(f"The local storage of {origin} could not be set: {error}") from error
+        finally:
+            await page.unroute(address)
 
     async def html(self) -> str:
         return await self._tabs.current.html()

@@ -6,11 +6,13 @@ nothing of agents, steps or prompts.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, runtime_checkable
-
-from playwright.async_api import Page
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from core.task import Episode, Task, Verdict
+
+if TYPE_CHECKING:
+    # Importing Playwright takes half a second, which listing tasks need not pay.
+    from playwright.async_api import Page
 
 Ask = Callable[[str], Awaitable[str]]
 """Puts a question to the LLM that helps a judge, and returns its answer as text."""
@@ -20,7 +22,7 @@ class PageDriver(Protocol):
     """The live page, as far as an environment needs it."""
 
     @property
-    def playwright_page(self) -> Page:
+    def playwright_page(self) -> "Page":
         """The page itself, for judges that need more than this protocol."""
         ...
 
@@ -31,7 +33,10 @@ class PageDriver(Protocol):
     async def url(self) -> str: ...
 
     async def evaluate(self, script: str, *, main_world: bool = False) -> Any:
-        """Return the JSON value of one expression, in an isolated world unless `main_world`."""
+        """Return the JSON value of one expression, in an isolated world unless `main_world`.
+
+        Raises ActionError with the page's own message where the script throws or cannot be read.
+        """
         ...
 
     async def add_init_script(self, script: str) -> None:

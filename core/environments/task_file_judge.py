@@ -4,8 +4,6 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from playwright.async_api import Error as PlaywrightError
-
 from core.environments.protocol import PageDriver
 from core.errors import ActionError
 from core.task import Verdict
@@ -74,7 +72,7 @@ async def _evaluated(expression: str, page: PageDriver) -> bool | str | None:
     )
     try:
         result = await page.evaluate(script, main_world=True)
-    except (ActionError, PlaywrightError) as error:
+    except ActionError as error:
         if "SyntaxError" in str(error):
             return None
         raise

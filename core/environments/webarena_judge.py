@@ -11,8 +11,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from urllib.parse import parse_qs, urlparse
 
-from playwright.async_api import Error as PlaywrightError
-
 from core.environments.protocol import Ask, PageDriver
 from core.environments.webarena_config import Evaluation, ProgramHtml, WebArenaConfig
 from core.environments.webarena_functions import run_call
@@ -159,11 +157,11 @@ async def _located(target: ProgramHtml, page: PageDriver, sites: Mapping[str, st
     for preparation in target.prep_actions:
         try:
             await page.evaluate(f"(() => {preparation})()", main_world=True)
-        except (ActionError, PlaywrightError):
+        except ActionError:
             break
     try:
         found = await page.evaluate(f"(() => {locator})()", main_world=True)
-    except (ActionError, PlaywrightError):
+    except ActionError:
         # The element is not there: that is an empty content, not a failure of the judge.
         return ""
     return "" if found is None else str(found)

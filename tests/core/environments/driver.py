@@ -34,7 +34,10 @@ class PlaywrightDriver:
         return self.playwright_page.url
 
     async def evaluate(self, script: str, *, main_world: bool = False) -> Any:
-        return await self.playwright_page.evaluate(script)
+        try:
+            return await self.playwright_page.evaluate(script)
+        except Error as error:
+            raise ActionError(f"A script in the page failed: {error.message}") from error
 
     async def add_init_script(self, script: str) -> None:
         await self.playwright_page.add_init_script(script)

@@ -208,4 +208,4 @@ async def test_a_task_without_a_judge_is_left_to_the_person(tmp_path, used_page,
     file = TaskFile.read(written(tmp_path, json.dumps([entry]), "mine.json"))
     verdict = await file.judge(await file.open(file.tasks()[0], 0, used_page), used_page, "12")
     assert (verdict.success, verdict.judge) == (None, "none")
-    assert not await file.ended(page)
+    assert not await file.ended(used_page)

@@ -37,9 +37,12 @@ def entry() -> None:
     """Run the command line; an error that a user can mend is one sentence and an exit code."""
     try:
         from core.cli.app import make_app, run_app
+
+        code = run_app(make_app(open_window=open_window, with_embedded=with_embedded))
     except ImportError as error:
+        # A package that has gone, or a shared library that Qt wants.
         import_failed(error, sys.argv)
-    sys.exit(run_app(make_app(open_window=open_window, with_embedded=with_embedded)))
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from core.debugger.commands import SessionCommands
 from core.debugger.llm_entries import LLMDeskCommands
-from gui.live.engine import prepare_engine, quiet_engine
+from gui.live.engine import loud_engine, prepare_engine, quiet_engine
 
 _CLOSE_SECONDS = 15.0
 
@@ -56,6 +56,7 @@ class Application:
 
     def show_window(self, session: Session, desk: LLMDeskCommands, opening: Opening) -> int:
         """Show the window on a session until it is closed; returns the exit code."""
+        import shiboken6
         from PySide6.QtCore import QSettings
 
         from gui.llm_settings import LLMSettingsController
@@ -78,7 +79,8 @@ class Application:
         self._end(session.close())
         session.stop_worker()
         self.area.close_pages()
-        self._qt.processEvents()
+        shiboken6.delete(window)
+        loud_engine()
         return code
 
     def _end(self, closing: "Future[None]") -> None:

@@ -22,10 +22,11 @@ def run_offscreen(work: Callable[[BrowserHost], Awaitable[T]], *, accept_dialogs
     Interrupted where it returns nothing, and whatever `work` raises.
     """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from gui.live.engine import prepare_engine, quiet_engine
+    from gui.live.engine import loud_engine, prepare_engine, quiet_engine
 
     endpoint = prepare_engine()
     quiet_engine()
+    import shiboken6
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
@@ -75,8 +76,8 @@ def run_offscreen(work: Callable[[BrowserHost], Awaitable[T]], *, accept_dialogs
         signal.signal(number, handler)
     tick.stop()
     area.close_pages()
-    area.deleteLater()
-    application.processEvents()
+    shiboken6.delete(area)
+    loud_engine()
     if "error" in outcome:
         raise outcome["error"]
     return outcome["result"]

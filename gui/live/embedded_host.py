@@ -1,7 +1,7 @@
 """The browser inside the window as a `BrowserHost`: calls from the worker's loop, answered by the GUI thread."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -80,11 +80,11 @@ class EmbeddedHost:
     async def reload_crashed(self, tab: TabId) -> None:
         await self._ask(lambda: self._area.reload_crashed(tab))
 
-    async def picture(self, tab: TabId) -> bytes | None:
+    async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
         image = await self._ask(lambda: self._grab(tab))
         if image is None:
             return None
-        return await asyncio.get_running_loop().run_in_executor(None, _encode, image)
+        return asyncio.get_running_loop().run_in_executor(None, _encode, image)
 
     def _grab(self, tab: TabId) -> QImage | None:
         view = self._area.view_of(tab)

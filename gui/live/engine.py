@@ -23,6 +23,9 @@ def prepare_engine() -> str:
     Call once, before QApplication. The port is bound to 127.0.0.1, and pages'
     own WebSockets to it are refused by their origin.
     """
+    # The worker thread computes in Python while Qt serves the page: with the usual 5 ms a call from one
+    # to the other waits that long.
+    sys.setswitchinterval(0.0005)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -54,3 +57,10 @@ def quiet_engine() -> None:
             print(message, file=sys.stderr)
 
     qInstallMessageHandler(handle)
+
+
+def loud_engine() -> None:
+    """Take the handler away again: Qt still speaks when the interpreter is gone."""
+    from PySide6.QtCore import qInstallMessageHandler
+
+    qInstallMessageHandler(None)

@@ -163,7 +163,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def harmless(folder: Path) -> Commands:
     """Return stand-ins that find nothing missing and install nothing."""
     commands = Commands(folder)
-    for name in ("apt-get", "sudo", "dpkg", "ldd"):
+    for name in ("apt-get", "sudo", "dpkg", "dpkg-query", "ldd"):
         commands.add(name)
     commands.add("ldconfig", "exec /sbin/ldconfig -p")
     return commands

@@ -50,11 +50,23 @@ def test_old_lists_are_fetched_anew_after_a_failure(apt, commands, tmp_path):
     assert verbs(commands.calls()) == [INSTALL, "apt-get update", INSTALL]
 
 
-def test_an_installation_cut_off_before_is_brought_to_its_end(apt, commands, tmp_path):
-    commands.add("dpkg", f"touch {tmp_path}/mended")
-    commands.add("apt-get", f"[ -e {tmp_path}/mended ] || {{ echo run dpkg --configure -a; exit 100; }}")
+@pytest.mark.parametrize("hint", ["run dpkg --configure -a", "Try apt --fix-broken install with no packages"])
+def test_an_installation_cut_off_before_is_brought_to_its_end(apt, commands, tmp_path, hint):
+    commands.add("dpkg", "exit 1")
+    mended = f"{tmp_path}/mended"
+    commands.add(
+        "apt-get",
+        f'case "$*" in *fix-broken*) touch {mended};; esac; [ -e {mended} ] || {{ echo {hint}; exit 100; }}',
+    )
     apt.install(["libnss3"], ())
-    assert verbs(commands.calls()) == [INSTALL, "dpkg --configure", INSTALL]
+    assert verbs(commands.calls()) == [INSTALL, "dpkg --configure", INSTALL, INSTALL]
+
+
+def test_packages_whose_installation_was_cut_off_are_told_from_the_others(apt, commands):
+    commands.add(
+        "dpkg-query", "echo libnss3 unpacked; echo libgl1 installed; echo libgbm1 config-files; exit 1"
+    )
+    assert apt.unfinished(["libnss3", "libgl1", "libgbm1", "libegl1"]) == ("libnss3",)
 
 
 def test_a_failure_names_the_packages_and_the_command(apt, commands):

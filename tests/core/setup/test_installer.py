@@ -111,9 +111,10 @@ def test_a_library_that_is_still_missing_after_the_installation_is_told(machine,
 def test_too_little_room_is_told_before_anything_is_installed(tmp_path, commands, monkeypatch):
     commands.add("apt-get")
     commands.add("ldconfig", "exec /sbin/ldconfig -p")
+    commands.add("dpkg-query")
     monkeypatch.setattr(installer, "_FRESH_BYTES", 10**18)
     console = Console(tmp_path / "log", io.StringIO())
     project = Project(root=tmp_path, name="tiny", requirements=(), extras={}, asks="this")
     with pytest.raises(WorldError, match="make room"):
         Installer(project, Environment(tmp_path / ".venv"), console).install((), libraries="ignore")
-    assert commands.calls() == ["ldconfig -p"]
+    assert not [call for call in commands.calls() if call.startswith("apt-get")]

@@ -1,6 +1,8 @@
 """Backstep: the only place that joins core and gui."""
 
+import importlib
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -18,10 +20,15 @@ if TYPE_CHECKING:
 
 def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     """Open the window and return its exit code when it closes."""
-    from core.cli.window import make_desk, make_session
+    # Two heavy imports side by side: Qt loads its libraries while the session's modules are read.
+    session_modules = threading.Thread(target=importlib.import_module, args=("core.cli.window",))
+    session_modules.start()
     from gui.application import Application
 
     application = Application(theme=settings.theme, accept_dialogs=settings.dialogs == "accept")
+    session_modules.join()
+    from core.cli.window import make_desk, make_session
+
     session = make_session(settings, application.host)
     return application.show_window(session, make_desk(session, settings), arguments)
 

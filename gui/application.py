@@ -17,6 +17,10 @@ class Session(SessionCommands, Protocol):
 
     def start(self) -> None: ...
 
+    def announce(self) -> None:
+        """Send every snapshot once more, for a window that came later."""
+        ...
+
     def close(self) -> "Future[None]":
         """Begin to let go of everything; the GUI thread serves the browser until the future is done."""
         ...
@@ -63,11 +67,12 @@ class Application:
         from gui.main_window import MainWindow
         from gui.remembered import OpenedTask
 
+        session.start()  # The browser's driver starts in the worker while the window is built.
         window = MainWindow(session, self.area, QSettings())
         controller = LLMSettingsController(desk, window)
         window.llm_settings_requested.connect(controller.open)
         window.show()
-        session.start()
+        session.announce()
         window.restore_choices(preset=opening.preset, llm=opening.llm)
         task = OpenedTask(
             task=opening.task, seed=opening.seed, url=opening.url, instruction=opening.instruction

@@ -10,11 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli import browsing
-from core.cli.output import EXIT_INTERRUPTED, EXIT_USAGE, EXIT_WORLD, say
 from core.errors import ActionError, BackstepError, Interrupted, WorldError
 from core.setup import display_problem, run_tests
 
+# What a command needs is imported when it is called: the window is to open quickly.
+
+EXIT_USAGE = 2
+EXIT_WORLD = 3
+EXIT_INTERRUPTED = 130
 DEFAULT_TASK = "miniwob/click-test-2"
 
 Task = Annotated[str, typer.Option("--task", help="A task by its id, as in miniwob/book-flight.")]
@@ -41,6 +44,11 @@ WebArenaFiles = Annotated[
     list[Path] | None,
     typer.Option("--webarena", help="A WebArena configuration file or folder; may be repeated."),
 ]
+
+
+def say(text: str) -> None:
+    """Write a line to stderr at once."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., Any]) -> typer.Typer:
@@ -83,7 +91,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
     @app.command()
     def tasks(as_json: AsJson = False, tasks_file: TaskFiles = None, webarena: WebArenaFiles = None) -> None:
         """List all tasks."""
-        browsing.list_tasks(_environments(tasks_file, webarena), as_json=as_json)
+        from core.cli.browsing import list_tasks
+
+        list_tasks(_environments(tasks_file, webarena), as_json=as_json)
 
     @app.command()
     def run(
@@ -156,7 +166,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         limit: Annotated[int, typer.Option("--limit", min=1, help="How many at the most.")] = 50,
     ) -> None:
         """List the runs in the trace, newest first."""
-        browsing.list_runs(_settings(db=db), search, limit, as_json=as_json)
+        from core.cli.browsing import list_runs
+
+        list_runs(_settings(db=db), search, limit, as_json=as_json)
 
     @app.command()
     def show(
@@ -166,7 +178,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Show a run, or one step of it."""
-        browsing.show_run(_settings(db=db), run, step, as_json=as_json)
+        from core.cli.browsing import show_run
+
+        show_run(_settings(db=db), run, step, as_json=as_json)
 
     @app.command()
     def export(
@@ -176,7 +190,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Write a run to one file."""
-        browsing.export(_settings(db=db), run, form, output)
+        from core.cli.browsing import export as write
+
+        write(_settings(db=db), run, form, output)
 
     @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:

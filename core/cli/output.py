@@ -10,10 +10,6 @@ from rich.table import Table
 
 from core.trace.records import RunRow, StepRow
 
-EXIT_USAGE = 2
-EXIT_WORLD = 3
-EXIT_INTERRUPTED = 130
-
 
 def say(text: str) -> None:
     """Write a line to stderr at once."""

@@ -57,6 +57,17 @@ class Session(Driver):
         self._worker.start()
         self._worker.post(self._start())
 
+    def announce(self) -> None:
+        """Send every snapshot once more, for a window that came later."""
+
+        async def work() -> None:
+            if self._workshop is not None:
+                self.send_catalogue(self._workshop)
+                self.send_runs()
+            self.change()
+
+        self._worker.post(work())
+
     def close(self) -> "Future[None]":
         """Begin to end the run and to let go of everything.
 

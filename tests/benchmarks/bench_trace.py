@@ -40,11 +40,12 @@ from core.trace.prompts import encode_prompt, encode_reply
 from core.trace.records import RunStart
 from core.trace.store import TraceStore
 
-WORDS = (
-    "flight hotel from to date search book cheapest shortest email inbox reply forward delete star "
-    "message button submit cancel next previous Oslo Bergen Paris Lyon morning evening window aisle "
-    "order user name password total item row column green red blue circle square large small"
-).split()
+WORDS = """
+    flight hotel from to date search book cheapest shortest email inbox reply forward delete star message
+    button submit cancel next previous Oslo Bergen Paris Lyon morning evening window aisle order user name
+    password total item row column green red blue circle square large small
+""".split()
+TASKS = ("book-flight", "email-inbox", "click-test-2", "social-media")
 SYSTEM = (
     "You work on a task in a web page, one action at a time. You are shown the objective, what was done "
     "so far, and the page as lines: a number in brackets, a role, a name and states. Answer with a short "
@@ -66,7 +67,7 @@ class Author:
 
     def start(self, number: int) -> RunStart:
         return RunStart(
-            task=f"miniwob/{self.random.choice(('book-flight', 'email-inbox', 'click-test-2', 'social-media'))}",
+            task=f"miniwob/{self.random.choice(TASKS)}",
             environment="miniwob",
             seed=number,
             instruction=self.words(14),

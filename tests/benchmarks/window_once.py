@@ -1,0 +1,80 @@
+"""One start of the window, for bench_window: opens a task, runs it with the built-in LLM, prints figures as JSON.
+
+    python -m tests.benchmarks.window_once STARTED TASK SEED DATABASE
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from core.debugger.snapshots import SessionView
+
+
+def pss_mb() -> float:
+    """Return the proportional memory of this process and all below it, in MB (Linux)."""
+    parents: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:
+            continue
+        fields = text.rsplit(")", 1)[1].split()
+        parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    total, todo = 0, [Path("/proc/self").resolve().name]
+    while todo:
+        process = int(todo.pop())
+        try:
+            lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            lines = []
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        todo += [str(child) for child in parents.get(process, [])]
+    return total / 1024
+
+
+def main() -> None:
+    started, task, seed, database = float(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    sys.argv = sys.argv[:1]
+    from core.cli.window import WindowArguments, make_desk, make_session
+    from core.settings import load_settings
+    from gui.application import Application
+
+    settings = load_settings({"db": database, "llm": "rules"})
+    application = Application()
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+
+    session = make_session(settings, application.host)
+    figures: dict[str, object] = {"stalls_ms": []}
+    state = {"asked": False}
+
+    def window():  # type: ignore[no-untyped-def]
+        return next(w for w in QApplication.topLevelWidgets() if type(w).__name__ == "MainWindow")
+
+    def look() -> None:
+        view: SessionView = session.session
+        if "shown_ms" not in figures and window().isVisible():
+            figures["shown_ms"] = (time.time() - started) * 1000
+        if view.mode == "waiting" and not state["asked"]:
+            state["asked"] = True
+            figures["ready_ms"] = (time.time() - started) * 1000
+            figures["memory_mb"] = pss_mb()
+            window().heartbeat.stalled.connect(figures["stalls_ms"].append)  # type: ignore[union-attr]
+            session.run()
+        if view.mode in ("ended", "failed"):
+            figures.update(steps=view.step, outcome=view.mode, message=view.message)
+            figures["memory_after_mb"] = pss_mb()
+            timer.stop()
+            window().close()
+
+    timer = QTimer()
+    timer.timeout.connect(look)
+    timer.start(5)
+    opening = WindowArguments(task=task, seed=seed, chosen=True)
+    application.show_window(session, make_desk(session, settings), opening)
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

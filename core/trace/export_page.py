@@ -19,7 +19,7 @@ from core.agent.records import (
 )
 from core.errors import TraceError
 from core.model import Record
-from core.observation import Box, Element
+from core.observation import Box
 from core.permissible import PermissibleRow
 from core.trace.blobs import hash_of
 from core.trace.records import Intervention, RunRow, StepDetail, StepRow
@@ -165,13 +165,14 @@ def _step(
     detail, problem = read
     shown: dict[str, Any] = {}
     events: list[str] = []
-    viewport = part = NO_VIEWPORT
+    viewport = NO_VIEWPORT
+    boxes: list[Box] = []
     for record in detail.records:
         shown |= _shown_of(record)
         if isinstance(record, Observed):
             if min(record.observation.viewport) > 0:
                 viewport = record.observation.viewport
-            part = _part(record.observation.elements, viewport)
+            boxes += [element.box for element in record.observation.elements if element.in_viewport]
             if record.screenshot:
                 try:
                     shown["picture"] = _picture(
@@ -181,13 +182,14 @@ def _step(
                     problem = str(error)
         if isinstance(record, Acted):
             events += [event.text for event in record.events]
+            boxes += [record.box] if record.box else []
     # An event may have been announced on its own and named by the action as well.
     events += [text for text in more_events if text not in events]
     return PageStep(
         row=detail.row,
         sign=SIGNS[detail.row.origin],
         viewport=viewport,
-        part=part,
+        part=_part(boxes, viewport),
         calls=tuple(_call(store, call, pictures) for call in detail.calls),
         interventions=detail.interventions,
         events=tuple(events),
@@ -196,8 +198,7 @@ def _step(
     )
 
 
-def _part(elements: tuple[Element, ...], viewport: tuple[int, int]) -> tuple[int, int]:
-    boxes = [element.box for element in elements if element.in_viewport]
+def _part(boxes: list[Box], viewport: tuple[int, int]) -> tuple[int, int]:
     right = max((box.x + box.width for box in boxes), default=viewport[0])
     bottom = max((box.y + box.height for box in boxes), default=viewport[1])
     width = min(viewport[0], max(240.0, right + _MARGIN))
@@ -310,7 +311,7 @@ def _seconds(value: float) -> str:
 def _dollars(value: float | None) -> str:
     if value is None:
         return "no price known"
-    return f"${value:.4f}" if value < 0.1 else f"${value:.2f}"
+    return f"${value:.4f}" if 0 < value < 0.1 else f"${value:.2f}"
 
 
 def _moment(value: float) -> str:

@@ -40,11 +40,11 @@ from core.trace.prompts import encode_prompt, encode_reply
 from core.trace.records import RunStart
 from core.trace.store import TraceStore
 
-WORDS = """
+VOCABULARY = """
     flight hotel from to date search book cheapest shortest email inbox reply forward delete star message
     button submit cancel next previous Oslo Bergen Paris Lyon morning evening window aisle order user name
     password total item row column green red blue circle square large small
-""".split()
+"""
 TASKS = ("book-flight", "email-inbox", "click-test-2", "social-media")
 SYSTEM = (
     "You work on a task in a web page, one action at a time. You are shown the objective, what was done "
@@ -61,9 +61,10 @@ class Author:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
+        self._vocabulary = VOCABULARY.split()
 
     def words(self, count: int) -> str:
-        return " ".join(self.random.choices(WORDS, k=count))
+        return " ".join(self.random.choices(self._vocabulary, k=count))
 
     def start(self, number: int) -> RunStart:
         return RunStart(

@@ -1,0 +1,160 @@
+"""What is left of a run when its process is killed."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from core.agent.records import PHASES
+from core.trace.owners import Owner, lives, lock_path
+from core.trace.store import TraceStore
+from tests.core.trace.making import records, start, write_run, write_step
+
+Writer = Callable[[str], subprocess.Popen[str]]
+
+
+@pytest.fixture
+def writer(path: Path) -> Iterator[Writer]:
+    """Starts programs that write into the database, and ends them at the latest with the test."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def begin(way: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "tests.core.trace.writer", str(path), way]
+        begun.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def kill_after(process: subprocess.Popen[str], last: str) -> None:
+    """Kill the process as soon as it has said `last`."""
+    for line in process.stdout:
+        if line.strip() == last:
+            break
+        process.stdin.write("on\n")
+        process.stdin.flush()
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("phase", ["begun", *PHASES])
+def test_what_was_stored_before_the_kill_is_there_and_the_run_is_interrupted(path, writer, phase):
+    kill_after(writer("stepwise"), f"{phase} 2")
+    store = TraceStore.open(path)
+    assert store.recover() == (1,)
+    row = store.run(1)
+    assert (row.outcome, row.steps, row.llm_calls) == ("interrupted", 2, 1 if phase == "begun" else 2)
+    assert row.error == "The program ended before the run did."
+    assert row.started <= row.ended
+    assert row.seconds == pytest.approx(row.ended - row.started)
+    first, second = store.step(1, 1), store.step(1, 2)
+    assert first.row.sealed
+    assert first.records == tuple(records())
+    stored = 0 if phase == "begun" else PHASES.index(phase) + 1
+    assert second.records == tuple(records())[:stored]
+    assert second.row.sealed is (phase == "commit")
+    store.check()
+    store.close()
+
+
+@pytest.mark.parametrize("count", [5, 40, 130])
+def test_a_kill_in_full_flight_loses_nothing_that_was_reported(path, writer, count):
+    process = writer("hurried")
+    said = [process.stdout.readline().split() for _ in range(count)]
+    process.kill()
+    said += [line.split() for line in process.communicate()[0].splitlines() if " " in line]
+    store = TraceStore.open(path)
+    assert store.recover() == (1,)
+    store.check()
+    steps = {step.number: step for step in store.steps(1)}
+    for what, number in said[1:-1]:
+        found = [record.phase for record in store.step(1, int(number)).records]
+        assert what == "begun" or what in found
+    assert [step.sealed for step in steps.values()][:-1] == [True] * (len(steps) - 1)
+    for call in store.calls(1):
+        assert store.prompt(call).messages[1].text == f"This is step {call.step}."
+    store.close()
+
+
+def test_a_run_of_a_living_process_is_left_alone_until_it_dies(path, writer):
+    process = writer("stepwise")
+    assert process.stdout.readline() == "run 1\n"
+    store = TraceStore.open(path)
+    assert store.recover() == ()
+    assert store.run(1).outcome == "running"
+    process.kill()
+    process.wait()
+    assert store.run(1).outcome == "interrupted"
+    assert store.recover() == (1,)
+    store.close()
+
+
+def test_the_dead_are_told_from_the_living_when_both_write(path, writer):
+    dead, living = writer("stepwise"), writer("stepwise")
+    for process in (dead, living):
+        process.stdout.readline()
+    store = TraceStore.open(path)
+    own = store.begin_run(start())
+    dead.kill()
+    dead.wait()
+    (gone,) = store.recover()
+    outcomes = {row.run: row.outcome for row in store.runs()}
+    assert outcomes.pop(gone) == "interrupted"
+    assert set(outcomes.values()) == {"running"}
+    assert own in outcomes
+    store.close()
+
+
+def test_an_interrupted_run_reads_as_such_from_a_file_that_is_only_read(path, writer):
+    kill_after(writer("stepwise"), "act 1")
+    reader = TraceStore.open(path, read_only=True)
+    assert reader.run(1).outcome == "interrupted"
+    assert [row.sealed for row in reader.steps(1)] == [False]
+    reader.close()
+
+
+def test_runs_that_were_ended_are_not_touched(store):
+    run = write_run(store)
+    before = store.run(run)
+    assert store.recover() == ()
+    assert store.run(run) == before
+
+
+def test_a_run_left_by_a_closed_store_is_recovered_and_keeps_its_verdictless_end(path):
+    store = TraceStore.open(path)
+    run = store.begin_run(start())
+    write_step(store, run, 1, until="decide")
+    store.close()
+    store = TraceStore.open(path)
+    assert store.recover() == (run,)
+    assert store.recover() == ()
+    assert store.run(run).verdict.success is None
+    store.close()
+
+
+def test_lock_files_of_the_dead_are_cleared_and_those_of_the_living_stay(path):
+    store = TraceStore.open(path)
+    store.begin_run(start())
+    left = lock_path(path, "0123456789abcdef")
+    left.touch()
+    store.recover()
+    (lock,) = path.parent.glob("traces.db.live-*")
+    assert lock != left
+    store.close()
+    assert not lock.exists()
+
+
+def test_an_owner_lives_until_it_lets_go(path):
+    path.parent.mkdir()
+    owner = Owner(path)
+    token = owner.token()
+    assert owner.token() == token
+    assert lives(path, token)
+    owner.let_go()
+    owner.let_go()
+    assert not lives(path, token)

@@ -1,0 +1,57 @@
+"""The page that explains the tables says what is there."""
+
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from core.trace.migrations import APPLICATION_ID, MIGRATIONS
+from tests.core.trace.making import HTML, write_run
+
+PAGE = (Path(__file__).resolve().parents[3] / "resources" / "trace-schema.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def database(store, path):
+    write_run(store)
+    write_run(store, instruction="Send the letter", answer="cheapest")
+    connection = sqlite3.connect(path)
+    yield connection
+    connection.close()
+
+
+def test_every_table_and_column_is_explained(database):
+    tables = [
+        name
+        for (name,) in database.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '%_fts%'"
+        )
+    ]
+    for table in tables:
+        (section,) = re.findall(rf"^### {table}\n(.*?)(?=^##)", PAGE, re.DOTALL | re.MULTILINE)
+        for _, column, *_ in database.execute(f"PRAGMA table_info({table})"):
+            assert re.search(rf"\b{column}\b", section), f"{table}.{column}"
+
+
+def test_the_header_is_as_the_page_says():
+    assert f"`PRAGMA application_id` is {APPLICATION_ID} " in PAGE
+    assert f"described here for version {len(MIGRATIONS)}." in PAGE
+
+
+def test_its_queries_run(database):
+    queries = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    assert queries
+    for query in queries:
+        database.execute(query).fetchall()
+
+
+def test_its_way_of_reading_blobs_works(store, database):
+    store.put_blob(HTML + b"<p>and more</p>", "text/html")
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(code, names)
+    rows = database.execute("SELECT id, hash, dictionary FROM blobs").fetchall()
+    assert any(dictionary for _, _, dictionary in rows)
+    for id, name, _ in rows:
+        assert names["content"](database, id) == store.blob(name)

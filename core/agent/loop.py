@@ -183,7 +183,7 @@ class AgentRun:
 
     def _with_blobs(self, observed: Observed, capture: Capture) -> Observed:
         if self._pictured is None or self._pictured[0] is not capture:
-            html = self.store.put_blob(capture.html.encode(), "text/html") if capture.html else ""
+            html = self.store.put_blob(capture.html.encode(errors="replace"), "text/html") if capture.html else ""
             picture = self.store.put_blob(capture.screenshot, "image/webp") if capture.screenshot else ""
             self._pictured = (capture, html, picture)
         _, html, picture = self._pictured

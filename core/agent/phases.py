@@ -240,7 +240,7 @@ def commit(state: RunState) -> Committed:
         if acted.effect == "none" and not (pending.skip and not pending.refused):
             # What cannot be used, or was refused, takes a place in the budget: else it could go on for ever.
             state.totals.page_actions += 1
-        result = "done" if acted.outcome == "done" else acted.outcome
+        result: str = acted.outcome
         if acted.message:
             result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"
         state.history.append(

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from core.action import Action
+from core.action import Action, RefTarget
 from core.browser.host import BrowserEvent
 from core.llm.protocol import Purpose, Retry, Usage
 from core.model import Record
@@ -169,6 +169,20 @@ PhaseRecord: TypeAlias = Annotated[
     | Committed,
     Field(discriminator="phase"),
 ]
+
+
+def place_of(action: Action | None, observed: Observed | None, acted: Acted | None) -> Box | None:
+    """Return where the acted element lies in the step's picture.
+
+    The picture is from before the action, which may have scrolled to the
+    element: so its box in the observation goes before that of `acted`.
+    """
+    first = action.targets[0] if action is not None and action.targets else None
+    if observed is not None and isinstance(first, RefTarget):
+        element = observed.observation.element(first.ref)
+        if element is not None:
+            return element.box
+    return acted.box if acted is not None else None
 
 
 class CallRecord(Record):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from core.action import Action
 from core.agent.records import (
     Abstracted,
     Acted,
@@ -16,6 +17,7 @@ from core.agent.records import (
     PhaseRecord,
     Recognised,
     Reviewed,
+    place_of,
 )
 from core.errors import TraceError
 from core.model import Record
@@ -167,9 +169,12 @@ def _step(
     events: list[str] = []
     viewport = NO_VIEWPORT
     boxes: list[Box] = []
+    observed: Observed | None = None
+    action: Action | None = None
     for record in detail.records:
         shown |= _shown_of(record)
         if isinstance(record, Observed):
+            observed = record
             if min(record.observation.viewport) > 0:
                 viewport = record.observation.viewport
             boxes += [element.box for element in record.observation.elements if element.in_viewport]
@@ -180,7 +185,10 @@ def _step(
                     )
                 except TraceError as error:
                     problem = str(error)
+        if isinstance(record, Reviewed):
+            action = record.action
         if isinstance(record, Acted):
+            shown["box"] = place_of(action, observed, record)
             events += [event.text for event in record.events]
             boxes += [record.box] if record.box else []
     # An event may have been announced on its own and named by the action as well.
@@ -233,7 +241,6 @@ def _shown_of(record: PhaseRecord) -> dict[str, Any]:
             }
         case Acted():
             return {
-                "box": record.box,
                 "settled": record.settled,
                 "milliseconds": tuple(record.milliseconds.items()),
             }

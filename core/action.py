@@ -224,7 +224,7 @@ class Goto(_Action):
     """Open a URL in the current tab."""
 
     kind: Literal["goto"] = "goto"
-    url: Annotated[str, AfterValidator(str.strip)] = Field(min_length=1)
+    url: Annotated[str, AfterValidator(str.strip), Field(min_length=1)]
     fields = ("url",)
 
 

@@ -1,5 +1,7 @@
 """What can be asked for in each mode of the session."""
 
+from dataclasses import dataclass
+
 from core.debugger.snapshots import SessionView
 
 BUSY = ("running", "asking", "acting")
@@ -33,3 +35,46 @@ def can_say_how_it_ended(view: SessionView) -> bool:
         and view.success is None
         and view.mode in ("waiting", "answering", "ended")
     )
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the window shows, as far as commands depend on it."""
+
+    session: SessionView
+    recorded: bool
+    """A recorded step is in view."""
+    editable: bool
+    """The action in view can be changed."""
+    answering: bool
+    pointing: bool
+    message: bool
+    """A message lies over the page."""
+    run_in_view: bool
+    step_before: bool
+    step_after: bool
+
+
+def enabled(scene: Scene) -> dict[str, bool]:
+    """Return which commands can be given, by name; those left out always can."""
+    view = scene.session
+    reviewing = scene.editable and not scene.answering
+    return {
+        "step": can_step(view),
+        "phase": can_step(view),
+        "run": can_step(view) or can_pause(view),
+        "stop": can_stop(view),
+        "accept": scene.editable,
+        "ask_again": reviewing,
+        "skip": reviewing,
+        "point": scene.pointing or (scene.editable and not view.handed_over),
+        "handover": can_hand_over(view),
+        "success": can_say_how_it_ended(view),
+        "failure": can_say_how_it_ended(view),
+        "export": scene.run_in_view,
+        "again": bool(view.task),
+        "next_seed": bool(view.task),
+        "previous": scene.step_before,
+        "next_recorded": scene.recorded and scene.step_after,
+        "now": scene.recorded or scene.pointing or scene.message,
+    }

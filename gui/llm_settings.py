@@ -34,7 +34,9 @@ class LLMSettingsController(QObject):
             self._dialog.test_requested.connect(self._on_test)
             self._dialog.save_requested.connect(self._on_save)
             self._dialog.remove_requested.connect(self._desk.remove)
-        self._dialog.show_llms(tuple(LLMForm(**entry.model_dump()) for entry in listed.entries), listed.chosen)
+        self._dialog.show_llms(
+            tuple(LLMForm(**entry.model_dump()) for entry in listed.entries), listed.chosen
+        )
         self._dialog.open()
 
     @Slot(object)

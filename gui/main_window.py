@@ -1,39 +1,34 @@
 """The main window: panels in docks around the live page, wired to a session's commands."""
 
 import time
+from collections.abc import Callable
 
 from PySide6.QtCore import QSettings, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMainWindow, QWidget
 
 from core.debugger.commands import SessionCommands
-from core.debugger.snapshots import Catalogue, LogLine, Picked, SessionView, StepView
+from core.debugger.snapshots import Catalogue, LogLine, PersonQuestion, Picked, SessionView, StepView
 from core.permissible import PermissibleRow
-from gui.enabling import can_hand_over, can_pause, can_say_how_it_ended, can_step, can_stop
+from gui.enabling import Scene, can_pause, enabled
 from gui.heartbeat import Heartbeat
 from gui.keys_dialog import KeysDialog
 from gui.page_stack import PageStack
-from gui.panels.action_panel import ActionPanel
-from gui.panels.calls_panel import CallsPanel
 from gui.panels.log_panel import LogPanel
 from gui.panels.observation_panel import ObservationPanel
 from gui.panels.permissible_panel import PermissiblePanel
 from gui.panels.prompt_panel import PromptPanel
-from gui.panels.runs_panel import RunsPanel
-from gui.panels.stack_panel import StackPanel
-from gui.panels.state_panel import StatePanel
-from gui.panels.words_panel import EXEMPLARS, PLAN_AND_REMEDIES, WordsPanel
 from gui.relay import Relay
 from gui.remembered import OpenedTask, Remembered
 from gui.status_line import StatusLine
-from gui.task_chooser import TaskChooser
+from gui.task_opening import TaskOpening
 from gui.theme import Theme
 from gui.tool_bar import ToolBar
-from gui.welcome import Trial, Welcome
 from gui.widgets.dock import PanelDock
 from gui.window_actions import make_actions
 from gui.window_docks import PLACES, Docks
 from gui.window_menus import Menus
+from gui.window_panels import Panels
 
 _LAYOUT_VERSION = 1
 _FIRST_SIZE = (1280, 800)
@@ -66,14 +61,12 @@ class MainWindow(QMainWindow):
         self.theme = Theme(settings, self)
         self.remembered = Remembered(settings)
         self._session = SessionView()
-        self._catalogue = Catalogue()
         self._step: StepView | None = None
-        self._chooser: TaskChooser | None = None
-        self._welcome: Welcome | None = None
         self.theme.dress(self)
         self.setWindowTitle("Backstep")
         self.setMinimumSize(760, 480)
         self.resize(*_FIRST_SIZE)
+        self.tasks = TaskOpening(commands, self.remembered, self.theme, self)
         self._build(page_area)
         self._connect_panels()
         self._connect_actions()
@@ -97,33 +90,11 @@ class MainWindow(QMainWindow):
 
     def welcome_at_first_start(self) -> None:
         """Show the welcome unless it was seen and not asked for again."""
-        if not self.remembered.welcome_seen:
-            self.show_welcome()
+        self.tasks.welcome_at_first_start()
 
     def open_task(self, opened: OpenedTask) -> None:
         """Open a task and remember it as the last one."""
-        self.remembered.add_recent(opened)
-        self.tool_bar.show_recent(self.remembered.recent)
-        self.commands.open_task(opened.task, opened.seed, url=opened.url, instruction=opened.instruction)
-
-    @Slot()
-    def show_welcome(self) -> None:
-        if self._welcome is None:
-            self._welcome = Welcome(self.theme, self)
-            self._welcome.tried.connect(self._on_tried)
-            self._welcome.seen.connect(self._on_welcome_seen)
-        self._welcome.show()
-        self._welcome.raise_()
-
-    @Slot()
-    def choose_task(self) -> None:
-        """Open the task chooser."""
-        if self._chooser is None:
-            self._chooser = TaskChooser(self.theme, self)
-            self._chooser.opened.connect(self.open_task)
-        self._chooser.show_catalogue(self._catalogue)
-        self._chooser.show_chosen(self.remembered.last_task)
-        self._chooser.open()
+        self.tasks.open_task(opened)
 
     def panel_fact(self, name: str, fact: str) -> None:
         """Put a panel's fact in its dock's title and, for tabs, in the tab."""
@@ -137,37 +108,18 @@ class MainWindow(QMainWindow):
         self.actions_by_name = make_actions(theme, self)
         for action in self.actions_by_name.values():
             self.addAction(action)
-        self.runs = RunsPanel(theme)
-        self.state = StatePanel(theme)
-        self.permissible = PermissiblePanel(theme)
-        self.action = ActionPanel(theme)
-        self.stack = StackPanel(theme)
-        self.observation = ObservationPanel(theme)
-        self.prompt = PromptPanel(theme)
-        self.calls = CallsPanel(theme)
-        self.log = LogPanel(theme)
+        panels = Panels(theme)
+        self.runs, self.state, self.permissible = panels.runs, panels.state, panels.permissible
+        self.action, self.stack = panels.action, panels.stack
+        self.observation, self.prompt, self.calls, self.log = (
+            panels.observation,
+            panels.prompt,
+            panels.calls,
+            panels.log,
+        )
         self.page = PageStack(theme, page_area, self)
         self.setCentralWidget(self.page)
-        panels: dict[str, QWidget] = dict(
-            zip(
-                (place.name for place in PLACES),
-                (
-                    self.runs,
-                    self.state,
-                    self.permissible,
-                    self.action,
-                    self.stack,
-                    WordsPanel(PLAN_AND_REMEDIES),
-                    WordsPanel(EXEMPLARS),
-                    self.observation,
-                    self.prompt,
-                    self.calls,
-                    self.log,
-                ),
-                strict=True,
-            )
-        )
-        self.docks = Docks(theme, self, panels)
+        self.docks = Docks(theme, self, panels.by_name)
         self.menus = Menus(self.actions_by_name, self.docks, theme, self)
         self.setMenuBar(self.menus.bar)
         self.tool_bar = ToolBar(theme, self.actions_by_name, self.menus.pace, self)
@@ -177,7 +129,7 @@ class MainWindow(QMainWindow):
         self.setStatusBar(self.status)
         for place in PLACES:
             QShortcut(place.key, self, lambda name=place.name: self.docks.reach(name))
-            panel = panels[place.name]
+            panel = panels.by_name[place.name]
             if hasattr(panel, "fact_changed"):
                 panel.fact_changed.connect(lambda fact, name=place.name: self.panel_fact(name, fact))
 
@@ -202,15 +154,18 @@ class MainWindow(QMainWindow):
         self.page.messages.end_requested.connect(commands.end)
         self.tool_bar.preset_chosen.connect(self._on_preset)
         self.tool_bar.llm_chosen.connect(self._on_llm)
-        self.tool_bar.task_reopened.connect(self.open_task)
+        self.tool_bar.task_reopened.connect(self.tasks.open_task)
+        self.tasks.recent_changed.connect(self.tool_bar.show_recent)
+        self.tasks.hinted.connect(self._on_hinted)
+        self.tasks.settings_wanted.connect(self.llm_settings_requested)
         self.tool_bar.search_wanted.connect(commands.search_runs)
         self.menus.pace_chosen.connect(self._on_pace)
 
     def _connect_actions(self) -> None:
         slots = {
-            "new_task": self.choose_task,
-            "again": self._on_again,
-            "next_seed": self._on_next_seed,
+            "new_task": self.tasks.choose_task,
+            "again": self.tasks.open_again,
+            "next_seed": self.tasks.open_next_seed,
             "export": self._on_export,
             "quit": self.close,
             "run": self._on_run,
@@ -220,7 +175,7 @@ class MainWindow(QMainWindow):
             "previous": self._on_previous,
             "next_recorded": self._on_next_recorded,
             "now": self._on_escape,
-            "accept": self._on_accept,
+            "accept": self.action.accept,
             "ask_again": self.commands.ask_again,
             "skip": self.commands.skip,
             "handover": self._on_handover,
@@ -234,7 +189,7 @@ class MainWindow(QMainWindow):
             "find": self._on_find,
             "reset_layout": self.docks.arrange,
             "keys": self._on_keys,
-            "welcome": self.show_welcome,
+            "welcome": self.tasks.show_welcome,
         }
         for name, slot in slots.items():
             self.actions_by_name[name].triggered.connect(slot)
@@ -250,7 +205,7 @@ class MainWindow(QMainWindow):
             (commands.live_page_changed, "latest", self.page.show_live_page),
             (commands.runs_changed, "latest", self.runs.show_runs),
             (commands.step_changed, "latest", self._show_step),
-            (commands.question_asked, "latest", self.action.show_question),
+            (commands.question_asked, "latest", self._show_question),
             (commands.picked, "every", self._show_picked),
             (commands.logged, "every", self.log.show_lines),
         )
@@ -263,13 +218,14 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _show_catalogue(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
         self.tool_bar.show_catalogue(catalogue)
-        if self._chooser is not None:
-            self._chooser.show_catalogue(catalogue)
+        self.tasks.show_catalogue(catalogue)
         now = time.time()
         self.log.show_lines(
-            tuple(LogLine(time=now, level="warning", source="files", text=problem) for problem in catalogue.problems)
+            tuple(
+                LogLine(time=now, level="warning", source="files", text=problem)
+                for problem in catalogue.problems
+            )
         )
         if catalogue.problems:
             count = len(catalogue.problems)
@@ -279,6 +235,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _show_session(self, view: SessionView) -> None:
         self._session = view
+        self.tasks.show_session(view)
         title = f"{view.task} · seed {view.seed} – Backstep" if view.task else "Backstep"
         self.setWindowTitle(title)
         self.tool_bar.show_session(view)
@@ -296,11 +253,18 @@ class MainWindow(QMainWindow):
         self.state.show_state(step.state)
         self.permissible.show_permissible(step.permissible)
         self.action.show_action(step.action)
+        self.action.show_remarks(step.interventions, step.events)
         self.stack.show_stack(step.stack)
         self.observation.show_observation(step.observation)
         self.prompt.show_calls(step.calls)
         self.calls.show_calls(step.calls)
-        self.runs.show_viewed(step.run, step.number)
+        self.runs.show_step(step)
+        self._refresh_actions()
+
+    @Slot(object)
+    def _show_question(self, question: PersonQuestion | None) -> None:
+        self.action.show_question(question)
+        self.prompt.show_question(question)
         self._refresh_actions()
 
     @Slot(object)
@@ -312,26 +276,20 @@ class MainWindow(QMainWindow):
                 self.action.show_picked(one)
 
     def _refresh_actions(self) -> None:
-        view, acts = self._session, self.actions_by_name
         recorded = self._step is not None and not self._step.live
-        editable = self.action.editable and not recorded
-        acts["step"].setEnabled(can_step(view))
-        acts["phase"].setEnabled(can_step(view))
-        acts["run"].setEnabled(can_step(view) or can_pause(view))
-        acts["stop"].setEnabled(can_stop(view))
-        acts["accept"].setEnabled(editable)
-        acts["ask_again"].setEnabled(editable and not self.action.answering)
-        acts["skip"].setEnabled(editable and not self.action.answering)
-        acts["point"].setEnabled((editable and not view.handed_over) or self.page.pointing)
-        acts["handover"].setEnabled(can_hand_over(view))
-        acts["success"].setEnabled(can_say_how_it_ended(view))
-        acts["failure"].setEnabled(can_say_how_it_ended(view))
-        acts["export"].setEnabled(self._run_in_view() is not None)
-        acts["again"].setEnabled(bool(view.task))
-        acts["next_seed"].setEnabled(bool(view.task))
-        acts["previous"].setEnabled(self._neighbour(-1) is not None)
-        acts["next_recorded"].setEnabled(recorded and self._neighbour(1) is not None)
-        acts["now"].setEnabled(recorded or self.page.pointing or self.page.messages.shown)
+        scene = Scene(
+            session=self._session,
+            recorded=recorded,
+            editable=self.action.editable and not recorded,
+            answering=self.action.answering,
+            pointing=self.page.pointing,
+            message=self.page.messages.shown,
+            run_in_view=self._run_in_view() is not None,
+            step_before=self._neighbour(-1) is not None,
+            step_after=self._neighbour(1) is not None,
+        )
+        for name, on in enabled(scene).items():
+            self.actions_by_name[name].setEnabled(on)
 
     def _run_in_view(self) -> int | None:
         return self._step.run if self._step is not None else self._session.run
@@ -353,16 +311,13 @@ class MainWindow(QMainWindow):
     def _on_phase(self) -> None:
         self._from_now(self.commands.phase)
 
-    def _from_now(self, ask) -> None:  # type: ignore[no-untyped-def]
+    def _from_now(self, ask: Callable[[], None]) -> None:
         """Go on from the step under way, with the action as it was edited."""
         if self._step is not None and not self._step.live:
             self.commands.show_now()
             ask()
         else:
             self.action.settle(ask)
-
-    def _on_accept(self) -> None:
-        self.action.accept()
 
     def _on_replace(self, row: PermissibleRow) -> None:
         self.docks.by_name["Next action"].show()
@@ -413,19 +368,6 @@ class MainWindow(QMainWindow):
         self.remembered.pace = seconds
         self.commands.set_pace(seconds)
 
-    def _on_again(self) -> None:
-        self._reopen(self._session.seed)
-
-    def _on_next_seed(self) -> None:
-        self._reopen(self._session.seed + 1)
-
-    def _reopen(self, seed: int) -> None:
-        last = self.remembered.last_task
-        if last is not None and last.task == self._session.task:
-            self.open_task(last.model_copy(update={"seed": seed}))
-        else:
-            self.open_task(OpenedTask(task=self._session.task, seed=seed))
-
     def _on_max_steps(self) -> None:
         count, chosen = QInputDialog.getInt(
             self, "Step limit", "Page actions after which a run ends:", self._session.max_steps, 1, 10_000
@@ -446,30 +388,21 @@ class MainWindow(QMainWindow):
             self.commands.export_run(run, suffix[1:], path if path.endswith(suffix) else path + suffix)
 
     def _on_find(self) -> None:
-        widget = self.focusWidget()
+        widget: QWidget | None = self.focusWidget()
         while widget is not None and not hasattr(widget, "focus_search"):
             widget = widget.parentWidget()
-        if widget is None:
+        if widget is None or widget is self.tool_bar:
             names = ("Observation", "Prompt", "Log", "Permissible actions")
-            shown = [name for name in names if self.docks.is_in_front(name)]
-            widget = self.docks.by_name[shown[0]].widget() if shown else None
-        if widget is not None and widget is not self.tool_bar:
-            widget.focus_search()  # type: ignore[attr-defined]
+            widget = next((self.dock(name).widget() for name in names if self.docks.is_in_front(name)), None)
+        if isinstance(widget, ObservationPanel | PromptPanel | LogPanel | PermissiblePanel):
+            widget.focus_search()
 
     def _on_keys(self) -> None:
         KeysDialog(self.theme, list(self.actions_by_name.values()), self).open()
 
-    def _on_welcome_seen(self, show_again: bool) -> None:
-        self.remembered.welcome_seen = not show_again
-
-    def _on_tried(self, trial: Trial) -> None:
-        if trial.opens is not None:
-            self.commands.set_llm("rules")
-            self.open_task(trial.opens)
-            self.page.messages.say(trial.title, trial.hint)
-            self._refresh_actions()
-        else:
-            self.llm_settings_requested.emit()
+    def _on_hinted(self, title: str, hint: str) -> None:
+        self.page.messages.say(title, hint)
+        self._refresh_actions()
 
     def _on_stalled(self, milliseconds: float) -> None:
         text = f"The window stood still for {milliseconds:.0f} ms."

@@ -21,8 +21,10 @@ class MessageBar(QFrame):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._over = parent
         self._told: tuple[object, ...] = ()
         self._closed = False
+        self._aside = False
         self.setAutoFillBackground(True)
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
@@ -43,7 +45,7 @@ class MessageBar(QFrame):
         self.close_button.setToolTip("Close this message (Esc)")
         self.close_button.setAccessibleName("Close this message")
         self.close_button.clicked.connect(self.dismiss)
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 8, 8)
         row.setSpacing(10)
         row.addWidget(self.title, 0, Qt.AlignmentFlag.AlignTop)
@@ -70,7 +72,7 @@ class MessageBar(QFrame):
         set_flag(self, "messageBar", "failed" if tone == "bad" else tone)
         self.success_button.setVisible(asks)
         self.failure_button.setVisible(asks)
-        self.setVisible(bool(title) and not self._closed)
+        self.setVisible(bool(title) and not self._closed and not self._aside)
 
     def say(self, title: str, text: str) -> None:
         """Say something else, until the session has something new to tell."""
@@ -82,8 +84,13 @@ class MessageBar(QFrame):
         self.success_button.hide()
         self.failure_button.hide()
         self.show()
-        if self.parentWidget():
-            self.lie_in(self.parentWidget().rect())
+        self.lie_in(self._over.rect())
+
+    def set_aside(self, aside: bool, view: SessionView) -> None:
+        """Make room while a recorded step is looked at, and come back afterwards."""
+        if aside != self._aside:
+            self._aside = aside
+            self.show_session(view)
 
     def dismiss(self) -> None:
         """Close the message until there is another."""
@@ -92,7 +99,7 @@ class MessageBar(QFrame):
 
     def lie_in(self, room: QRect) -> None:
         """Lie along the lower edge of `room`, as high as the words need."""
-        height = max(self.layout().heightForWidth(room.width()), self.minimumSizeHint().height(), 40)
+        height = max(self._row.heightForWidth(room.width()), self.minimumSizeHint().height(), 40)
         self.setGeometry(room.left(), room.bottom() + 1 - height, room.width(), height)
         self.raise_()
 
@@ -104,7 +111,8 @@ def _words(view: SessionView) -> tuple[str, str, str]:
     if view.mode != "ended":
         return "", "info", ""
     answer = f' Answer: "{view.answer}".' if view.answer else ""
-    reward = f" Reward {view.reward:g}." if view.reward is not None else ""
+    told = "reward" in view.message.lower()
+    reward = f" Reward {view.reward:g}." if view.reward is not None and not told else ""
     if view.success is True:
         return "✓ Success", "good", f"{view.message}{reward}{answer}".strip()
     if view.success is False:

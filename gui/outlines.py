@@ -23,9 +23,7 @@ class Outline:
         self.label: QRectF | None = None
 
 
-def place(
-    views: Sequence[OutlineView], room: QRectF, size: Callable[[str, bool], QSizeF]
-) -> list[Outline]:
+def place(views: Sequence[OutlineView], room: QRectF, size: Callable[[str, bool], QSizeF]) -> list[Outline]:
     """Return the outlines that lie in `room`, the chosen one first.
 
     Boxes are moved by the corner of `room`. A number stands above its box at
@@ -55,7 +53,14 @@ def _spots(box: QRectF, label: QSizeF, room: QRectF) -> list[QRectF]:
     left = min(max(seen.left() - 1, room.left()), room.right() - width)
     right = min(max(seen.right() + 1 - width, room.left()), room.right() - width)
     above, below = seen.top() - height - 1, seen.bottom() + 1
-    spots = [(left, above), (right, above), (left, seen.top()), (right, seen.top()), (left, below), (right, below)]
+    spots = [
+        (left, above),
+        (right, above),
+        (left, seen.top()),
+        (right, seen.top()),
+        (left, below),
+        (right, below),
+    ]
     spots += [(seen.left() - width - 2, seen.top()), (seen.right() + 2, seen.top())]
     return [QRectF(x, y, width, height) for x, y in spots]
 

@@ -52,7 +52,9 @@ class Overlay(QWidget):
     def show_picked(self, picked: Picked | None) -> None:
         """Frame the element under the pointer; None, or no element, takes the frame away."""
         self._picked = picked.box if picked is not None and picked.ref is not None else None
-        self._picked_label = "" if picked is None or picked.ref is None else f"[{picked.ref}] {picked.label}".rstrip()
+        self._picked_label = (
+            "" if picked is None or picked.ref is None else f"[{picked.ref}] {picked.label}".rstrip()
+        )
         self.update()
 
     def show_handed_over(self, on: bool) -> None:
@@ -121,7 +123,9 @@ class Overlay(QWidget):
         painter.setBrush(colour)
         painter.drawRoundedRect(label, 2, 2)
         painter.setPen(QColor(_ON_PERMISSIBLE))
-        text = painter.fontMetrics().elidedText(self._picked_label, Qt.TextElideMode.ElideRight, int(width) - 6)
+        text = painter.fontMetrics().elidedText(
+            self._picked_label, Qt.TextElideMode.ElideRight, int(width) - 6
+        )
         painter.drawText(label, int(Qt.AlignmentFlag.AlignCenter), text)
 
     def _label_size(self, text: str, chosen: bool) -> QSizeF:

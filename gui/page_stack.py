@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from core.debugger.snapshots import LivePageView, Picked, SessionView, StepView
 from core.observation import Ref
 from gui.enabling import can_hand_over
+from gui.key_guard import KeyGuard
 from gui.message_bar import MessageBar
 from gui.overlay import Overlay
 from gui.shield import Shield
@@ -48,6 +49,7 @@ class PageStack(QWidget):
         layout.addWidget(page_area, 1)
         self.overlay = Overlay(theme, self)
         self.shield = Shield(self)
+        self.keys = KeyGuard(page_area)
         self.hint = QLabel("The page is the agent's: F6 hands it to you", self)
         self.hint.setProperty("toast", True)
         self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -60,6 +62,8 @@ class PageStack(QWidget):
         self._hint_timer.timeout.connect(self.hint.hide)
         page_area.view_moved.connect(self._lay_out)
         self.shield.refused.connect(self._on_refused)
+        self.keys.refused.connect(self._on_refused)
+        self.keys.tabbed.connect(self.focusNextPrevChild)
         self.shield.pointed.connect(self.point_requested)
         self.shield.pointed.connect(self._on_pointed)
         self.shield.left.connect(self._on_left)
@@ -87,6 +91,7 @@ class PageStack(QWidget):
         if not step.live and self.pointing:
             self.set_pointing(False)
         self.cover.show_step(step)
+        self.messages.set_aside(self.covered, self._session)
         self._lay_out()
 
     @Slot(object)
@@ -101,6 +106,7 @@ class PageStack(QWidget):
                 self.set_pointing(False)
             self.overlay.show_handed_over(view.handed_over)
             self.shield.setVisible(not view.handed_over)
+            self.keys.open = view.handed_over
             self._area.set_handed_over(view.handed_over)
             self.hint.hide()
         self._tell_strip()

@@ -55,7 +55,7 @@ class Remembered:
         """The tasks opened last, newest first, each once."""
         found = []
         stored = self._settings.value("last/tasks", [])
-        for text in [stored] if isinstance(stored, str) else stored or []:
+        for text in [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []:
             try:
                 found.append(OpenedTask.model_validate_json(text))
             except ValueError:

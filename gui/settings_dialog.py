@@ -1,5 +1,6 @@
 """The form for one's own LLMs: a view of `LLMForm`, which stores and tests nothing itself."""
 
+from pydantic import SecretStr
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -17,7 +18,6 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from pydantic import SecretStr
 
 from core.model import Record
 from gui.theme import Theme
@@ -71,7 +71,9 @@ class SettingsDialog(QDialog):
     remove_requested = Signal(str)
     """The name of an LLM."""
 
-    def __init__(self, theme: Theme, presets: tuple[EndpointPreset, ...], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, presets: tuple[EndpointPreset, ...], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("LLM settings")
         self._presets = presets
@@ -101,14 +103,18 @@ class SettingsDialog(QDialog):
         self.model.setText(form.model)
         self.description.setText(form.description)
         self.key.clear()
-        stored = "A key is stored; type another to replace it" if form.key_stored else "Goes to the system's keyring"
+        stored = (
+            "A key is stored; type another to replace it"
+            if form.key_stored
+            else "Goes to the system's keyring"
+        )
         self.key.setPlaceholderText(stored)
         self.images.setChecked(form.takes_images)
         self.temperature_on.setChecked(form.temperature is not None)
         self.temperature.setValue(form.temperature if form.temperature is not None else 0.0)
         self.timeout.setValue(round(form.timeout_seconds))
         self.attempts.setValue(form.attempts)
-        self.result.setText("")
+        self.answer.setText("")
         self._on_edited()
 
     def form(self) -> LLMForm:
@@ -129,8 +135,8 @@ class SettingsDialog(QDialog):
     @Slot(object)
     def show_result(self, result: TestResult) -> None:
         """Say what became of a test or of saving."""
-        self.result.setText(("✓ " if result.ok else "✗ ") + result.text)
-        set_tone(self.result, "good" if result.ok else "bad")
+        self.answer.setText(("✓ " if result.ok else "✗ ") + result.text)
+        set_tone(self.answer, "good" if result.ok else "bad")
         self._enable()
 
     def problem(self) -> str:
@@ -170,9 +176,9 @@ class SettingsDialog(QDialog):
         right = QVBoxLayout()
         right.addLayout(self._fields(theme))
         self.hint = self._paragraph("dim")
-        self.result = self._paragraph("good")
+        self.answer = self._paragraph("good")
         right.addWidget(self.hint)
-        right.addWidget(self.result)
+        right.addWidget(self.answer)
         right.addStretch(1)
         columns = QHBoxLayout()
         columns.setSpacing(18)
@@ -202,7 +208,9 @@ class SettingsDialog(QDialog):
         self.base_url = QComboBox(self)
         self.base_url.setEditable(True)
         self.base_url.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.base_url.lineEdit().setPlaceholderText("Choose a server, or type its address")
+        address = QLineEdit(self)
+        address.setPlaceholderText("Choose a server, or type its address")
+        self.base_url.setLineEdit(address)
         for preset in self._presets:
             self.base_url.addItem(f"{preset.title}  {preset.base_url}", preset)
         self.base_url.setCurrentIndex(-1)
@@ -242,21 +250,23 @@ class SettingsDialog(QDialog):
         form.setHorizontalSpacing(14)
         form.setVerticalSpacing(8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        for words, field in (
-            ("Name", self.name),
-            ("Base URL", self.base_url),
-            ("Name at the server", self.model),
-            ("Key", self.key),
-            ("Description", self.description),
-            ("Pictures", self.images),
-            ("Temperature", warm),
-            ("Wait at most", limits),
+        for words, field, within in (
+            ("Name", self.name, None),
+            ("Base URL", self.base_url, None),
+            ("Name at the server", self.model, None),
+            ("Key", self.key, None),
+            ("Description", self.description, None),
+            ("Pictures", self.images, None),
+            ("Temperature", self.temperature_on, warm),
+            ("Wait at most", self.timeout, limits),
         ):
             label = QLabel(words, self)
-            form.addRow(label, field)
-            widget = field if isinstance(field, QWidget) else field.itemAt(0).widget()
-            widget.setAccessibleName(words)
-            label.setBuddy(widget)
+            if within is None:
+                form.addRow(label, field)
+            else:
+                form.addRow(label, within)
+            field.setAccessibleName(words)
+            label.setBuddy(field)
         for edit in (self.name, self.model):
             edit.textChanged.connect(self._on_edited)
         for machine in (self.model, self.base_url):
@@ -288,8 +298,8 @@ class SettingsDialog(QDialog):
             self._on_edited()
 
     def _on_test(self) -> None:
-        self.result.setText("Asking the server…")
-        set_tone(self.result, "dim")
+        self.answer.setText("Asking the server…")
+        set_tone(self.answer, "dim")
         self.test_button.setEnabled(False)
         self.test_requested.emit(self.form())
 
@@ -297,7 +307,11 @@ class SettingsDialog(QDialog):
         url = self.base_url.currentText().strip()
         preset = next((one for one in self._presets if one.base_url == url), None)
         needs_key = preset is not None and preset.needs_key and not self._shown.key_stored
-        parts = [self.problem(), preset.note if preset else "", "This server wants a key." if needs_key else ""]
+        parts = [
+            self.problem(),
+            preset.note if preset else "",
+            "This server wants a key." if needs_key else "",
+        ]
         self.hint.setText(" ".join(part for part in parts if part))
         self._enable()
 

@@ -52,6 +52,8 @@ class StatusLine(QStatusBar):
         self.doing.setText("" if view.mode in ("failed", "ended") else view.message)
         self.saved.setText("✓ saved" if view.saved else "… saving")
         self.saved.setToolTip(
-            "Every sealed step is in the database" if view.saved else "The step is being written to the database"
+            "Every sealed step is in the database"
+            if view.saved
+            else "The step is being written to the database"
         )
         set_tone(self.saved, "good" if view.saved else "dim")

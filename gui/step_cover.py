@@ -8,7 +8,9 @@ from core.debugger.snapshots import ScreenshotView, StepView
 from gui.theme import Theme
 from gui.widgets.words import ElidedLabel, set_tone
 
-_NO_PICTURE = "This step has no picture: none could be taken then. The panels show all else that was recorded of it."
+_NO_PICTURE = (
+    "This step has no picture: none could be taken then. The panels show all else that was recorded of it."
+)
 _BAD_PICTURE = "The picture of this step cannot be read. The panels show all else that was recorded of it."
 
 

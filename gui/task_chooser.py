@@ -3,7 +3,16 @@
 import random
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QDialog,
@@ -99,9 +108,9 @@ class _Delegate(QStyledItemDelegate):
         task: Task | None = index.data(TASK)
         if task is None:
             return
-        rect: QRect = option.rect  # type: ignore[attr-defined]
+        rect: QRect = option.rect
         painter.save()
-        if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
+        if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, self._theme.colour("selected"))
             painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), self._theme.colour("agent"))
         upper = QRect(rect.left() + 12, rect.top() + 4, rect.width() - 24, 19)
@@ -288,7 +297,9 @@ class TaskChooser(QDialog):
         else:
             self.or_words.say("" if shown else "No task has all of these words and tags.")
         self.counted.setText(
-            count(shown, "task") if shown == self.model.total else f"{shown} of {count(self.model.total, 'task')}"
+            count(shown, "task")
+            if shown == self.model.total
+            else f"{shown} of {count(self.model.total, 'task')}"
         )
         self._refresh()
 
@@ -303,7 +314,9 @@ class TaskChooser(QDialog):
     def _chosen(self) -> OpenedTask | None:
         if self.tabs.currentIndex() == 1:
             url, instruction = self.url.text().strip(), self.instruction.toPlainText().strip()
-            return OpenedTask(task=OPEN_TASK, url=url, instruction=instruction) if url and instruction else None
+            return (
+                OpenedTask(task=OPEN_TASK, url=url, instruction=instruction) if url and instruction else None
+            )
         task = self.model.task(self.list.currentIndex())
         return OpenedTask(task=task.id, seed=self.seed.value() if task.seeded else 0) if task else None
 
@@ -315,7 +328,9 @@ class TaskChooser(QDialog):
 
     def eventFilter(self, watched, event) -> bool:  # type: ignore[no-untyped-def]
         if watched is self.search and event.type() == event.Type.KeyPress:
-            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}.get(event.key())
+            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}.get(
+                event.key()
+            )
             if step is not None:
                 row = min(max(0, self.list.currentIndex().row() + step), self.model.rowCount() - 1)
                 self.list.setCurrentIndex(self.model.index(row))

@@ -12,6 +12,7 @@ from gui.icons import glyph_icon
 from gui.tokens import SCHEMES, Scheme, Tokens
 
 Choice = Literal["system", "light", "dark"]
+CHOICES: tuple[Choice, ...] = get_args(Choice)
 _RESOURCES = Path(__file__).resolve().parents[1] / "resources"
 _KEY = "theme"
 _TEXT_PX = 12.5
@@ -31,7 +32,7 @@ class Theme(QObject):
         super().__init__(parent)
         self._settings = settings
         stored = settings.value(_KEY, "system")
-        self._choice: Choice = stored if stored in get_args(Choice) else "system"
+        self._choice: Choice = next((one for one in CHOICES if one == stored), "system")
         self._window: QWidget | None = None
         self.tokens: Tokens = SCHEMES[self.scheme]
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)

@@ -1,6 +1,6 @@
 """The tool bar: what runs, how it goes on, and the search for runs."""
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
@@ -73,8 +73,16 @@ class ToolBar(QToolBar):
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Offer these presets and LLMs."""
         self._catalogue = catalogue
-        self._fill(self.preset.menu(), [(p.name, p.title, p.description) for p in catalogue.presets], self.preset_chosen)
-        self._fill(self.llm.menu(), [(one.name, one.title, one.description) for one in catalogue.llms], self.llm_chosen)
+        self._fill(
+            self.preset.menu(),
+            [(p.name, p.title, p.description) for p in catalogue.presets],
+            self.preset_chosen,
+        )
+        self._fill(
+            self.llm.menu(),
+            [(one.name, one.title, one.description) for one in catalogue.llms],
+            self.llm_chosen,
+        )
         self.llm.menu().addSeparator()
         self.llm.menu().addAction(self._actions["llm_settings"])
         self.show_session(self._session)
@@ -107,7 +115,10 @@ class ToolBar(QToolBar):
         run.setIcon(self._theme.icon("debug-pause" if pausing else "debug-start"))
         asking = "; a second press cancels a waiting LLM call" if pausing else ""
         explain(
-            run, f"Stop at the next phase boundary{asking}" if pausing else "Go on by itself until the end or a pause"
+            run,
+            f"Stop at the next phase boundary{asking}"
+            if pausing
+            else "Go on by itself until the end or a pause",
         )
 
     def focus_search(self) -> None:
@@ -119,7 +130,7 @@ class ToolBar(QToolBar):
         assert isinstance(button, QToolButton)
         return button
 
-    def _fill(self, menu: QMenu, choices: list[tuple[str, str, str]], chosen: Signal) -> None:
+    def _fill(self, menu: QMenu, choices: list[tuple[str, str, str]], chosen: SignalInstance) -> None:
         menu.clear()
         menu.setToolTipsVisible(True)
         group = QActionGroup(menu)
@@ -135,7 +146,10 @@ class ToolBar(QToolBar):
 
     def _show_choice(self, picker: PickerButton, name: str, choices: list[tuple[str, str]]) -> None:
         title = next((title for known, title in choices if known == name), name)
-        picker.show_value(title, "Choose the preset (Ctrl+Shift+P)" if picker is self.preset else "Choose the LLM (Ctrl+Shift+M)")
+        picker.show_value(
+            title,
+            "Choose the preset (Ctrl+Shift+P)" if picker is self.preset else "Choose the LLM (Ctrl+Shift+M)",
+        )
         for action in picker.menu().actions():
             if action.isCheckable():
                 action.setChecked(action.data() == name)

@@ -22,35 +22,79 @@ class Command:
 
 COMMANDS: tuple[Command, ...] = (
     Command("new_task", "&New task…", "Ctrl+N", "new-file", "Choose a task and open it in a clean profile"),
-    Command("again", "Open the task &again", "Ctrl+R", "debug-restart", "The same task and seed from the start"),
-    Command("next_seed", "Open with the next &seed", "Ctrl+Shift+N", "arrow-right", "The same task with the next seed"),
+    Command(
+        "again", "Open the task &again", "Ctrl+R", "debug-restart", "The same task and seed from the start"
+    ),
+    Command(
+        "next_seed",
+        "Open with the next &seed",
+        "Ctrl+Shift+N",
+        "arrow-right",
+        "The same task with the next seed",
+    ),
     Command("export", "&Export run…", "Ctrl+E", "export", "Write the run in view as one HTML or JSON file"),
     Command("quit", "&Quit", "Ctrl+Q", "sign-out", "Close the window; a run under way is ended as stopped"),
     Command("run", "&Run", "F5", "debug-start", "Go on by itself until the end or a pause", "Run"),
-    Command("step", "&Step", "F10", "debug-step-over", "Take the next action and go on to the next review", "Step"),
+    Command(
+        "step", "&Step", "F10", "debug-step-over", "Take the next action and go on to the next review", "Step"
+    ),
     Command("phase", "&Phase", "F9", "debug-line-by-line", "Do one phase of the step", "Phase"),
     Command("stop", "S&top", "Shift+F5", "debug-stop", "End the run", "Stop"),
     Command(
-        "previous", "P&revious step", "Shift+F10", "debug-step-back", "Show the recorded step before the one in view"
+        "previous",
+        "P&revious step",
+        "Shift+F10",
+        "debug-step-back",
+        "Show the recorded step before the one in view",
     ),
     Command(
-        "next_recorded", "Ne&xt recorded step", "Ctrl+F10", "arrow-right", "Show the recorded step after the one in view"
+        "next_recorded",
+        "Ne&xt recorded step",
+        "Ctrl+F10",
+        "arrow-right",
+        "Show the recorded step after the one in view",
     ),
     Command("now", "&Back to now", "Esc", "history", "Show the live page and the step under way"),
     Command("accept", "&Accept the action", "Ctrl+Return", "check", "Take the next action as it stands"),
-    Command("ask_again", "Ask a&gain", "Ctrl+Shift+R", "refresh", "Throw the proposal away and ask the LLM again"),
+    Command(
+        "ask_again", "Ask a&gain", "Ctrl+Shift+R", "refresh", "Throw the proposal away and ask the LLM again"
+    ),
     Command("skip", "S&kip the action", "Ctrl+J", "debug-continue", "Leave this step without an action"),
     Command("point", "P&oint at an element", "F7", "inspect", "Choose an element in the page for the action"),
-    Command("handover", "&Hand the page over", "F6", "person", "Let your mouse and keys reach the page, or take it back"),
+    Command(
+        "handover",
+        "&Hand the page over",
+        "F6",
+        "person",
+        "Let your mouse and keys reach the page, or take it back",
+    ),
     Command("success", "It s&ucceeded", "Ctrl+Shift+Y", "pass", "Record that the run did what was asked"),
-    Command("failure", "It did &not succeed", "Ctrl+Shift+X", "error", "Record that the run did not do what was asked"),
+    Command(
+        "failure",
+        "It did &not succeed",
+        "Ctrl+Shift+X",
+        "error",
+        "Record that the run did not do what was asked",
+    ),
     Command("faster", "&Faster", "Ctrl+]", "chevron-right", "Wait less between the steps of a run"),
     Command("slower", "S&lower", "Ctrl+[", "chevron-left", "Wait longer between the steps of a run"),
-    Command("max_steps", "Step li&mit…", "Ctrl+Shift+L", "dashboard", "After how many page actions a run ends"),
-    Command("llm_settings", "&LLM settings…", "Ctrl+,", "settings-gear", "Add an LLM, or change base URL and key"),
-    Command("search_runs", "Search r&uns", "Ctrl+K", "search", "Find runs by instruction, thought, action or answer"),
+    Command(
+        "max_steps", "Step li&mit…", "Ctrl+Shift+L", "dashboard", "After how many page actions a run ends"
+    ),
+    Command(
+        "llm_settings", "&LLM settings…", "Ctrl+,", "settings-gear", "Add an LLM, or change base URL and key"
+    ),
+    Command(
+        "search_runs",
+        "Search r&uns",
+        "Ctrl+K",
+        "search",
+        "Find runs by instruction, thought, action or answer",
+    ),
     Command("find", "&Find in the panel", "Ctrl+F", "search", "Go to the search field of the panel in use"),
-    Command("reset_layout", "&Reset layout", "Ctrl+Shift+0", "layout", "Put every dock back where it was at first"),
+    Command(
+        "reset_layout", "&Reset layout", "Ctrl+Shift+0", "layout", "Put every dock back where it was at first"
+    ),
     Command("keys", "&Keys…", "F1", "keyboard", "List every key"),
     Command("welcome", "&Welcome", "Ctrl+F1", "home", "Three things to try"),
 )

@@ -71,8 +71,8 @@ class Docks(QObject):
         first: dict[str, PanelDock] = {}
         for place in PLACES:
             dock = self.by_name[place.name]
+            dock.setFloating(False)  # one taken out while it floats would go on floating
             self._window.removeDockWidget(dock)
-            dock.setFloating(False)
             self._window.addDockWidget(place.area, dock)
             if place.group in first:
                 self._window.tabifyDockWidget(first[place.group], dock)
@@ -90,7 +90,9 @@ class Docks(QObject):
         self._window.resizeDocks([docks["Runs & steps"], docks["State"]], [280, 330], horizontal)
         self._window.resizeDocks([docks["Observation"]], [232], vertical)
         tall = [place for place in PLACES if place.height]
-        self._window.resizeDocks([docks[place.name] for place in tall], [place.height for place in tall], vertical)
+        self._window.resizeDocks(
+            [docks[place.name] for place in tall], [place.height for place in tall], vertical
+        )
 
     def is_in_front(self, name: str) -> bool:
         """Return whether a dock is shown and not behind another tab."""
@@ -107,7 +109,11 @@ class Docks(QObject):
         dock.show()
         dock.raise_()
         target = dock.widget()
-        inside = [w for w in target.findChildren(QWidget) if w.focusPolicy() & Qt.FocusPolicy.TabFocus and w.isVisible()]
+        inside = [
+            w
+            for w in target.findChildren(QWidget)
+            if w.focusPolicy() & Qt.FocusPolicy.TabFocus and w.isVisible()
+        ]
         (inside[0] if inside else target).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _regroup_soon(self) -> None:

@@ -15,6 +15,10 @@ PACES: tuple[tuple[float, str], ...] = (
     (5.0, "Five seconds"),
 )
 
+_REVIEW = ("accept", "ask_again", "skip", "point", "handover")
+_ENDING = ("success", "failure", "", "max_steps")
+_RECORDED = ("previous", "next_recorded", "now")
+
 
 class Menus(QObject):
     """File, Run, View and Help, and the pace menu that the tool bar shows too."""
@@ -32,8 +36,21 @@ class Menus(QObject):
         self._fill("&File", ("new_task", "again", "next_seed", "", "export", "", "llm_settings", "", "quit"))
         run = self._fill(
             "&Run",
-            ("run", "step", "phase", "stop", "", "accept", "ask_again", "skip", "point", "handover")
-            + ("", "previous", "next_recorded", "now", "", "success", "failure", "", "max_steps"),
+            (
+                "run",
+                "step",
+                "phase",
+                "stop",
+                "",
+                *_REVIEW,
+                "",
+                *_RECORDED,
+                "",
+                "success",
+                "failure",
+                "",
+                "max_steps",
+            ),
         )
         run.addMenu(self.pace)
         self._view = self._fill("&View", ("search_runs", "find", ""))

@@ -94,6 +94,7 @@ class Request:
 
 
 Answer = Reply | Callable[[Request], Reply]
+_NOTHING_SCRIPTED = Reply(status=500, body='{"error": {"message": "no reply is scripted"}}')
 
 
 class LLMServer:
@@ -104,7 +105,7 @@ class LLMServer:
         """What ``/models`` lists; None answers it with 404."""
         self.requests: list[Request] = []
         """Every chat request, in order of arrival."""
-        self.otherwise: Answer = Reply(status=500, body='{"error": {"message": "no reply is scripted"}}')
+        self.otherwise: Answer = _NOTHING_SCRIPTED
         self.key: str | None = None
         """The key that is asked for; None lets everyone in."""
         self.port = 0
@@ -154,6 +155,14 @@ class LLMServer:
         """Append an error in OpenAI's form."""
         body = json.dumps({"error": {"message": message, "type": "error", "param": None, "code": None}})
         self._script.append(Reply(status=status, body=body, **more))
+
+    def reset(self) -> None:
+        """Forget the script and the requests, for the next test on the same server."""
+        with self._changed:
+            self._script.clear()
+            self.requests.clear()
+            self._disconnects = 0
+            self.otherwise = _NOTHING_SCRIPTED
 
     def wait_for_requests(self, count: int) -> None:
         """Block until so many chat requests have come."""

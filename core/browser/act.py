@@ -5,7 +5,7 @@ step and never ends a run.
 """
 
 import asyncio
-import sys
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,9 @@ from core.observation import Box
 
 _TYPED_BY_KEYS = 200
 """Longer texts are put in whole, apart from their last character, which is typed."""
-_SELECT_ALL = "Meta+a" if sys.platform == "darwin" else "Control+a"
+_KEYS_SECONDS = 60.0
+"""Long texts are typed key by key, and pages may work at each."""
+_FRAME_TAGS = ("IFRAME", "FRAME")
 
 
 class Located(Record):
@@ -155,8 +157,10 @@ class Actor:
             case FocusTarget():
                 for frame in await self._frames():
                     ref = await self.page.walker("focused", frame=frame)
-                    if ref is not None and not await self._holds_frame(ref):
-                        return int(ref), frame
+                    if ref is None or await self.page.walker("tagOf", ref, frame=frame) in _FRAME_TAGS:
+                        continue
+                    self._remember(ref, frame)
+                    return int(ref), frame
                 raise ActionError("Nothing has the keyboard focus; click a field first.")
         if not found:
             raise ActionError(f"There is no {what} in this page.")
@@ -173,11 +177,13 @@ class Actor:
                     raise ActionError(f"{arguments[0]} is not a valid XPath: {answer['problem']}")
                 answer = answer["refs"]
             found.extend((int(ref), frame) for ref in answer)
+        for ref, frame in found:
+            self._remember(ref, frame)
         return found
 
-    async def _holds_frame(self, ref: int) -> bool:
-        tag = await self.page.evaluate(f"__backstep.byRef({ref})?.tagName ?? ''")
-        return tag in ("IFRAME", "FRAME")
+    def _remember(self, ref: int, frame: FrameLink) -> None:
+        if frame.parent is not None:
+            self.page.frame_of_ref[ref] = frame.id
 
     async def _frames(self) -> list[FrameLink]:
         return await self.page.find_frames()
@@ -199,9 +205,20 @@ class Actor:
             owner = await self.page.frame_owner(link)
             if owner is None:
                 raise ActionError(f"{located.label} lies in a frame that cannot be found in the page.")
-            left, top = await self.page.evaluate(_FRAME_PLACE % owner, frame=link.parent)
-            x, y = x + left, y + top
-            box = box and Box(x=box.x + left, y=box.y + top, width=box.width, height=box.height)
+            place = await self.page.walker("throughFrame", owner, x, y, frame=link.parent)
+            if "problem" in place:
+                raise ActionError(f"[{located.ref}] {located.label} {place['problem']}.")
+            if place["moved"]:
+                # Which frame a point lies in is told by what was painted last.
+                await self.page.walker("settle", 300, 2)
+            scale = place["scale"]
+            x, y = place["x"], place["y"]
+            box = box and Box(
+                x=place["left"] + box.x * scale,
+                y=place["top"] + box.y * scale,
+                width=box.width * scale,
+                height=box.height * scale,
+            )
             link = link.parent
         return located.model_copy(update={"x": x, "y": y, "box": box})
 
@@ -243,13 +260,16 @@ class Actor:
         if (again.x, again.y) != (start.x, start.y):
             end = await self.locate(action.to)
             start = again
-        mouse = self.page.playwright_page.mouse
-        await mouse.move(start.x, start.y)
-        await mouse.down()
-        await mouse.move(start.x + (3 if end.x >= start.x else -3), start.y + (3 if end.y >= start.y else -3))
-        await mouse.move(end.x, end.y, steps=8)
-        await mouse.move(end.x, end.y)
-        await mouse.up()
+        mouse, page = self.page.playwright_page.mouse, self.page
+        nudge = (start.x + (3 if end.x >= start.x else -3), start.y + (3 if end.y >= start.y else -3))
+        await page.answered(mouse.move(start.x, start.y))
+        await page.answered(mouse.down())
+        try:
+            await page.answered(mouse.move(*nudge))
+            await page.answered(mouse.move(end.x, end.y, steps=8))
+            await page.answered(mouse.move(end.x, end.y))
+        finally:
+            await page.answered(mouse.up())
         return start
 
     async def _scroll(self, action: Scroll) -> Located | None:
@@ -266,10 +286,12 @@ class Actor:
 
     async def _press(self, keys: str) -> None:
         try:
-            await self.page.playwright_page.keyboard.press(_key(keys))
+            await self._keys(self.page.playwright_page.keyboard.press(_key(keys)))
         except Error as error:
             if "Unknown key" in str(error):
-                raise ActionError(f'"{keys}" is not a key; use names such as Enter, Tab, ArrowDown, Control+a.') from error
+                raise ActionError(
+                    f'"{keys}" is not a key; use names such as Enter, Tab, ArrowDown, Control+a.'
+                ) from error
             raise
 
     async def _type(self, action: Type) -> Located:
@@ -282,25 +304,28 @@ class Actor:
         answer = await self.page.walker("ready", found.ref, action.append, frame=frame)
         if "problem" in answer:
             raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
-        keyboard = self.page.playwright_page.keyboard
+        keyboard, keys = self.page.playwright_page.keyboard, self._keys
         if answer.get("assign"):
             answer = await self.page.walker("assign", found.ref, action.text, frame=frame)
             if "problem" in answer:
                 raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
         elif not action.text:
             if not action.append and not answer.get("empty"):
-                await keyboard.press("Delete")
+                await keys(keyboard.press("Delete"))
         elif len(action.text) > _TYPED_BY_KEYS:
-            await keyboard.insert_text(action.text[:-1])
-            await keyboard.type(action.text[-1])
+            await keys(keyboard.insert_text(action.text[:-1]))
+            await keys(keyboard.type(action.text[-1]))
         else:
-            await keyboard.type(action.text)
+            await keys(keyboard.type(action.text))
         if action.enter:
-            await keyboard.press("Enter")
+            await keys(keyboard.press("Enter"))
         return found
 
     async def _label(self, ref: int, frame: FrameLink | None) -> str:
-        return str(await self.page.evaluate(f"__backstep.label(__backstep.byRef({ref}))", frame=frame))
+        return str(await self.page.walker("labelOf", ref, frame=frame))
+
+    async def _keys(self, work: Awaitable[None]) -> None:
+        await self.page.answered(work, timeout=_KEYS_SECONDS)
 
     async def _field(self, target: Target, call: str, value: str) -> Located:
         found = await self.locate(target)
@@ -330,16 +355,14 @@ class Actor:
             raise ActionError(f"There is no file {path} to upload.")
         ref, frame = await self._resolve(action.target)
         link = frame or self.page.main_frame()
+        answer = await self.page.walker("fileField", ref, frame=link)
+        if "problem" in answer:
+            raise ActionError(f"[{ref}] {answer['problem']}.")
         handle = await self.page.send(
             "Runtime.evaluate",
-            {"expression": f"__backstep.byRef({ref})", "contextId": await self.page._context(link)},
+            {"expression": f"__backstep.byRef({answer['ref']})", "contextId": await self.page.world(link)},
             session=link.session,
         )
-        if "objectId" not in handle["result"]:
-            raise ActionError(f"[{ref}] is no longer in the page.")
-        kind = await self.page.evaluate(f"__backstep.byRef({ref}).type", frame=link)
-        if kind != "file":
-            raise ActionError(f"[{ref}] is not a file field.")
         await self.page.send(
             "DOM.setFileInputFiles",
             {"files": [str(path.resolve())], "objectId": handle["result"]["objectId"]},
@@ -363,12 +386,6 @@ class Actor:
             raise ActionError("There is no page to go " + ("back to." if by < 0 else "forward to."))
         await self.page.send("Page.navigateToHistoryEntry", {"entryId": history["entries"][index]["id"]})
 
-
-_FRAME_PLACE = (
-    "(() => { const e = __backstep.byRef(%d); e.scrollIntoView({block: 'nearest', behavior: 'instant'});"
-    " const b = e.getBoundingClientRect(), s = getComputedStyle(e);"
-    " return [b.left + e.clientLeft + parseFloat(s.paddingLeft), b.top + e.clientTop + parseFloat(s.paddingTop)] })()"
-)
 
 _KEYS = {
     "ctrl": "Control",

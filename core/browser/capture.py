@@ -62,10 +62,14 @@ class Capturer:
         for _ in range(3):
             started = time.perf_counter()
             try:
-                (observation, html), picture = await asyncio.gather(self._read(page, tabs), self._picture(page))
+                (observation, html), picture = await asyncio.gather(
+                    self._read(page, tabs), self._picture(page)
+                )
             except PageGone as gone:
                 if page.crashed:
                     raise BrowserError("The page crashed and cannot be read; open the task anew.") from gone
+                if page.playwright_page.is_closed():
+                    raise BrowserError("The browser or its tab has ended; open the task anew.") from gone
                 continue
             took = (time.perf_counter() - started) * 1000
             capture = Capture(observation=observation, html=html, milliseconds=took)
@@ -85,7 +89,6 @@ class Capturer:
         links = await page.find_frames()
         main = await self._walk(page, links[0])
         elements = list(main.elements)
-        page.frame_of_ref = {}
         html = [main.html]
         frames = [Frame(id=links[0].id, url=main.url)]
         if len(links) > 1:
@@ -147,14 +150,14 @@ class Capturer:
             html.append(walk.html)
             at = next((i for i, element in enumerate(elements) if element.ref == owner), len(elements) - 1)
             holder = elements[at]
-            moved = [
-                self._move(element, holder, number, left, top, box.visible) for element in walk.elements
-            ]
+            moved = [self._move(element, holder, number, left, top, box.visible) for element in walk.elements]
             elements[at + 1 : at + 1] = moved
             page.frame_of_ref.update({element.ref: link.id for element in walk.elements})
 
     @staticmethod
-    def _move(element: Element, holder: Element, frame: int, left: float, top: float, visible: bool) -> Element:
+    def _move(
+        element: Element, holder: Element, frame: int, left: float, top: float, visible: bool
+    ) -> Element:
         box = element.box
         return element.model_copy(
             update={

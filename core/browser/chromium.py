@@ -1,5 +1,7 @@
 """An installed Chromium as browser host: found by path, started headless, ended with us."""
 
+import asyncio
+import logging
 import os
 import shutil
 from collections.abc import Awaitable, Callable
@@ -16,9 +18,14 @@ from playwright.async_api import (
 )
 
 from core.browser.host import BrowserEvent, TabId
+from core.browser.profiles import profile_folder
 from core.errors import BrowserError
 
+log = logging.getLogger(__name__)
+
 VIEWPORT = (1000, 720)
+_ACTIVATE_SECONDS = 2.0
+_RELOAD_SECONDS = 15.0
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 
 
@@ -46,17 +53,20 @@ class ChromiumHost:
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
         self._context: BrowserContext | None = None
-        self._persistent: BrowserContext | None = None
+        self._profile_died = False
         self._tabs: list[tuple[TabId, Page]] = []
         self._current: TabId = ""
+        self._closing: TabId = ""
         self._listeners: list[Callable[[BrowserEvent], None]] = []
         self._crashed: dict[TabId, str] = {}
+        self._opening = asyncio.Lock()
 
     async def connect(self, playwright: Playwright) -> Any:
         """Launch the executable; raises BrowserError when it is not there or does not start."""
         if not os.access(self._executable, os.X_OK):
             raise BrowserError(
-                f"There is no browser at {self._executable}; give the path of an installed Chromium, or embedded."
+                f"There is no browser at {self._executable}; "
+                "give the path of an installed Chromium, or embedded."
             )
         self._playwright = playwright
         try:
@@ -64,9 +74,7 @@ class ChromiumHost:
                 executable_path=self._executable, headless=self._headless, args=self._arguments()
             )
         except Error as error:
-            raise BrowserError(
-                f"{self._executable} did not start as a browser: {str(error).splitlines()[0]}"
-            ) from error
+            raise BrowserError(f"{self._executable} did not start as a browser: {_said(error)}") from error
         return self._Contexts(self)
 
     class _Contexts:
@@ -79,8 +87,14 @@ class ChromiumHost:
         def contexts(self) -> list[BrowserContext]:
             return [self._host._context] if self._host._context is not None else []
 
+        def is_connected(self) -> bool:
+            browser = self._host._browser
+            return browser is not None and browser.is_connected() and not self._host._profile_died
+
     def _arguments(self) -> list[str]:
         arguments = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+        # A page that failed stays as it failed until somebody asks for it again.
+        arguments.append("--disable-auto-reload")
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             arguments.append("--no-sandbox")
         return arguments
@@ -91,29 +105,47 @@ class ChromiumHost:
         assert self._playwright is not None
         assert self._browser is not None
         if name:
-            self._persistent = await self._playwright.chromium.launch_persistent_context(
-                os.path.join(self._profiles, name),
+            self._context = await self._open_named(name, viewport)
+        else:
+            self._context = await self._browser.new_context(viewport=viewport, accept_downloads=False)
+        self._context.on("page", self._on_page)
+        page = self._context.pages[0] if self._context.pages else await self._context.new_page()
+        self._current = await self._add(page)
+        return self._current
+
+    async def _open_named(self, name: str, viewport: Any) -> BrowserContext:
+        folder = profile_folder(self._profiles, name)
+        assert self._playwright is not None
+        try:
+            context = await self._playwright.chromium.launch_persistent_context(
+                folder,
                 executable_path=self._executable,
                 headless=self._headless,
                 args=self._arguments(),
                 viewport=viewport,
                 accept_downloads=False,
             )
-            self._context = self._persistent
-        else:
-            self._context = await self._browser.new_context(viewport=viewport, accept_downloads=False)
-        page = self._context.pages[0] if self._context.pages else await self._context.new_page()
-        tab = await self._add(page)
-        self._context.on("page", self._on_page)
-        self._current = tab
-        return tab
+        except Error as error:
+            raise BrowserError(
+                f"The profile {name} could not be opened; close the browser that uses it: {_said(error)}"
+            ) from error
+        context.on("close", self._on_profile_closed)
+        return context
+
+    def _on_profile_closed(self, context: BrowserContext) -> None:
+        # A named profile has a browser process of its own; it may die alone.
+        if context is self._context:
+            self._profile_died = True
 
     async def open_tab(self) -> TabId:
+        async with self._opening:
+            return await self._open_tab()
+
+    async def _open_tab(self) -> TabId:
         assert self._context is not None
         page = await self._context.new_page()
-        tab = next((known for known, open_page in self._tabs if open_page is page), None) or await self._add(page)
-        self._current = tab
-        return tab
+        self._current = await self._add(page)
+        return self._current
 
     async def _add(self, page: Page) -> TabId:
         for known, open_page in self._tabs:
@@ -176,9 +208,11 @@ class ChromiumHost:
         if index is None:
             return
         del self._tabs[index]
+        self._crashed.pop(tab, None)
         if self._current == tab and self._tabs:
             self._current = self._tabs[max(index - 1, 0)][0]
-            self._announce("tab_closed", "The current tab was closed.", tab)
+        if tab != self._closing:
+            self._announce("tab_closed", "A tab was closed by its page.", tab)
 
     def _announce(self, kind: Any, text: str, tab: TabId, url: str = "") -> None:
         for listener in self._listeners:
@@ -186,36 +220,61 @@ class ChromiumHost:
 
     async def activate_tab(self, tab: TabId) -> None:
         self._current = tab
-        if (page := self._page(tab)) is not None and not page.is_closed() and len(self._tabs) > 1:
-            await page.bring_to_front()
+        page = self._page(tab)
+        if page is None or page.is_closed() or tab in self._crashed or len(self._tabs) <= 1:
+            return
+        try:
+            async with asyncio.timeout(_ACTIVATE_SECONDS):
+                await page.bring_to_front()
+        except TimeoutError:
+            return  # It loops; whoever acts in it finds out.
 
     async def close_tab(self, tab: TabId) -> None:
-        if (page := self._page(tab)) is not None:
+        if (page := self._page(tab)) is None:
+            return
+        self._closing = tab
+        try:
             await page.close()
+        finally:
+            self._closing = ""
 
     def _page(self, tab: TabId) -> Page | None:
         return next((page for known, page in self._tabs if known == tab), None)
 
     async def tabs(self) -> tuple[TabId, ...]:
+        await self._keep_one()
         return tuple(tab for tab, _ in self._tabs)
 
     async def current_tab(self) -> TabId:
+        await self._keep_one()
         return self._current
+
+    async def _keep_one(self) -> None:
+        """Open an empty tab where a page has closed the last one."""
+        async with self._opening:
+            if not self._tabs and self._context is not None and not self._profile_died:
+                await self._open_tab()
 
     async def reload_crashed(self, tab: TabId) -> None:
         """Put a new tab in place of the dead one: Chromium's own cannot be driven any more."""
-        assert self._context is not None
         url = self._crashed.pop(tab, "")
+        place = next((i for i, (known, _) in enumerate(self._tabs) if known == tab), len(self._tabs))
         dead = self._page(tab)
-        page = await self._context.new_page()
-        self._current = await self._add(page)
+        fresh = await self.open_tab()
+        page = self._page(fresh)
         if dead is not None:
+            self._tabs = [one for one in self._tabs if one[0] not in (tab, fresh)]
+            if page is not None:
+                self._tabs.insert(place, (fresh, page))
             await dead.close()
-        if url:
+        if url and page is not None:
             try:
-                await page.goto(url, wait_until="commit")
+                await page.goto(url, wait_until="commit", timeout=_RELOAD_SECONDS * 1000)
             except Error as error:
-                raise BrowserError(f"The crashed page {url} cannot be loaded again.") from error
+                self._announce(
+                    "load_failed", f"The crashed page {url} could not be loaded again.", fresh, url
+                )
+                log.info("Loading a crashed page again: %s", error)
 
     async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
         return None
@@ -225,14 +284,24 @@ class ChromiumHost:
 
     async def _close_context(self) -> None:
         self._tabs.clear()
+        self._crashed.clear()
         context, self._context = self._context, None
+        self._profile_died = False
         if context is not None:
-            await context.close()
+            try:
+                await context.close()
+            except Error as error:
+                log.info("Closing a profile: %s", error)
 
     async def close(self) -> None:
-        try:
-            await self._close_context()
-            if self._browser is not None:
-                await self._browser.close()
-        except Error:
-            return
+        await self._close_context()
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            try:
+                await browser.close()
+            except Error as error:
+                log.info("Closing the browser: %s", error)
+
+
+def _said(error: Error) -> str:
+    return error.message.partition("\n")[0]

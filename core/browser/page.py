@@ -8,446 +8,415 @@ import asyncio
 import base64
 import json
 import logging
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
-from playwright.async_api import CDPSession, Error, Frame
+from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.host import BrowserEvent, TabId
+from core.browser.frames import Channel, FrameLink, Frames
+from core.browser.gone import PageGone
+from core.browser.host import BrowserEvent, BrowserEventKind, TabId
+from core.browser.listeners import mark_listeners
+from core.browser.net_errors import certificate_refused, gone, network_reason
+from core.browser.network import Loading, Requests
 from core.browser.scripts import WORLD, script
 from core.errors import ActionError, BrowserError
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
-HANG_SECONDS = 10.0
-"""After this long without an answer a page's script is taken to loop, and is ended."""
-_LISTENED = frozenset(
-    "click mousedown mouseup pointerdown pointerup touchstart dblclick dragstart mouseenter mouseover".split()
-)
-_NEW_LISTENERS = 500
-
-
-class PageGone(Exception):
-    """The document went away while it was being asked: it navigates, or crashed."""
+HANG_SECONDS = 5.0
+"""After this long without an answer a page is asked for a sign of life; without one its script is ended."""
+_ALIVE_SECONDS = 2.0
+_WALK_SECONDS = 20.0
+"""A large page may take this long to be read: its own script is not to blame then."""
 
 
-class Requests:
-    """The requests of a tab: which were begun since a moment, and are still open."""
-
-    WAITED_FOR = frozenset({"Document", "XHR", "Fetch", "Script", "Stylesheet"})
+class Refs:
+    """Numbers elements: a ref is given once in all tabs, whatever becomes of its element."""
 
     def __init__(self) -> None:
-        self.open: dict[str, int] = {}
-        self.begun = 0
-        self.changed = asyncio.Event()
-
-    def begin(self, event: dict[str, Any]) -> None:
-        if event.get("type") in self.WAITED_FOR:
-            self.begun += 1
-            self.open.setdefault(event["requestId"], self.begun)
-            self.changed.set()
-
-    def end(self, event: dict[str, Any]) -> None:
-        if self.open.pop(event["requestId"], None) is not None:
-            self.changed.set()
-
-    def open_since(self, mark: int) -> int:
-        """Return how many requests begun after `mark` (an earlier `begun`) have not ended."""
-        return sum(1 for number in self.open.values() if number > mark)
-
-
-class FrameLink:
-    """A document inside the tab, the session that reaches it, and where it lies in the viewport."""
-
-    def __init__(self, id: str, session: CDPSession, url: str, name: str, parent: "FrameLink | None") -> None:
-        self.id = id
-        self.session = session
-        self.url = url
-        self.name = name
-        self.parent = parent
+        self.next = 1
+        self.lock = asyncio.Lock()
 
 
 class Page:
     """A tab of the browser; made by `Page.attach`."""
 
-    def __init__(self, tab: TabId, page: PlaywrightPage, session: CDPSession) -> None:
+    def __init__(self, tab: TabId, page: PlaywrightPage, channel: Channel, refs: Refs) -> None:
         self.tab = tab
         self.playwright_page = page
-        self.session = session
+        self.channel = channel
         self.requests = Requests()
-        self.next_ref = 1
-        self.frames: list[FrameLink] = []
-        self.navigations = 0
-        """Counts documents begun in the main frame, so that a wait can tell whether one was."""
-        self.navigated = asyncio.Event()
-        self.loaded = asyncio.Event()
-        self.loaded.set()
+        self.loading = Loading()
         self.crashed = False
+        self.windows_opened = 0
+        """Counts the tabs the page has asked for, so that a wait can tell whether one is on its way."""
         self.frame_of_ref: dict[int, str] = {}
-        self._contexts: dict[tuple[int, str], int] = {}
-        self._page_worlds: dict[tuple[int, str], int] = {}
-        self._documents: dict[tuple[int, int], str] = {}
-        self._context_came = asyncio.Event()
-        self._known_listeners: dict[tuple[int, int], dict[int, frozenset[str]]] = {}
-        self._child_sessions: dict[int, CDPSession | None] = {}
-        self._owners: dict[str, tuple[int, int]] = {}
-        self._main_frame = ""
-        self._init_scripts: list[str] = []
+        self.frames = Frames(self)
+        self._refs = refs
+        self._world_came = asyncio.Event()
         self._listener: Callable[[BrowserEvent], None] | None = None
+        self._in_flight: set[asyncio.Future[Any]] = set()
+        self._rescue = asyncio.Lock()
+        self._document_request = ("", "")
 
     @classmethod
     async def attach(
-        cls, tab: TabId, page: PlaywrightPage, listener: Callable[[BrowserEvent], None] | None = None
+        cls,
+        tab: TabId,
+        page: PlaywrightPage,
+        listener: Callable[[BrowserEvent], None] | None = None,
+        refs: Refs | None = None,
     ) -> "Page":
-        """Take hold of a tab: its session, our world in every document, its requests."""
-        session = await page.context.new_cdp_session(page)
-        self = cls(tab, page, session)
-        self._listener = listener
-        page.on("crash", lambda _: self._on_crash())
-        await self._prepare(session)
-        await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
-        tree = await session.send("Page.getFrameTree")
-        self._main_frame = tree["frameTree"]["frame"]["id"]
+        """Take hold of a tab: its session, our world in every document, its requests; raises BrowserError."""
+        try:
+            async with asyncio.timeout(30):
+                channel = Channel(await page.context.new_cdp_session(page))
+                self = cls(tab, page, channel, refs or Refs())
+                self._listener = listener
+                page.on("crash", lambda _: self._on_crash())
+                await self.prepare(channel)
+                await self.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
+                # A view without the keyboard of the desktop would be a page without focus.
+                await self.send("Emulation.setFocusEmulationEnabled", {"enabled": True})
+        except (Error, PageGone, TimeoutError) as error:
+            raise BrowserError("A tab of the browser cannot be driven; open the task anew.") from error
         return self
 
-    async def _prepare(self, session: CDPSession) -> None:
-        session.on("Runtime.executionContextCreated", lambda e: self._on_context(session, e))
-        session.on("Runtime.executionContextDestroyed", lambda e: self._on_context_gone(session, e))
-        session.on("Runtime.executionContextsCleared", lambda _: self._on_contexts_cleared(session))
-        session.on("Network.requestWillBeSent", self.requests.begin)
+    async def prepare(self, channel: Channel) -> None:
+        """Listen to a session, and put our world into each document it reaches."""
+        session = channel.session
+        session.on("Runtime.executionContextCreated", lambda event: self._on_world(channel, event))
+        session.on(
+            "Runtime.executionContextDestroyed",
+            lambda event: channel.forget_world(event["executionContextId"]),
+        )
+        session.on("Runtime.executionContextsCleared", lambda _: channel.forget_all())
+        session.on("Network.requestWillBeSent", self._on_request)
+        session.on("Network.responseReceived", self._on_response)
         session.on("Network.loadingFinished", self.requests.end)
-        session.on("Network.loadingFailed", self.requests.end)
-        if session is self.session:
-            session.on("Page.frameStartedNavigating", self._on_navigating)
-            session.on("Page.frameRequestedNavigation", self._on_navigating)
+        session.on("Network.loadingFailed", self._on_failed)
+        session.on("Page.windowOpen", self._on_window)
+        if channel is self.channel:
+            tree = await self.send("Page.getFrameTree", {})
+            self.loading.main_frame = tree["frameTree"]["frame"]["id"]
+            session.on("Page.frameRequestedNavigation", self.loading.on_requested)
+            session.on("Page.frameClearedScheduledNavigation", self.loading.on_cleared)
+            session.on("Page.frameStartedNavigating", self.loading.on_started)
             session.on("Page.frameNavigated", self._on_navigated)
-            session.on("Page.loadEventFired", lambda _: self.loaded.set())
-        await session.send("Page.enable")
-        await session.send(
+            session.on("Page.domContentEventFired", self.loading.on_content)
+            session.on("Page.frameStoppedLoading", self.loading.on_stopped)
+        await self.send("Page.enable", {}, session=channel)
+        await self.send(
             "Page.addScriptToEvaluateOnNewDocument",
             {"source": script("walker"), "worldName": WORLD, "runImmediately": True},
+            session=channel,
         )
-        await session.send("Runtime.enable")
+        await self.send("Runtime.enable", {}, session=channel)
+
+    # Where it stands
+
+    @property
+    def navigations(self) -> int:
+        """How many documents were begun in the main frame."""
+        return self.loading.navigations
+
+    @property
+    def next_ref(self) -> int:
+        return self._refs.next
+
+    @next_ref.setter
+    def next_ref(self, number: int) -> None:
+        self._refs.next = number
 
     # Events of the protocol
 
-    def _on_context(self, session: CDPSession, event: dict[str, Any]) -> None:
+    def _on_world(self, channel: Channel, event: dict[str, Any]) -> None:
         context = event["context"]
+        frame = context["auxData"].get("frameId", "")
         if context["auxData"].get("isDefault"):
-            self._page_worlds[id(session), context["auxData"]["frameId"]] = context["id"]
+            channel.page_worlds[frame] = context["id"]
         if context["name"] == WORLD:
-            self._contexts[id(session), context["auxData"]["frameId"]] = context["id"]
-            self._context_came.set()
-
-    def _on_context_gone(self, session: CDPSession, event: dict[str, Any]) -> None:
-        gone = event["executionContextId"]
-        for key, context in list(self._contexts.items()):
-            if context == gone and key[0] == id(session):
-                del self._contexts[key]
-        self._known_listeners.pop((id(session), gone), None)
-        self._documents.pop((id(session), gone), None)
-
-    def _on_contexts_cleared(self, session: CDPSession) -> None:
-        for key in [key for key in self._contexts if key[0] == id(session)]:
-            del self._contexts[key]
-        for known in [known for known in self._known_listeners if known[0] == id(session)]:
-            del self._known_listeners[known]
-        for known in [known for known in self._documents if known[0] == id(session)]:
-            del self._documents[known]
-
-    def _on_navigating(self, event: dict[str, Any]) -> None:
-        if event.get("frameId") != self._main_frame:
-            return
-        kind = event.get("navigationType", "")
-        if kind in ("sameDocument", "historySameDocument") or event.get("disposition") in ("newTab", "download"):
-            return
-        if self.loaded.is_set() or not self.navigated.is_set():
-            self.navigations += 1
-        self.loaded.clear()
-        self.navigated.set()
+            channel.worlds[frame] = context["id"]
+            self._world_came.set()
 
     def _on_navigated(self, event: dict[str, Any]) -> None:
-        frame = event["frame"]
-        if frame["id"] == self._main_frame:
-            self.navigated.set()
-            self.requests.open.clear()
+        if self.loading.on_navigated(event):
+            self.requests.forget()
+
+    def _on_request(self, event: dict[str, Any]) -> None:
+        self.requests.begin(event)
+        if event.get("type") == "Document" and event.get("frameId") == self.loading.main_frame:
+            self._document_request = (event["requestId"], event["request"]["url"])
+
+    def _on_response(self, event: dict[str, Any]) -> None:
+        request, url = self._document_request
+        status = event["response"]["status"]
+        if event["requestId"] == request and status >= 400:
+            words = f"{status} {event['response'].get('statusText', '')}".strip()
+            self._tell("load_failed", f"The server answered {words} for {url}.", url)
+
+    def _on_failed(self, event: dict[str, Any]) -> None:
+        self.requests.end(event)
+        request, url = self._document_request
+        text = event.get("errorText", "")
+        # The browser tries a page that failed again by itself, and would tell of it each time.
+        if event["requestId"] != request or "ERR_ABORTED" in text or self.loading.reloading:
+            return
+        reason = network_reason(text) or text
+        kind: BrowserEventKind = "certificate" if certificate_refused(text) else "load_failed"
+        self._tell(kind, f"{url} could not be opened: {reason}.", url)
+
+    def _on_window(self, event: dict[str, Any]) -> None:
+        self.windows_opened += 1
+        self.loading.changed.set()
 
     def _on_crash(self) -> None:
         self.crashed = True
-        self.loaded.set()
-        self._context_came.set()
-        if self._listener:
-            self._listener(BrowserEvent(kind="crash", text="The page's renderer crashed.", tab=self.tab))
+        self.loading.stop()
+        self.requests.forget()
+        self._world_came.set()
+        # A dead renderer answers nothing, not even with an error.
+        for waiting in tuple(self._in_flight):
+            waiting.cancel()
+        self._tell("crash", "The page's renderer crashed.", self.playwright_page.url)
+
+    def _tell(self, kind: BrowserEventKind, text: str, url: str) -> None:
+        self.announce(BrowserEvent(kind=kind, text=text, tab=self.tab, url=url))
 
     def announce(self, event: BrowserEvent) -> None:
         """Pass on something that happened beside what was asked."""
         if self._listener:
             self._listener(event)
 
-    # Evaluation
+    # Asking the page
 
     async def evaluate(
-        self, expression: str, *, main_world: bool = False, frame: FrameLink | None = None, timeout: float = 30.0
+        self,
+        expression: str,
+        *,
+        main_world: bool = False,
+        frame: FrameLink | None = None,
+        timeout: float = 30.0,
+        patience: float = HANG_SECONDS,
     ) -> Any:
         """Return the JSON value of `expression`, a promise awaited, in the main frame unless told.
 
         Runs in our isolated world by default. Raises PageGone when the document
         goes away meanwhile, ActionError when the script throws, and BrowserError
-        when the page does not answer even after its script was ended.
+        when there is no answer within `timeout` seconds.
         """
         link = frame or self.main_frame()
         params: dict[str, Any] = {"expression": expression, "returnByValue": True, "awaitPromise": True}
         if not main_world:
-            params["contextId"] = await self._context(link)
-        result = await self.send("Runtime.evaluate", params, session=link.session, timeout=timeout)
-        if "exceptionDetails" in result:
-            details = result["exceptionDetails"]
-            text = details.get("exception", {}).get("description") or details.get("text", "")
-            raise ActionError(f"A script in the page failed: {text.splitlines()[0] if text else 'unknown'}")
-        return result["result"].get("value")
+            params["contextId"] = await self.world(link)
+        elif frame is not None and (page_world := frame.session.page_worlds.get(frame.id)) is not None:
+            params["contextId"] = page_world
+        result = await self.send(
+            "Runtime.evaluate", params, session=link.session, timeout=timeout, patience=patience
+        )
+        return _value(result)
 
-    async def walker(self, call: str, *arguments: Any, frame: FrameLink | None = None, timeout: float = 30.0) -> Any:
+    async def walker(
+        self, call: str, *arguments: Any, frame: FrameLink | None = None, timeout: float = 30.0
+    ) -> Any:
         """Call one function of the walker with JSON arguments and return its JSON value."""
-        given = ", ".join(json.dumps(argument) for argument in arguments)
-        return await self.evaluate(f"__backstep.{call}({given})", frame=frame, timeout=timeout)
+        given = "".join(f", {json.dumps(argument)}" for argument in arguments)
+        if call in ("settle", "waitForChange"):  # These take their time, and name no element.
+            return await self.evaluate(f"__backstep.{call}({given[2:]})", frame=frame, timeout=timeout)
+        patience = _WALK_SECONDS if call == "walk" else HANG_SECONDS
+        async with self._refs.lock:
+            answer = await self.evaluate(
+                f'__backstep.ask({self._refs.next}, "{call}"{given})',
+                frame=frame,
+                timeout=max(timeout, patience + HANG_SECONDS),
+                patience=patience,
+            )
+            self._refs.next = answer["next"]
+        return answer.get("value")
+
+    async def call_on(self, handle: str, call: str, frame: FrameLink, *arguments: dict[str, Any]) -> Any:
+        """Call one function of the walker with an object of its world, and further ones, as arguments."""
+        async with self._refs.lock:
+            result = await self.send(
+                "Runtime.callFunctionOn",
+                {
+                    "objectId": handle,
+                    "functionDeclaration": (
+                        "function (from, call, ...more) { return __backstep.ask(from, call, this, ...more) }"
+                    ),
+                    "arguments": [{"value": self._refs.next}, {"value": call}, *arguments],
+                    "returnByValue": True,
+                },
+                session=frame.session,
+            )
+            answer = _value(result)
+            self._refs.next = answer["next"]
+        return answer.get("value")
 
     async def send(
-        self, method: str, params: dict[str, Any], *, session: CDPSession | None = None, timeout: float = 30.0
+        self,
+        method: str,
+        params: dict[str, Any],
+        *,
+        session: Channel | None = None,
+        timeout: float = 30.0,
+        patience: float = HANG_SECONDS,
     ) -> dict[str, Any]:
-        """Send one protocol command; a page that does not answer has its script ended, and says so."""
-        where = session or self.session
-        task = asyncio.ensure_future(where.send(method, params))
+        """Send one protocol command; raises PageGone, or BrowserError where it is refused or not answered."""
+        channel = session or self.channel
         try:
-            done, _ = await asyncio.wait({task}, timeout=min(timeout, HANG_SECONDS))
-            if not done:
-                if self.crashed:
-                    raise PageGone("the renderer crashed")
-                await self._end_hang(where)
-                done, _ = await asyncio.wait({task}, timeout=HANG_SECONDS)
-            if not done:
-                raise BrowserError(
-                    f"The page at {self.playwright_page.url} does not answer; reload it or open the task anew."
+            return dict(
+                await self.answered(
+                    channel.session.send(method, params),
+                    session=channel,
+                    timeout=timeout,
+                    patience=patience,
                 )
-            return dict(task.result() or {})
+                or {}
+            )
         except Error as error:
-            text = str(error)
-            if any(sign in text for sign in ("context", "closed", "Target", "navigated", "crashed", "detached", "Cannot find")):
-                raise PageGone(text) from error
-            if "terminated" in text:
-                raise PageGone("the page's script was ended") from error
-            raise BrowserError(f"The browser refused {method}: {text.splitlines()[0]}") from error
+            said = error.message.splitlines()[0]
+            raise BrowserError(f"The browser refused {method}: {said}") from error
+
+    async def answered(
+        self,
+        work: Awaitable[T],
+        *,
+        session: Channel | None = None,
+        timeout: float = 30.0,
+        patience: float = HANG_SECONDS,
+    ) -> T:
+        """Await something the page must answer, and help it along where its script loops for ever.
+
+        After `patience` seconds the page is asked for a sign of life; where none
+        comes its script is ended, and where that is no help its renderer. Raises
+        PageGone where nobody is left to answer, BrowserError after `timeout`
+        seconds, and what `work` raises otherwise.
+        """
+        if self.crashed:
+            asyncio.ensure_future(work).cancel()
+            raise PageGone("the renderer crashed")
+        task = asyncio.ensure_future(work)
+        self._in_flight.add(task)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout
+        try:
+            while True:
+                left = deadline - loop.time()
+                await asyncio.wait({task}, timeout=max(min(patience, left), 0))
+                if task.done():
+                    break
+                if left <= patience:
+                    raise BrowserError(
+                        f"The page at {self.playwright_page.url} does not answer; "
+                        "reload it or open the task anew."
+                    )
+                await self._keep_alive(session or self.channel)
+            if task.cancelled():
+                raise PageGone("the renderer crashed")
+            return task.result()
+        except Error as error:
+            if why := gone(error):
+                raise PageGone(why) from error
+            raise
         finally:
+            self._in_flight.discard(task)
             if not task.done():
                 task.cancel()
 
-    async def _end_hang(self, session: CDPSession) -> None:
-        log.warning("The page does not answer; its script is ended.")
-        self.announce(
-            BrowserEvent(
-                kind="hang",
-                text=f"The page did not answer for {HANG_SECONDS:g} s; the script that ran in it was ended.",
-                tab=self.tab,
-                url=self.playwright_page.url,
+    async def _keep_alive(self, channel: Channel) -> None:
+        """Make sure the page's script runs on: a loop is ended, and a renderer that cannot be helped too."""
+        async with self._rescue:
+            if self.crashed or await self._answers(channel, "Runtime.evaluate", {"expression": "1"}):
+                return
+            self._tell(
+                "hang",
+                "The page did not answer; the script that ran in it was ended.",
+                self.playwright_page.url,
             )
-        )
-        try:
-            async with asyncio.timeout(HANG_SECONDS):
-                await session.send("Runtime.terminateExecution")
-        except (Error, TimeoutError) as error:
-            log.warning("Ending the script failed: %s", error)
+            await self._answers(channel, "Runtime.terminateExecution", {})
+            if not await self._answers(channel, "Runtime.evaluate", {"expression": "1"}):
+                log.warning("Ending the page's script did not help; its renderer is ended.")
+                await self._answers(channel, "Page.crash", {})
 
-    async def _context(self, link: FrameLink) -> int:
-        key = (id(link.session), link.id)
-        deadline = asyncio.get_running_loop().time() + 10.0
-        while key not in self._contexts:
+    @staticmethod
+    async def _answers(channel: Channel, method: str, params: dict[str, Any]) -> bool:
+        try:
+            async with asyncio.timeout(_ALIVE_SECONDS):
+                await channel.session.send(method, params)
+        except TimeoutError:
+            return False
+        except Error:
+            return True
+        return True
+
+    async def world(self, link: FrameLink) -> int:
+        """Return our script world in a document, waiting for one that is just beginning; raises PageGone."""
+        worlds = link.session.worlds
+        for wait in (0.0, 0.25, 1.0, 3.0):
+            if link.id not in worlds and wait:
+                self._world_came.clear()
+                try:
+                    async with asyncio.timeout(wait):
+                        while link.id not in worlds and not self.crashed:
+                            await self._world_came.wait()
+                            self._world_came.clear()
+                except TimeoutError:
+                    await self._make_world(link)
             if self.crashed:
                 raise PageGone("the renderer crashed")
-            self._context_came.clear()
-            left = deadline - asyncio.get_running_loop().time()
-            try:
-                async with asyncio.timeout(min(1.0, max(left, 0.0))):
-                    await self._context_came.wait()
-            except TimeoutError:
-                if key in self._contexts:
-                    break
-                if left <= 0:
-                    raise PageGone("the document has no script world") from None
-                await self._make_world(link)
-        return self._contexts[key]
+            if link.id in worlds:
+                return worlds[link.id]
+        raise PageGone("the document has no script world")
 
     async def _make_world(self, link: FrameLink) -> None:
         # Documents that init scripts skip (error pages, some blank ones) get the world by hand.
-        try:
-            made = await link.session.send(
-                "Page.createIsolatedWorld", {"frameId": link.id, "worldName": WORLD}
-            )
-            await link.session.send(
-                "Runtime.evaluate", {"expression": script("walker"), "contextId": made["executionContextId"]}
-            )
-        except Error as error:
-            raise PageGone(str(error)) from error
+        made = await self.send(
+            "Page.createIsolatedWorld", {"frameId": link.id, "worldName": WORLD}, session=link.session
+        )
+        world = made["executionContextId"]
+        await self.send(
+            "Runtime.evaluate", {"expression": script("walker"), "contextId": world}, session=link.session
+        )
+        link.session.worlds[link.id] = world
 
     # Frames
 
     def main_frame(self) -> FrameLink:
-        return FrameLink(self._main_frame, self.session, self.playwright_page.url, "", None)
+        return FrameLink(self.loading.main_frame, self.channel, self.playwright_page.url, "", None)
 
     async def find_frames(self) -> list[FrameLink]:
-        """Return the documents of the tab, its own first, those of other processes too."""
-        main = self.main_frame()
-        if len(self.playwright_page.frames) <= 1:
-            self.frames = [main]
-            return self.frames
-        found: list[FrameLink] = []
-        try:
-            self._add_tree(found, (await self.session.send("Page.getFrameTree"))["frameTree"], self.session, None)
-            for frame in self.playwright_page.frames[1:]:
-                if (session := await self._own_session(frame)) is not None:
-                    tree = (await session.send("Page.getFrameTree"))["frameTree"]
-                    if all(link.id != tree["frame"]["id"] for link in found):
-                        self._add_tree(found, tree, session, main)
-        except Error as error:
-            raise PageGone(str(error)) from error
-        self.frames = found
-        return found
-
-    def _add_tree(
-        self, found: list[FrameLink], tree: dict[str, Any], session: CDPSession, parent: FrameLink | None
-    ) -> None:
-        frame = tree["frame"]
-        link = FrameLink(frame["id"], session, frame["url"], frame.get("name", ""), parent)
-        found.append(link)
-        for child in tree.get("childFrames", ()):
-            self._add_tree(found, child, session, link)
-
-    async def _own_session(self, frame: Frame) -> CDPSession | None:
-        """Return the session of a frame that lives in a process of its own, or None."""
-        key = id(frame)
-        known = self._child_sessions.get(key)
-        if known is not None:
-            try:
-                await known.send("Page.getFrameTree")
-                return known
-            except Error:
-                del self._child_sessions[key]
-        try:
-            session = await self.playwright_page.context.new_cdp_session(frame)
-        except Error:
-            return None
-        await self._prepare(session)
-        await session.send("Network.enable")
-        self._child_sessions[key] = session
-        return session
+        """Return the documents of the tab, its own first, those of other processes too; raises PageGone."""
+        return await self.frames.find()
 
     async def frame_owner(self, link: FrameLink) -> int | None:
         """Return the ref of the element that holds a frame, in its parent document."""
-        if link.parent is None:
-            return None
-        try:
-            owner = await link.parent.session.send("DOM.getFrameOwner", {"frameId": link.id})
-            parent = await self._parent_of(link)
-            context = await self._context(parent)
-            node = await parent.session.send(
-                "DOM.resolveNode",
-                {"backendNodeId": owner["backendNodeId"], "executionContextId": context, "objectGroup": "backstep"},
-            )
-            answer = await parent.session.send(
-                "Runtime.callFunctionOn",
-                {
-                    "objectId": node["object"]["objectId"],
-                    "functionDeclaration": "function () { return __backstep.refOf(this) }",
-                    "returnByValue": True,
-                },
-            )
-            return int(answer["result"]["value"])
-        except (Error, PageGone, KeyError):
-            return None
-
-    async def _parent_of(self, link: FrameLink) -> FrameLink:
-        assert link.parent is not None
-        return link.parent
+        return await self.frames.owner(link)
 
     async def mark_listeners(self, link: FrameLink) -> None:
-        """Tell the walker which elements listen to the mouse: only the protocol knows."""
-        context = await self._context(link)
-        known = self._known_listeners.setdefault((id(link.session), context), {})
-        try:
-            answer = await link.session.send(
-                "DOMDebugger.getEventListeners",
-                # Not with "pierce": Chromium 156 then crashes the renderer a moment later, in two runs of three.
-                {"objectId": await self._document(link, context), "depth": -1, "pierce": False},
-            )
-            types: dict[int, set[str]] = {}
-            for entry in answer["listeners"]:
-                if entry["type"] in _LISTENED and "backendNodeId" in entry:
-                    types.setdefault(entry["backendNodeId"], set()).add(entry["type"])
-            fresh = [node for node in types if known.get(node) != types[node]][:_NEW_LISTENERS]
-            if fresh:
-                await self._mark(link, context, fresh, types)
-                await link.session.send("Runtime.releaseObjectGroup", {"objectGroup": "backstep"})
-            known.update({node: frozenset(types[node]) for node in fresh})
-        except Error as error:
-            # Without it the page is still read; elements that only listen are then missed.
-            log.info("Event listeners could not be read: %s", error)
-
-    async def _document(self, link: FrameLink, context: int) -> str:
-        """Return the protocol's handle of the document, kept as long as the document lives."""
-        key = (id(link.session), context)
-        if key not in self._documents:
-            # From the page's own world: asked from ours, Chromium 140 tells of our listeners only.
-            where: dict[str, Any] = {"expression": "document", "objectGroup": "backstep documents"}
-            if (page_world := self._page_worlds.get((id(link.session), link.id))) is not None:
-                where["contextId"] = page_world
-            handle = await link.session.send("Runtime.evaluate", where)
-            self._documents[key] = handle["result"]["objectId"]
-        return self._documents[key]
-
-    async def _mark(
-        self, link: FrameLink, context: int, nodes: list[int], types: dict[int, set[str]]
-    ) -> None:
-        resolved = await asyncio.gather(
-            *(
-                link.session.send(
-                    "DOM.resolveNode",
-                    {"backendNodeId": node, "executionContextId": context, "objectGroup": "backstep"},
-                )
-                for node in nodes
-            ),
-            return_exceptions=True,
-        )
-        targets = [
-            (answer["object"]["objectId"], sorted(types[node]))
-            for node, answer in zip(nodes, resolved, strict=True)
-            if isinstance(answer, dict) and "objectId" in answer["object"]
-        ]
-        if targets:
-            arguments: list[dict[str, Any]] = [{"value": [words for _, words in targets]}]
-            arguments += [{"objectId": target} for target, _ in targets]
-            await link.session.send(
-                "Runtime.callFunctionOn",
-                {
-                    "executionContextId": context,
-                    "functionDeclaration": "function (types, ...targets) { __backstep.listen(types, ...targets) }",
-                    "arguments": arguments,
-                },
-            )
+        """Tell the walker what only the protocol knows: who listens to the mouse, closed shadow roots."""
+        await mark_listeners(self, link)
 
     async def element_at(self, x: float, y: float) -> dict[str, Any] | None:
-        """Return ref, label and box of the element at a point of the viewport, through frames; None for nothing."""
-        links = await self.find_frames()
-        found = await self.walker("at", x, y)
-        for link in links[1:]:
+        """Return ref, label and box of the element at a point of the viewport, frames too; None for nothing."""
+        found: dict[str, Any] | None = await self.walker("at", x, y)
+        left, top = 0.0, 0.0
+        for link in (await self.find_frames())[1:]:
             owner = await self.frame_owner(link)
             if found is None or owner is None or owner != found["ref"]:
                 continue
-            left, top = found["box"]["x"], found["box"]["y"]
+            place = await self.walker("framePlace", owner, frame=link.parent)
+            left, top = left + place["x"], top + place["y"]
             inner = await self.walker("at", x - left, y - top, frame=link)
-            if inner is not None:
-                inner["box"]["x"] += left
-                inner["box"]["y"] += top
-                self.frame_of_ref[inner["ref"]] = link.id
-                found = inner
+            if inner is None:
+                continue
+            inner["box"]["x"] += left
+            inner["box"]["y"] += top
+            self.frame_of_ref[inner["ref"]] = link.id
+            found = inner
         return dict(found) if found is not None else None
 
     # What environments need
@@ -460,29 +429,12 @@ class Page:
 
     async def add_init_script(self, source: str) -> None:
         """Run `source` in the page's own world before its scripts, in every document from now on."""
-        self._init_scripts.append(source)
-        await self.session.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
+        await self.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
 
     async def set_cookies(self, cookies: list[dict[str, Any]]) -> None:
         """Set cookies; each is a mapping with the fields of the protocol's Network.setCookie."""
         for cookie in cookies:
             await self.send("Network.setCookie", cookie)
-
-    async def set_local_storage(self, origin: str, items: dict[str, str]) -> None:
-        """Put items into the local storage of an origin, which need not be open."""
-        try:
-            await self.session.send("DOMStorage.enable")
-            for key, value in items.items():
-                await self.session.send(
-                    "DOMStorage.setDOMStorageItem",
-                    {
-                        "storageId": {"securityOrigin": origin, "storageKey": f"{origin}/", "isLocalStorage": True},
-                        "key": key,
-                        "value": value,
-                    },
-                )
-        except Error as error:
-            raise BrowserError(f"The local storage of {origin} could not be set: {error}") from error
 
     async def screenshot(self) -> bytes:
         """Return a WebP picture of the viewport by the protocol; slower than the embedder's own."""
@@ -490,3 +442,14 @@ class Page:
             "Page.captureScreenshot", {"format": "webp", "quality": 60, "optimizeForSpeed": True}
         )
         return base64.b64decode(answer["data"])
+
+
+def _value(result: dict[str, Any]) -> Any:
+    if "exceptionDetails" in result:
+        details = result["exceptionDetails"]
+        text = details.get("exception", {}).get("description") or details.get("text", "")
+        raise ActionError(f"A script in the page failed: {text.splitlines()[0] if text else 'unknown'}")
+    return result["result"].get("value")
+
+
+__all__ = ["FrameLink", "Page", "PageGone", "Refs"]

@@ -2,11 +2,14 @@
 
 Three things are waited for in turn until none is left: a navigation that has
 begun, the requests begun since the action, and two painted frames without a
-change in the DOM. Each wait is bounded.
+change in the DOM. Each wait is bounded, and what was waited for in vain once
+(a load that never ends, an address that is polled) is not waited for again.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from core.browser.page import Page, PageGone
 from core.model import Record
@@ -16,7 +19,8 @@ class Settled(Record):
     """How a wait ended."""
 
     reason: str
-    """``quiet``, ``navigated``, ``still changing``, ``requests still open`` or ``still loading``."""
+    """``quiet``, ``navigated``, ``still changing``, ``requests still open``, ``still loading``, ``crashed``,
+    ``closed`` or ``no answer``."""
     seconds: float
 
 
@@ -25,11 +29,17 @@ class Bounds:
     """The most each wait may take, in seconds."""
 
     load: float = 15.0
+    """Until a navigation that has begun has brought its document."""
+    rest: float = 5.0
+    """From then until its load event: pictures and frames."""
     requests: float = 3.0
     quiet: float = 1.0
     whole: float = 20.0
     frames: int = 2
     """Painted frames in a row that must show no change."""
+
+
+DEFAULT_BOUNDS = Bounds()
 
 
 @dataclass(frozen=True)
@@ -38,14 +48,15 @@ class Mark:
 
     requests: int
     navigations: int
+    windows: int = 0
 
 
 def mark(page: Page) -> Mark:
     """Note the moment: call it just before acting."""
-    return Mark(page.requests.begun, page.navigations)
+    return Mark(page.requests.begun, page.navigations, page.windows_opened)
 
 
-async def settle(page: Page, since: Mark, bounds: Bounds = Bounds()) -> Settled:
+async def settle(page: Page, since: Mark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
     """Wait until what began after `since` is over; see the module for the order.
 
     Never raises for a page that does not come to rest: the reason says so.
@@ -54,28 +65,34 @@ async def settle(page: Page, since: Mark, bounds: Bounds = Bounds()) -> Settled:
     started = loop.time()
     seen = since.navigations
     navigated = False
-    reason = "quiet"
+    reason = "still changing"
     while loop.time() - started < bounds.whole:
-        if page.crashed:
-            reason = "crashed"
+        if page.crashed or page.playwright_page.is_closed():
+            reason = "crashed" if page.crashed else "closed"
             break
-        if page.navigations > seen or not page.loaded.is_set():
+        if page.loading.requested:
+            await _until(page, lambda: not page.loading.requested, 1.0)
+            page.loading.requested = False
+        if page.navigations > seen or not page.loading.loaded.is_set():
             seen = page.navigations
             navigated = True
-            if not await _loaded(page, bounds.load):
+            if not await _loaded(page, bounds):
                 reason = "still loading"
                 break
+            continue
         try:
-            answer = await page.walker("settle", bounds.quiet * 1000, bounds.frames, timeout=bounds.quiet + 4)
+            answer = await page.walker("settle", bounds.quiet * 1000, bounds.frames)
         except PageGone:
-            await _begun(page, seen)
+            # The document went away: the event that says a new one began is on its way.
+            await _until(page, partial(_navigated, page, seen), 1.0)
             continue
         reason = answer["reason"]
-        if page.navigations > seen:
+        if page.navigations > seen or page.loading.requested:
             continue
         if page.requests.open_since(since.requests) == 0:
             break
         if not await _answered(page, since, bounds.requests, seen):
+            page.requests.give_up(since.requests)
             reason = "requests still open"
             break
     if navigated and reason == "quiet":
@@ -83,25 +100,30 @@ async def settle(page: Page, since: Mark, bounds: Bounds = Bounds()) -> Settled:
     return Settled(reason=reason, seconds=loop.time() - started)
 
 
-async def _loaded(page: Page, most: float) -> bool:
-    try:
-        async with asyncio.timeout(most):
-            await page.loaded.wait()
-    except TimeoutError:
+def _navigated(page: Page, seen: int) -> bool:
+    return page.navigations > seen or page.playwright_page.is_closed()
+
+
+async def _loaded(page: Page, bounds: Bounds) -> bool:
+    loading = page.loading
+    if not await _until(page, lambda: loading.interactive.is_set(), bounds.load):
+        loading.stop()
+        return False
+    if not await _until(page, lambda: loading.loaded.is_set(), bounds.rest):
+        loading.stop()
         return False
     return True
 
 
-async def _begun(page: Page, seen: int) -> None:
-    # The document went away: the event that says a new one began is on its way.
-    page.navigated.clear()
-    if page.navigations > seen:
-        return
+async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
     try:
-        async with asyncio.timeout(1.0):
-            await page.navigated.wait()
+        async with asyncio.timeout(most):
+            while not holds() and not page.crashed:
+                page.loading.changed.clear()
+                await page.loading.changed.wait()
     except TimeoutError:
-        pass
+        return False
+    return True
 
 
 async def _answered(page: Page, since: Mark, most: float, seen: int) -> bool:

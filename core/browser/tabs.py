@@ -9,15 +9,19 @@ from playwright.async_api import Browser as PlaywrightBrowser
 from playwright.async_api import Error, Playwright, async_playwright
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.host import BrowserEvent, BrowserHost, TabId
-from core.browser.page import Page, PageGone
-from core.browser.settle import Bounds, Mark, Settled, mark, settle
+from core.browser.host import BrowserEvent, BrowserEventKind, BrowserHost, TabId
+from core.browser.net_errors import certificate_refused, network_reason
+from core.browser.page import Page, PageGone, Refs
+from core.browser.settle import DEFAULT_BOUNDS, Bounds, Mark, Settled, mark, settle
 from core.errors import ActionError, BrowserError
 from core.observation import Tab
 
 log = logging.getLogger(__name__)
 
 GOTO_SECONDS = 30.0
+START_SECONDS = 30.0
+_TITLE_SECONDS = 2.0
+_WINDOW_SECONDS = 2.0
 
 
 class Tabs:
@@ -29,8 +33,10 @@ class Tabs:
         self._playwright: Playwright | None = None
         self._browser: PlaywrightBrowser | None = None
         self._pages: dict[TabId, Page] = {}
-        self._found: dict[int, TabId] = {}
+        self._found: dict[PlaywrightPage, TabId] = {}
+        self._refs = Refs()
         self._events: list[BrowserEvent] = []
+        self._crashes: set[TabId] = set()
         self._listeners: list[Callable[[BrowserEvent], None]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         host.on_event(self._on_host_event)
@@ -41,29 +47,56 @@ class Tabs:
         """Start Playwright and connect to the host's browser; raises BrowserError."""
         self._loop = asyncio.get_running_loop()
         try:
-            self._playwright = await async_playwright().start()
-            self._browser = await self.host.connect(self._playwright)
-        except Error as error:
+            async with asyncio.timeout(START_SECONDS):
+                self._playwright = await async_playwright().start()
+                self._browser = await self.host.connect(self._playwright)
+        except (Error, TimeoutError) as error:
             await self.close()
-            raise BrowserError(f"The browser cannot be driven: {str(error).splitlines()[0]}") from error
+            said = str(error).partition("\n")[0] or f"it did not start within {START_SECONDS:g} s"
+            raise BrowserError(f"The browser cannot be driven: {said}") from error
+        except BaseException:
+            await self.close()
+            raise
 
     async def open_profile(self, name: str | None = None) -> Page:
-        """Close all tabs and begin with one empty tab in a clean profile, or in the named one."""
+        """Close all tabs and begin with one empty tab in a clean profile, or in the named one.
+
+        A browser that has died meanwhile is started, or connected to, again.
+        Raises BrowserError, and UsageError for a name that cannot be used.
+        """
+        if self._browser is None or not self._browser.is_connected():
+            await self.close()
+            await self.start()
         self._pages.clear()
-        tab = await self.host.open_profile(name)
+        self._found.clear()
+        self._refs = Refs()
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                tab = await self.host.open_profile(name)
+        except (Error, TimeoutError) as error:
+            said = str(error).partition("\n")[0] or f"nothing came of it within {START_SECONDS:g} s"
+            raise BrowserError(f"The browser could not open an empty tab: {said}") from error
         await self.make_current(tab)
         return self.current
 
     async def close(self) -> None:
         """Let go of the browser; what is already gone is no error."""
-        if self._playwright is not None:
-            try:
+        playwright, self._playwright, self._browser = self._playwright, None, None
+        if playwright is None:
+            return
+        try:
+            async with asyncio.timeout(10):
                 await self.host.close()
-                async with asyncio.timeout(10):
-                    await self._playwright.stop()
-            except (Error, TimeoutError) as error:
-                log.info("Letting go of the browser: %s", error)
-            self._playwright = None
+        except (Error, TimeoutError) as error:
+            log.info("Letting go of the browser: %s", error)
+        try:
+            async with asyncio.timeout(10):
+                await playwright.stop()
+        except (Exception, asyncio.CancelledError) as error:
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise
+            # Playwright's driver may have died before; it raises whatever its pipe did.
+            log.info("Ending Playwright: %s", error)
 
     # What happens beside what was asked
 
@@ -81,11 +114,24 @@ class Tabs:
             self._loop.call_soon_threadsafe(self._note, event)
 
     def _note(self, event: BrowserEvent) -> None:
+        if self._already_told(event):
+            return
         self._events.append(event)
         if event.kind == "crash" and (page := self._pages.get(event.tab)):
             page.crashed = True
         for listener in self._listeners:
             listener(event)
+
+    def _already_told(self, event: BrowserEvent) -> bool:
+        # Several watch the same thing: the host and the page see a crash, a load and a page its failure.
+        if event.kind == "crash":
+            known = event.tab in self._crashes
+            self._crashes.add(event.tab)
+            return known
+        if event.kind in ("certificate", "load_failed"):
+            url = event.url.rstrip("/")
+            return any(told.kind == event.kind and told.url.rstrip("/") == url for told in self._events)
+        return False
 
     # Tabs
 
@@ -94,10 +140,7 @@ class Tabs:
         tabs = []
         for index, tab in enumerate(await self.host.tabs()):
             page = await self._playwright_page(tab)
-            try:
-                title = "" if page is None or len(self._pages) == 0 else await self._title(tab, page)
-            except Error:
-                title = ""
+            title = "" if page is None else await self._title(tab, page)
             url = page.url if page is not None else ""
             tabs.append(Tab(index=index, title=title, url=url, current=tab == self.current.tab))
         return tuple(tabs)
@@ -105,8 +148,11 @@ class Tabs:
     async def _title(self, tab: TabId, page: PlaywrightPage) -> str:
         if tab == self.current.tab:
             return ""  # The walker reads it with the page; asking again would cost a round trip.
-        async with asyncio.timeout(2):
-            return await page.title()
+        try:
+            async with asyncio.timeout(_TITLE_SECONDS):
+                return await page.title()
+        except (Error, TimeoutError):
+            return ""  # It crashed, loops, or was closed just now.
 
     async def open(self) -> None:
         """Open an empty tab and make it current."""
@@ -129,7 +175,7 @@ class Tabs:
         await self.make_current(await self.host.current_tab())
 
     async def follow(self) -> bool:
-        """Take hold of what the host says is current; returns whether that changed (a popup, a closed tab)."""
+        """Take hold of the tab the host says is current; returns whether it is another than before."""
         tab = await self.host.current_tab()
         if tab == self.current.tab and not self.current.playwright_page.is_closed():
             return False
@@ -137,18 +183,27 @@ class Tabs:
         return True
 
     async def make_current(self, tab: TabId) -> None:
-        """Activate a tab and attach to it where that has not been done."""
-        await self.host.activate_tab(tab)
-        if tab not in self._pages:
-            found = await self._wait_for_page(tab)
-            self._pages[tab] = await Page.attach(tab, found, self._note)
+        """Activate a tab and attach to it where that has not been done; raises BrowserError."""
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self.host.activate_tab(tab)
+                if tab not in self._pages or self._pages[tab].playwright_page.is_closed():
+                    found = await self._wait_for_page(tab)
+                    self._pages[tab] = await Page.attach(tab, found, self._note, self._refs)
+        except (Error, TimeoutError) as error:
+            raise BrowserError("A tab of the browser cannot be driven; open the task anew.") from error
         self.current = self._pages[tab]
 
     async def revive(self) -> None:
-        """Bring a crashed current tab back at its URL."""
+        """Bring a crashed current tab back at its URL; raises BrowserError."""
         tab = self.current.tab
         self._pages.pop(tab, None)
-        await self.host.reload_crashed(tab)
+        self._crashes.discard(tab)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self.host.reload_crashed(tab)
+        except (Error, TimeoutError) as error:
+            raise BrowserError("The crashed page cannot be brought back; open the task anew.") from error
         await self.make_current(await self.host.current_tab())
 
     async def _wait_for_page(self, tab: TabId) -> PlaywrightPage:
@@ -162,29 +217,30 @@ class Tabs:
         raise BrowserError("A tab was opened but the browser never announced it; restart the program.")
 
     async def _playwright_page(self, tab: TabId) -> PlaywrightPage | None:
-        if tab in self._pages:
-            return self._pages[tab].playwright_page
-        assert self._browser is not None
+        known = self._pages.get(tab)
+        if known is not None and not known.playwright_page.is_closed():
+            return known.playwright_page
+        if self._browser is None:
+            raise BrowserError("The browser has ended; open the task anew.")
         for context in self._browser.contexts:
             for page in context.pages:
                 if page.is_closed():
                     continue
-                known = self._found.get(id(page))
-                if known is None:
-                    known = await self._target_id(page)
-                    self._found[id(page)] = known
-                if known == tab:
+                if page not in self._found and (target := await self._target_id(page)):
+                    self._found[page] = target
+                if self._found.get(page) == tab:
                     return page
         return None
 
     @staticmethod
     async def _target_id(page: PlaywrightPage) -> TabId:
         try:
-            session = await page.context.new_cdp_session(page)
-            info: dict[str, Any] = await session.send("Target.getTargetInfo")
-            await session.detach()
-            return str(info["targetInfo"]["targetId"])
-        except Error:
+            async with asyncio.timeout(_TITLE_SECONDS):
+                session = await page.context.new_cdp_session(page)
+                info: dict[str, Any] = await session.send("Target.getTargetInfo")
+                await session.detach()
+                return str(info["targetInfo"]["targetId"])
+        except (Error, TimeoutError):
             return ""
 
     # Going places
@@ -196,41 +252,51 @@ class Tabs:
         try:
             await page.playwright_page.goto(url, wait_until="commit", timeout=GOTO_SECONDS * 1000)
         except Error as error:
-            text = str(error).splitlines()[0]
-            kind = "certificate" if "ERR_CERT" in text else "load_failed"
-            message = f"{url} could not be opened: {_reason(text)}"
+            if not self._browser_lives():
+                raise BrowserError("The browser has ended; open the task anew.") from error
+            text = error.message.partition("\n")[0]
+            message = f"{url} could not be opened: {_reason(text)}."
+            kind: BrowserEventKind = "certificate" if certificate_refused(text) else "load_failed"
             self._note(BrowserEvent(kind=kind, text=message, tab=page.tab, url=url))
             raise ActionError(message) from error
         return await self.settle(before)
 
-    async def settle(self, since: Mark, bounds: Bounds = Bounds()) -> Settled:
-        """Wait for the current tab to come to rest; follows a popup the action opened."""
-        settled = await settle(self.current, since, bounds)
+    def _browser_lives(self) -> bool:
+        return self._browser is not None and self._browser.is_connected()
+
+    async def settle(self, since: Mark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
+        """Wait for the current tab to come to rest; follows a popup the action opened.
+
+        Raises BrowserError where the browser has ended.
+        """
+        page = self.current
+        settled = await settle(page, since, bounds)
+        if not self._browser_lives():
+            raise BrowserError("The browser has ended; open the task anew.")
+        if page.windows_opened > since.windows:
+            await self._window_comes(page)
         if await self.follow():
             settled = await settle(self.current, Mark(0, 0), bounds)
         return settled
+
+    async def _window_comes(self, opener: Page) -> None:
+        """Wait until the tab that the page asked for is there; one that was refused or closed never is."""
+        deadline = asyncio.get_running_loop().time() + _WINDOW_SECONDS
+        while await self.host.current_tab() == opener.tab:
+            if asyncio.get_running_loop().time() > deadline:
+                return
+            await asyncio.sleep(0.01)
 
     def mark(self) -> Mark:
         return mark(self.current)
 
 
 def _reason(text: str) -> str:
-    reasons = {
-        "ERR_NAME_NOT_RESOLVED": "its host name is unknown",
-        "ERR_CONNECTION_REFUSED": "nothing answers at that address",
-        "ERR_CONNECTION_RESET": "the connection was cut",
-        "ERR_CERT": "its certificate is not valid",
-        "ERR_INTERNET_DISCONNECTED": "there is no network",
-        "ERR_EMPTY_RESPONSE": "the server closed the connection without an answer",
-        "ERR_FILE_NOT_FOUND": "there is no such file",
-        "ERR_ABORTED": "the page stopped it, or it is a download",
-        "Timeout": f"it did not answer within {GOTO_SECONDS:g} s",
-        "invalid URL": "that is not a web address",
-    }
-    for sign, words in reasons.items():
-        if sign in text:
-            return f"{words}."
-    return text
+    if "Timeout" in text:
+        return f"it did not answer within {GOTO_SECONDS:g} s"
+    if "invalid URL" in text:
+        return "that is not a web address"
+    return network_reason(text) or text
 
 
 __all__ = ["PageGone", "Tabs"]

@@ -29,7 +29,10 @@ class RulesLLM:
         on_text: Callable[[str], None] | None = None,
         on_retry: Callable[[Retry], None] | None = None,
     ) -> LLMReply:
-        """Reply in the form asked for: tool calls, JSON where a schema is given, text, or REASON and ACTION lines."""
+        """Reply in the form asked for: tool calls, JSON where a schema is given, or REASON and ACTION lines.
+
+        A request for a rationale gets its text alone, one to judge a refusal.
+        """
         started = time.perf_counter()
         reply = _reply(request)
         if reply.text and on_text is not None:
@@ -46,11 +49,11 @@ class RulesLLM:
 
 
 def _reply(request: LLMRequest) -> LLMReply:
-    if request.purpose in ("judge", "function"):
+    if request.purpose == "judge":
         return LLMReply(text="The built-in rules match words and cannot judge this.", finish_reason="stop")
     if request.view is None or request.permissible is None:
         return LLMReply(
-            text="The built-in rules can only choose among the permissible actions of a page, and none were given.",
+            text="The built-in rules choose among the permissible actions of a page, and none were given.",
             finish_reason="stop",
         )
     move = next_move(request.view, request.permissible)

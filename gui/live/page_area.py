@@ -8,6 +8,7 @@ from PySide6.QtWebEngineWidgets import QWebEngineView
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from core.browser.host import BrowserEvent
+from core.browser.profiles import profile_folder
 from gui.live.web_page import Announce, WebPage
 
 
@@ -24,12 +25,14 @@ class PageArea(QWidget):
         self._accept = accept_dialogs
         self._profiles = profiles
         self._profile: QWebEngineProfile | None = None
+        self._kept: dict[str, QWebEngineProfile] = {}
         self._announce: Announce = lambda event: None
         self._handed_over = False
 
         self._bar = QTabBar(self)
         self._bar.setDocumentMode(True)
         self._bar.setExpanding(False)
+        self._bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectLeftTab)
         self._bar.setElideMode(Qt.TextElideMode.ElideRight)
         self._bar.setAccessibleName("Tabs of the live page")
         self._bar.currentChanged.connect(self._on_tab_chosen)
@@ -58,25 +61,44 @@ class PageArea(QWidget):
     # What the host does with it, in the GUI thread
 
     def open_profile(self, name: str | None) -> str:
-        """Drop all tabs and begin with one empty tab in a clean profile, or the named one; returns its id."""
+        """Drop all tabs and begin with one empty tab in a clean profile, or the named one; returns its id.
+
+        Raises UsageError for a name that cannot be used.
+        """
+        profile = self._named(name) if name else QWebEngineProfile(self)
         self._drop_all()
-        profile = QWebEngineProfile(name, self) if name else QWebEngineProfile(self)
-        if name and self._profiles:
-            profile.setPersistentStoragePath(f"{self._profiles}/{name}")
+        old, self._profile = self._profile, profile
+        if old is not profile:
+            profile.downloadRequested.connect(self._on_download)
+            self._let_go(old)
+        return self.open_tab()
+
+    def _named(self, name: str) -> QWebEngineProfile:
+        # The engine wants one profile object a folder: it is kept until the end.
+        if name not in self._kept:
+            folder = str(profile_folder(self._profiles, name))
+            profile = QWebEngineProfile(name, self)
+            profile.setPersistentStoragePath(folder)
+            profile.setCachePath(f"{folder}/cache")
             profile.setPersistentCookiesPolicy(
                 QWebEngineProfile.PersistentCookiesPolicy.ForcePersistentCookies
             )
-        profile.downloadRequested.connect(self._on_download)
-        old, self._profile = self._profile, profile
-        tab = self.open_tab()
-        if old is not None:
-            old.deleteLater()
-        return tab
+            self._kept[name] = profile
+        return self._kept[name]
+
+    def _let_go(self, profile: QWebEngineProfile | None) -> None:
+        if profile is None:
+            return
+        profile.downloadRequested.disconnect(self._on_download)
+        if profile not in self._kept.values():
+            profile.deleteLater()
 
     def open_tab(self) -> str:
-        return self._add().devToolsId()
+        page = self._add()
+        page.load(QUrl("about:blank"))
+        return page.devToolsId()
 
-    def _add(self) -> WebPage:
+    def _add(self, place: int | None = None) -> WebPage:
         assert self._profile is not None
         view = QWebEngineView(self._stack)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
@@ -89,12 +111,11 @@ class PageArea(QWidget):
         )
         page.handed_over = self._handed_over
         view.setPage(page)
-        page.load(QUrl("about:blank"))
         page.titleChanged.connect(lambda title: self._set_title(view, title))
         page.urlChanged.connect(lambda _: self._show_address())
-        page.windowCloseRequested.connect(lambda: self._close_view(view))
+        page.windowCloseRequested.connect(lambda: self._on_close_requested(view))
         self._stack.addWidget(view)
-        index = self._bar.addTab("New tab")
+        index = self._bar.insertTab(self._bar.count() if place is None else place, "New tab")
         self._bar.setTabData(index, view)
         self._bar.setCurrentIndex(index)
         self._stack.setCurrentWidget(view)
@@ -120,23 +141,22 @@ class PageArea(QWidget):
             self._close_view(view)
 
     def reload_crashed(self, tab: str) -> None:
-        """Load the tab's URL in a new renderer."""
+        """Put a new tab with the same URL in place of the dead one, which can be shown but not driven again."""
         view = self._view(tab)
         if view is None:
             return
-        page = self._page(view)
-        page.crashed = False
-        view.reload()
+        url = view.url()
+        self._add(self._views().index(view)).load(url if not url.isEmpty() else QUrl("about:blank"))
+        self._close_view(view)
 
     def close_pages(self) -> None:
-        """Delete all pages and then their profile, at once: left to the interpreter's end, they crash it."""
-        views = self._views()
+        """Let go of all pages and then of their profiles: Qt wants this order at the end."""
         self._drop_all()
-        for view in views:
-            shiboken6.delete(view)
-        profile, self._profile = self._profile, None
-        if profile is not None:
-            shiboken6.delete(profile)
+        self._let_go(self._profile)
+        self._profile = None
+        for profile in self._kept.values():
+            profile.deleteLater()
+        self._kept.clear()
 
     # What the window does with it
 
@@ -176,27 +196,33 @@ class PageArea(QWidget):
     def _view(self, tab: str) -> QWebEngineView | None:
         return next((view for view in self._views() if self._page(view).devToolsId() == tab), None)
 
+    def _on_close_requested(self, view: QWebEngineView) -> None:
+        tab = self._page(view).devToolsId()
+        self._close_view(view)
+        self._announce(BrowserEvent(kind="tab_closed", text="A tab was closed by its page.", tab=tab))
+
     def _close_view(self, view: QWebEngineView) -> None:
         views = self._views()
         if view not in views:
             return
-        tab = self._page(view).devToolsId()
         self._bar.removeTab(views.index(view))
         self._stack.removeWidget(view)
         view.deleteLater()
         if self._bar.count() == 0:
-            self._add()
-        self._announce(BrowserEvent(kind="tab_closed", text="A tab was closed.", tab=tab))
+            self.open_tab()
         self._show_address()
         self.view_moved.emit()
 
     def _drop_all(self) -> None:
-        for view in self._views():
+        views = self._views()
+        self._bar.blockSignals(True)
+        while self._bar.count():
+            self._bar.removeTab(0)
+        self._bar.blockSignals(False)
+        for view in views:
             self._stack.removeWidget(view)
             view.setParent(None)
             view.deleteLater()
-        while self._bar.count():
-            self._bar.removeTab(0)
 
     @Slot(int)
     def _on_tab_chosen(self, index: int) -> None:
@@ -226,7 +252,7 @@ class PageArea(QWidget):
             BrowserEvent(
                 kind="download",
                 text=f"The page offered the download {request.downloadFileName()}; it was refused.",
-                tab=self.current_tab(),
+                tab=page.devToolsId() if (page := request.page()) is not None else self.current_tab(),
                 url=request.url().toString(),
             )
         )

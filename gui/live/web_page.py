@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtWebEngineCore import (
     QWebEngineCertificateError,
     QWebEnginePage,
@@ -12,6 +12,7 @@ from PySide6.QtWebEngineCore import (
 
 from core.browser.host import BrowserEvent, BrowserEventKind
 
+_LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 Announce = Callable[[BrowserEvent], None]
 
 
@@ -32,6 +33,7 @@ class WebPage(QWebEnginePage):
         self._announce = announce
         self._open_tab = open_tab
         self.handed_over = False
+        self._leaving = QCoreApplication.translate("QWebEnginePage", _LEAVING)
         self.crashed = False
         self.certificateError.connect(self._on_certificate_error)
         self.renderProcessTerminated.connect(self._on_terminated)
@@ -47,8 +49,11 @@ class WebPage(QWebEnginePage):
         self._asked("alert", message, True)
 
     def javaScriptConfirm(self, origin: QUrl | str, message: str) -> bool:
-        self._asked("confirm", message, self._accept)
-        return self._accept
+        # Qt asks this way, too, whether a page may be left; that is never held up by the page.
+        leaving = message == self._leaving
+        accepted = self._accept or leaving
+        self._asked("beforeunload" if leaving else "confirm", "" if leaving else message, accepted)
+        return accepted
 
     def javaScriptPrompt(  # type: ignore[override]
         self, origin: QUrl | str, message: str, default: str
@@ -76,10 +81,10 @@ class WebPage(QWebEnginePage):
 
     def _on_certificate_error(self, error: QWebEngineCertificateError) -> None:
         error.rejectCertificate()
-        self.tell(
-            "certificate",
-            f"The certificate of {error.url().host()} was refused: {error.description()}",
-        )
+        if not error.isMainFrame():  # A document that fails is told of by whoever drives the page.
+            self.tell(
+                "certificate", f"The certificate of {error.url().host()} was refused: {error.description()}"
+            )
 
     def _on_terminated(self, status: QWebEnginePage.RenderProcessTerminationStatus, code: int) -> None:
         if status == QWebEnginePage.RenderProcessTerminationStatus.NormalTerminationStatus:

@@ -23,6 +23,7 @@ class Field(QWidget):
     def __init__(self, parameter: Parameter, editor: QWidget) -> None:
         super().__init__()
         self.parameter = parameter
+        self._editor = editor
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(editor)
@@ -40,7 +41,7 @@ class Field(QWidget):
 
     def show_wrong(self, wrong: bool) -> None:
         """Frame the field where it is at fault."""
-        set_flag(self.focusProxy(), "wrong", wrong)
+        set_flag(self._editor, "wrong", wrong)
 
 
 class TextField(Field):
@@ -83,7 +84,8 @@ class ChoiceBox(QComboBox):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setEditable(True)
+        self.line = QLineEdit(self)
+        self.setLineEdit(self.line)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(8)
@@ -141,7 +143,7 @@ class TargetField(Field):
         self.box = ChoiceBox()
         super().__init__(parameter, self.box)
         self.box.setFont(theme.machine_font())
-        self.box.lineEdit().setPlaceholderText("number, role and name, xpath=… or focus")
+        self.box.line.setPlaceholderText("number, role and name, xpath=… or focus")
         self._by_ref = {}
         if parameter.choices is not None:
             self._by_ref = {choice.value: _entry(choice) for choice in parameter.choices}
@@ -176,7 +178,7 @@ class TargetField(Field):
         entry = self._by_ref.get(str(value)) or self._others.get(str(value)) or str(value)
         with QSignalBlocker(self.box):
             self.box.setEditText(entry)
-        self.box.lineEdit().setCursorPosition(0)
+        self.box.line.setCursorPosition(0)
 
 
 def _entry(choice: Choice) -> str:

@@ -1,10 +1,11 @@
 """The action editor: a form, and beneath it the same action as a line of text."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from pydantic import ValidationError
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QLabel, QLineEdit, QWidget
-from pydantic import ValidationError
 
 from core.action import ACTION, ACTIONS, Action, parse_action, parse_target, usage
 from core.errors import ActionSyntaxError
@@ -153,7 +154,9 @@ class ActionForm(QFrame):
         allowed = next((one for one in self._allowed if one.name == kind), None)
         if allowed is not None:
             known = [parameter for parameter in allowed.parameters if parameter.name in cls.model_fields]
-            if {parameter.name for parameter in known} >= {n for n in cls.fields if cls.model_fields[n].is_required()}:
+            if {parameter.name for parameter in known} >= {
+                n for n in cls.fields if cls.model_fields[n].is_required()
+            }:
                 return tuple(known)
         fields = [Parameter(name=name, required=cls.model_fields[name].is_required()) for name in cls.fields]
         flags = [Parameter(name=name, type="boolean", required=False) for name in cls.flags]
@@ -234,17 +237,22 @@ class ActionForm(QFrame):
             first = error.errors()[0]
             wrong = str(first["loc"][-1]) if first["loc"] else ""
             told = values.get(wrong, "")
-            problem = f"{wrong} is still to be given." if told == "" else f'{wrong} cannot be "{told}" ({first["msg"]}).'
-        if self._action is not None:
-            text = str(self._action)
-        else:
-            blanks = {name: values.get(name, "") for name in cls.fields if name in values}
-            text = str(cls.model_construct(kind=self._kind, **{name: None for name in cls.fields}, **{}).model_copy(
-                update={**blanks, **{name: values[name] for name in cls.flags if name in values}}
-            ))
+            problem = (
+                f"{wrong} is still to be given."
+                if told == ""
+                else f'{wrong} cannot be "{told}" ({first["msg"]}).'
+            )
+        text = str(self._action) if self._action is not None else self._unfinished(values)
         if self.line.text() != text:
             self.line.setText(text)
         self._judge(problem, wrong)
+
+    def _unfinished(self, values: dict[str, str | bool]) -> str:
+        """Print fields that are no action yet; what is still to be given is an empty bracket."""
+        cls = ACTIONS[self._kind]
+        shown: dict[str, Any] = {name: values.get(name) for name in cls.fields}
+        shown |= {name: values[name] for name in cls.flags if name in values}
+        return str(cls.model_construct(None, kind=self._kind, **shown))
 
     def _read_line(self) -> None:
         """Read the text into the fields and judge it."""
@@ -284,7 +292,9 @@ class ActionForm(QFrame):
         self.note.setText(problem)
         self.note.setAccessibleName(problem)
         self.note.setVisible(bool(problem))
-        self.line.setToolTip(f"As text: {usage(self._kind)}" if self._kind in ACTIONS else "The action as text")
+        self.line.setToolTip(
+            f"As text: {usage(self._kind)}" if self._kind in ACTIONS else "The action as text"
+        )
 
 
 def _default(kind: str, name: str) -> str:

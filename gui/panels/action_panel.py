@@ -137,8 +137,17 @@ class ActionPanel(QWidget):
     @Slot(object)
     def show_picked(self, picked: Picked) -> None:
         """Put the element that was clicked while pointing into the action."""
-        if self.editable and picked.final and picked.ref is not None and not self.form.show_target(picked.ref):
+        if (
+            self.editable
+            and picked.final
+            and picked.ref is not None
+            and not self.form.show_target(picked.ref)
+        ):
             self.form.show_problem("This action has no target; choose another action, or point again.")
+
+    def show_remarks(self, interventions: tuple[str, ...], events: tuple[str, ...]) -> None:
+        """Tell what a person did in this step, and what happened in the browser beside the action."""
+        _show_text(self.remarks, "\n".join([*(f"◆ {one}" for one in interventions), *events]))
 
     @Slot(bool)
     def show_pointing(self, on: bool) -> None:
@@ -203,6 +212,8 @@ class ActionPanel(QWidget):
         self.taken.setFont(theme.machine_font())
         self.message = self._label("", content)
         self.queue = self._label("dim", content)
+        self.remarks = self._label("dim", content)
+        self.remarks.hide()
         for widget in (
             self.thought,
             self.thought_edit,
@@ -212,6 +223,7 @@ class ActionPanel(QWidget):
             self.proposed,
             self.message,
             self.queue,
+            self.remarks,
         ):
             column.addWidget(widget)
         column.addStretch(1)
@@ -224,13 +236,17 @@ class ActionPanel(QWidget):
         self.buttons = QWidget(self)
         row = FlowLayout(self.buttons)
         row.setContentsMargins(10, 6, 10, 8)
-        self.accept_button = self._button(row, theme, "Accept", "Take this action (Enter here, Ctrl+Enter anywhere)")
+        self.accept_button = self._button(
+            row, theme, "Accept", "Take this action (Enter here, Ctrl+Enter anywhere)"
+        )
         self.accept_button.setProperty("accent", True)
         self.answer_button = self._button(row, theme, "Answer", "Answer in the LLM's place (Ctrl+Enter)")
         self.answer_button.setProperty("person", True)
         self.point_button = self._button(row, theme, "Point…", "Point at an element in the page (F7)")
         self.point_button.setCheckable(True)
-        self.again_button = self._button(row, theme, "Ask again", "Drop this and ask the LLM again (Ctrl+Shift+R)")
+        self.again_button = self._button(
+            row, theme, "Ask again", "Drop this and ask the LLM again (Ctrl+Shift+R)"
+        )
         self.skip_button = self._button(row, theme, "Skip", "Leave this step without an action (Ctrl+J)")
         self.skip_button.setProperty("flat", True)
         self.accept_button.clicked.connect(self.accept)
@@ -278,7 +294,9 @@ class ActionPanel(QWidget):
         over = view.outcome in ("done", "failed", "skipped")
         self.outcome.setText(word if over and not answering else "")
         set_tone(self.outcome, tone)
-        _show_text(self.notice, self._session.message if view.editable and self._session.mode == "waiting" else "")
+        _show_text(
+            self.notice, self._session.message if view.editable and self._session.mode == "waiting" else ""
+        )
         self.thought.show_text(f"“{view.thought}”" if view.thought and not answering else "")
         self.thought_edit.setVisible(answering)
         self.streaming.setVisible(thinking and bool(view.streaming))
@@ -298,7 +316,9 @@ class ActionPanel(QWidget):
         self.again_button.setVisible(not answering)
         self.skip_button.setVisible(not answering)
         self._enable_buttons()
-        self.fact_changed.emit("your answer" if answering else "asking the LLM…" if thinking else "" if over else word)
+        self.fact_changed.emit(
+            "your answer" if answering else "asking the LLM…" if thinking else "" if over else word
+        )
 
     def _enable_buttons(self) -> None:
         ready = bool(self.form.text.strip()) and not self.form.problem
@@ -347,7 +367,9 @@ _OUTCOMES = {
 
 def _words_without_action(session: SessionView) -> str:
     if session.run is None and session.mode != "opening":
-        return "No task is open. Choose one with Ctrl+N; the agent's next action shows here before it happens."
+        return (
+            "No task is open. Choose one with Ctrl+N; the agent's next action shows here before it happens."
+        )
     if session.mode in ("ended", "failed"):
         return "The run has ended. Click a step in Runs & steps to see its action."
     return "No action yet. F10 asks for the next one and stops before it is taken."

@@ -5,7 +5,17 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -121,9 +131,9 @@ class _Delegate(QStyledItemDelegate):
         line: LogLine | None = index.data(LINE)
         if line is None:
             return
-        rect: QRect = option.rect  # type: ignore[attr-defined]
+        rect: QRect = option.rect
         painter.save()
-        if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
+        if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, self._theme.colour("selected"))
         painter.setFont(self._theme.machine_font())
         metrics = painter.fontMetrics()
@@ -143,7 +153,9 @@ class _Delegate(QStyledItemDelegate):
                 column = metrics.horizontalAdvance("0" * width)
                 room.setWidth(min(room.width(), column))
                 at += column + metrics.horizontalAdvance("00")
-            cut = metrics.elidedText(text.replace("\n", " ⏎ "), Qt.TextElideMode.ElideRight, max(0, room.width()))
+            cut = metrics.elidedText(
+                text.replace("\n", " ⏎ "), Qt.TextElideMode.ElideRight, max(0, room.width())
+            )
             painter.drawText(room, left, cut)
         painter.restore()
 
@@ -168,7 +180,9 @@ class LogPanel(QWidget):
         self.copy_button.setToolTip("Copy the selected lines, or all that show (Ctrl+C in the list)")
         self.copy_button.clicked.connect(self.copy)
         self.clear_button = QPushButton("Clear", self)
-        self.clear_button.setToolTip("Empty the log here; the trace keeps what belongs to runs (Ctrl+L in the list)")
+        self.clear_button.setToolTip(
+            "Empty the log here; the trace keeps what belongs to runs (Ctrl+L in the list)"
+        )
         self.clear_button.clicked.connect(self._on_clear)
         self.list = _List(self)
         self.list.setModel(self.model)

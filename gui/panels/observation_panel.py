@@ -36,8 +36,10 @@ class ObservationPanel(QWidget):
         self.sides = QPushButton("Raw and clean", self)
         self.source = QPushButton("HTML", self)
         choice = QButtonGroup(self)
-        for button, words in ((self.sides, "Show what was read beside what the prompt shows (Alt+Q)"),
-                              (self.source, "Show the page's HTML (Alt+W)")):
+        for button, words in (
+            (self.sides, "Show what was read beside what the prompt shows (Alt+Q)"),
+            (self.source, "Show the page's HTML (Alt+W)"),
+        ):
             button.setProperty("chip", True)
             button.setCheckable(True)
             button.setShortcut(words[-6:-1])
@@ -86,7 +88,9 @@ class ObservationPanel(QWidget):
         self.html_fact.setText(f"HTML · {count(len(view.html), 'character')}")
         self.where.setText(" · ".join(part for part in (view.title, view.url) if part))
         self.finder.refresh()
-        self.fact_changed.emit(f"{thousands(view.raw_tokens)} → {thousands(view.clean_tokens)} tokens" if there else "")
+        self.fact_changed.emit(
+            f"{thousands(view.raw_tokens)} → {thousands(view.clean_tokens)} tokens" if there else ""
+        )
 
     def focus_search(self) -> None:
         self.finder.focus_search()

@@ -1,13 +1,9 @@
 """Permissible actions: a list to search, to point from, and to choose from."""
 
-from typing import Any
-
 from PySide6.QtCore import (
-    QAbstractListModel,
     QEvent,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QRect,
     QRectF,
     QSize,
@@ -15,104 +11,27 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QLabel, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QLabel,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from core.debugger.snapshots import PermissibleView
 from core.permissible import PermissibleRow
+from gui.panels.permissible_model import ROW, Index, PermissibleModel
 from gui.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.origin import paint_chosen
 from gui.widgets.search_field import SearchField
 from gui.widgets.words import OrWords, set_tone
 
-ROW = Qt.ItemDataRole.UserRole
-Index = QModelIndex | QPersistentModelIndex
 _NOTHING = "Nothing is permissible yet. The list fills when a step has recognised its state (F10)."
-
-
-class PermissibleModel(QAbstractListModel):
-    """The rows that match the search, under a heading for each kind of action.
-
-    A heading is a `str`, a row is a `PermissibleRow`.
-    """
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._view = PermissibleView()
-        self._entries: list[str | PermissibleRow] = []
-        self._words: tuple[str, ...] = ()
-        self.matching = 0
-
-    def show_view(self, view: PermissibleView, search: str) -> None:
-        words = tuple(search.lower().split())
-        if view.rows is not self._view.rows or words != self._words:
-            entries = self._grouped(view.rows, words)
-            if entries != self._entries:
-                self.beginResetModel()
-                self._entries = entries
-                self._words = words
-                self._view = view
-                self.endResetModel()
-                return
-        self._words = words
-        self._view = view
-        if self._entries:
-            self.dataChanged.emit(self.index(0), self.index(len(self._entries) - 1))
-
-    def _grouped(self, rows: tuple[PermissibleRow, ...], words: tuple[str, ...]) -> list[str | PermissibleRow]:
-        groups: dict[str, list[PermissibleRow]] = {}
-        self.matching = 0
-        for row in rows:
-            text = f"{row.text} {row.label}".lower()
-            if all(word in text for word in words):
-                groups.setdefault(row.name, []).append(row)
-                self.matching += 1
-        entries: list[str | PermissibleRow] = []
-        for name, some in groups.items():
-            if len(some) > 1 or some[0].ref is not None:
-                entries.append(f"{name}  {thousands(len(some))}")
-            entries.extend(some)
-        return entries
-
-    def is_chosen(self, row: PermissibleRow) -> bool:
-        if self._view.chosen_ref is not None:
-            return row.ref == self._view.chosen_ref and row.name == self._view.chosen.partition(" ")[0]
-        return row.ref is None and bool(self._view.chosen) and row.name == self._view.chosen.partition(" ")[0]
-
-    def chosen_index(self) -> QModelIndex:
-        for at, entry in enumerate(self._entries):
-            if isinstance(entry, PermissibleRow) and self.is_chosen(entry):
-                return self.index(at)
-        return QModelIndex()
-
-    def entry(self, index: Index) -> str | PermissibleRow | None:
-        return self._entries[index.row()] if 0 <= index.row() < len(self._entries) else None
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._entries)
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        if isinstance(self.entry(index), str):
-            return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        entry = self.entry(index)
-        if entry is None:
-            return None
-        if role == ROW:
-            return entry
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            if isinstance(entry, str):
-                return entry
-            marks = (", chosen" if self.is_chosen(entry) else "") + (
-                ", cannot be undone" if entry.cannot_be_undone else ""
-            )
-            return f"{entry.text} {entry.label}{marks}"
-        if role == Qt.ItemDataRole.ToolTipRole and isinstance(entry, PermissibleRow):
-            return f"{entry.text}\n{entry.label}\nDouble-click, or press Enter, to put it in place of the next action"
-        return None
 
 
 class _Delegate(QStyledItemDelegate):
@@ -130,8 +49,8 @@ class _Delegate(QStyledItemDelegate):
         entry = index.data(ROW)
         left = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        rect: QRect = option.rect  # type: ignore[attr-defined]
-        state = option.state  # type: ignore[attr-defined]
+        rect: QRect = option.rect
+        state = option.state
         painter.save()
         if isinstance(entry, str):
             name, _, number = entry.partition("  ")
@@ -177,7 +96,9 @@ class _Delegate(QStyledItemDelegate):
         painter.restore()
 
     def _cut(self, painter: QPainter, text: str, width: int) -> str:
-        return painter.fontMetrics().elidedText(text.replace("\n", " "), Qt.TextElideMode.ElideRight, max(0, width))
+        return painter.fontMetrics().elidedText(
+            text.replace("\n", " "), Qt.TextElideMode.ElideRight, max(0, width)
+        )
 
 
 class PermissiblePanel(QWidget):
@@ -245,8 +166,8 @@ class PermissiblePanel(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.list.viewport() and event.type() == QEvent.Type.Leave:
             self.highlight_requested.emit(None)
-        elif watched is self.list and event.type() == QEvent.Type.KeyPress:
-            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):  # type: ignore[attr-defined]
+        elif watched is self.list and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self._on_chosen(self.list.currentIndex())
                 return True
         elif watched is self.list and event.type() == QEvent.Type.FocusOut:
@@ -263,7 +184,9 @@ class PermissiblePanel(QWidget):
             self.or_words.say(f'No permissible action matches "{search}".')
         else:
             self.or_words.say("")
-        shown = f"{thousands(self.model.matching)} of {thousands(total)}" if search.strip() else thousands(total)
+        shown = (
+            f"{thousands(self.model.matching)} of {thousands(total)}" if search.strip() else thousands(total)
+        )
         self.fact_changed.emit(shown if total else "")
 
     def _on_search(self) -> None:

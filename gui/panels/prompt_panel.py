@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from core.debugger.snapshots import CallView
+from core.debugger.snapshots import CallView, PersonQuestion
 from gui.theme import Theme
 from gui.widgets.finder import Finder
 from gui.widgets.formats import count, thousands
@@ -31,6 +31,7 @@ class PromptPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._calls: tuple[CallView, ...] = ()
+        self._question: PersonQuestion | None = None
         self._parts: tuple[_Part, ...] = ()
         self._flipped: set[str] = set()
         self.text = TextView(theme, "Prompt")
@@ -73,16 +74,27 @@ class PromptPanel(QWidget):
         if calls == self._calls:
             return
         self._calls = calls
-        self._parts = tuple(part for call in calls for part in _parts(call))
-        self.or_words.say("" if calls else _NONE)
+        self._gather()
         tokens = sum(call.prompt_tokens for call in calls)
         about = "~" if any(call.tokens_estimated for call in calls) else ""
         self.summary.setText(f"{count(len(calls), 'call')} · {about}{count(tokens, 'prompt token')}")
         self.fact_changed.emit(f"{about}{thousands(tokens)}" if calls else "")
         self._render()
 
+    @Slot(object)
+    def show_question(self, question: PersonQuestion | None) -> None:
+        """Show the question that waits for the person's answer, above the calls; None takes it away."""
+        self._question = question
+        self._gather()
+        self._render()
+
     def focus_search(self) -> None:
         self.finder.focus_search()
+
+    def _gather(self) -> None:
+        asked = [] if self._question is None else _question_parts(self._question)
+        self._parts = (*asked, *(part for call in self._calls for part in _parts(call)))
+        self.or_words.say("" if self._parts else _NONE)
 
     def _render(self) -> None:
         pieces: list[Piece] = []
@@ -120,6 +132,16 @@ class PromptPanel(QWidget):
     def _on_copy(self) -> None:
         text = "\n\n".join(f"{part.title}\n{part.text}".rstrip() for part in self._parts)
         QApplication.clipboard().setText(text)
+
+
+def _question_parts(question: PersonQuestion) -> list[_Part]:
+    parts = [_Part("question", f"Question to you · {question.purpose}", "")]
+    for at, message in enumerate(question.messages):
+        pictures = f" · {count(len(message.images), 'picture')}" if message.images else ""
+        calls = [f"{call.name}({call.arguments})" for call in message.tool_calls]
+        text = "\n".join([message.text, *calls]).strip() or "(no text)"
+        parts.append(_Part(f"question.{at}", f"   {message.role}{pictures}", text))
+    return parts
 
 
 def _parts(call: CallView) -> list[_Part]:

@@ -31,8 +31,8 @@ class RunsDelegate(QStyledItemDelegate):
         if node is None:
             return
         painter.save()
-        rect: QRect = option.rect  # type: ignore[attr-defined]
-        state = option.state  # type: ignore[attr-defined]
+        rect: QRect = option.rect
+        state = option.state
         viewed = node.kind == "step" and (node.step.run, node.step.number) == self.viewed
         if viewed or state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, self._theme.colour("selected" if viewed else "raised"))
@@ -66,7 +66,9 @@ class RunsDelegate(QStyledItemDelegate):
         painter.setFont(self._theme.small_font())
         painter.setPen(self._theme.colour("dim"))
         digits = painter.fontMetrics().horizontalAdvance(str(max(99, row.number)))
-        painter.drawText(QRect(room.left() + 14, room.top(), digits + 2, room.height()), _RIGHT, str(row.number))
+        painter.drawText(
+            QRect(room.left() + 14, room.top(), digits + 2, room.height()), _RIGHT, str(row.number)
+        )
         word = step_word(row)
         painter.setPen(self._theme.colour("bad" if failed else "dim"))
         width = painter.fontMetrics().horizontalAdvance(word)
@@ -104,4 +106,3 @@ class RunsDelegate(QStyledItemDelegate):
             text.replace("\n", " "), Qt.TextElideMode.ElideRight, max(0, room.width())
         )
         painter.drawText(room, _LEFT, cut)
-

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from core.agent.records import PHASES
 from core.debugger.snapshots import RunsView
 from core.trace.records import RunRow, StepRow
 from gui.tokens import ORIGIN_SHAPES
@@ -94,6 +95,17 @@ class RunsModel(QAbstractItemModel):
             if run in self._runs:
                 self._show_steps(self._runs[run], steps)
         return not grown
+
+    def show_step(self, row: StepRow) -> None:
+        """Add a step under way to its run, or change it; only the last step can be."""
+        node = self._runs.get(row.run)
+        if node is None:
+            return
+        steps = self.steps_of(row.run)
+        if steps and steps[-1].number == row.number:
+            self._show_steps(node, (*steps[:-1], row))
+        elif row.number == (steps[-1].number + 1 if steps else 1):
+            self._show_steps(node, (*steps, row))
 
     def run_index(self, run: int) -> QModelIndex:
         node = self._runs.get(run)
@@ -265,13 +277,11 @@ def verdict_word(row: RunRow) -> str:
 
 
 def step_word(row: StepRow) -> str:
-    """Return what became of a step, or where it stands, in one word."""
+    """Return what became of a step, or the phase it stands before, in one word."""
     if row.outcome in ("failed", "skipped"):
         return row.outcome
-    if row.outcome == "pending":
-        return row.phase
-    if not row.sealed and row.phase != "align":
-        return row.phase
+    if row.outcome == "pending" and not row.sealed:
+        return PHASES[min(PHASES.index(row.phase) + 1, len(PHASES) - 1)]
     if row.effect in ("push", "pop", "go back", "note", "stop"):
         return row.effect
     return row.origin if row.origin != "agent" else row.state or "done"

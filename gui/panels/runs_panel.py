@@ -3,7 +3,8 @@
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QTreeView, QVBoxLayout, QWidget
 
-from core.debugger.snapshots import RunsView, SessionView
+from core.debugger.snapshots import RunsView, SessionView, StepView
+from core.trace.records import StepRow
 from gui.panels.runs_delegate import RunsDelegate
 from gui.panels.runs_model import RunsModel
 from gui.theme import Theme
@@ -26,6 +27,7 @@ class RunsPanel(QWidget):
         super().__init__(parent)
         self._view = RunsView()
         self._followed: int | None = None
+        self._live: StepRow | None = None
         self.model = RunsModel(self)
         self.delegate = RunsDelegate(theme, self)
         self.tree = QTreeView(self)
@@ -55,24 +57,25 @@ class RunsPanel(QWidget):
         if self.model.show_runs(view):
             for run in opened:
                 self.tree.expand(self.model.run_index(run))
+        if self._live is not None:
+            self.model.show_step(self._live)
         if not view.runs:
             none_found = f'No run matches "{view.query}". Empty the search field to see all runs.'
             self.or_words.say(none_found if view.query else _NO_RUN)
         else:
             self.or_words.say("")
-        if view.current is not None and view.current != self._followed:
-            index = self.model.run_index(view.current)
-            if index.isValid():
-                self._followed = view.current
-                self.tree.expand(index.parent())
-                self.tree.expand(index)
-                self.tree.scrollTo(index)
+        self._follow()
         self._reveal_viewed()
         self._tell_fact()
 
-    @Slot(int, int)
-    def show_viewed(self, run: int, number: int) -> None:
-        """Mark the step whose content the other panels show."""
+    @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        """Mark the step whose content the other panels show; one under way joins the tree at once."""
+        if step.live and step.row is not None:
+            self._live = step.row
+            self.model.show_step(step.row)
+            self._follow()
+        run, number = step.run, step.number
         if self.delegate.viewed != (run, number):
             self.delegate.viewed = (run, number)
             self._reveal_viewed(force=True)
@@ -91,6 +94,18 @@ class RunsPanel(QWidget):
             return None
         at = numbers.index(number) + offset if number in numbers else (len(numbers) + offset)
         return (run, numbers[at]) if 0 <= at < len(numbers) else None
+
+    def _follow(self) -> None:
+        """Open the current run once it has steps to show."""
+        current = self._view.current
+        if current is None or current == self._followed:
+            return
+        index = self.model.run_index(current)
+        if index.isValid() and self.model.rowCount(index):
+            self._followed = current
+            self.tree.expand(index.parent())
+            self.tree.expand(index)
+            self.tree.scrollTo(index)
 
     def _reveal_viewed(self, *, force: bool = False) -> None:
         if self.delegate.viewed is None:
@@ -127,4 +142,6 @@ class RunsPanel(QWidget):
         elif view.total > len(view.runs):
             self.fact_changed.emit(f"newest {len(view.runs)} of {thousands(view.total)}")
         else:
-            self.fact_changed.emit(f"{thousands(view.total)} run{'s' if view.total != 1 else ''}" if view.runs else "")
+            self.fact_changed.emit(
+                f"{thousands(view.total)} run{'s' if view.total != 1 else ''}" if view.runs else ""
+            )

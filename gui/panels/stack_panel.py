@@ -23,7 +23,9 @@ class _Frame(QWidget):
         self._theme = theme
         self._frame = frame
         self.setFixedHeight(26)
-        words = f"{frame.policy} {f'[{frame.argument}]' if frame.argument else ''} {count(frame.steps, 'step')}"
+        words = (
+            f"{frame.policy} {f'[{frame.argument}]' if frame.argument else ''} {count(frame.steps, 'step')}"
+        )
         self.setAccessibleName(words + (", acting" if frame.current else ""))
         self.setToolTip(words + (" – acting now" if frame.current else ""))
 

@@ -60,7 +60,7 @@ class StatePanel(QWidget):
         """Replace what is on screen with `view`."""
         self.or_words.say("" if view.state and not view.message else view.message or _NONE)
         self.space.setText(f"{view.space} ›" if view.space else "")
-        self.space.setVisible(bool(view.space))
+        self.space.setVisible(view.space not in ("", "none"))
         self.state.setText(view.state)
         self.state.setAccessibleName(f"State {view.state}")
         self.why.setText(f"Matched by {view.why}" if view.why and view.why[:1].islower() else view.why)

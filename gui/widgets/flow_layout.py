@@ -19,10 +19,10 @@ class FlowLayout(QLayout):
     def count(self) -> int:
         return len(self._items)
 
-    def itemAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+    def itemAt(self, index: int) -> QLayoutItem | None:
         return self._items[index] if 0 <= index < len(self._items) else None
 
-    def takeAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+    def takeAt(self, index: int) -> QLayoutItem | None:
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -56,7 +56,9 @@ class FlowLayout(QLayout):
             if widget is not None and widget.isHidden():
                 continue
             hint = item.sizeHint()
-            flexible = widget is not None and widget.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Expanding
+            flexible = (
+                widget is not None and widget.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Expanding
+            )
             width = min(rect.width(), hint.width()) if not flexible else rect.width()
             if x > rect.x() and x + width > rect.right() + 1:
                 x, y, row = rect.x(), y + row + self.spacing(), 0

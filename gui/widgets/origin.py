@@ -8,7 +8,9 @@ from core.agent.records import Origin
 from gui.theme import Theme
 
 
-def paint_origin(painter: QPainter, room: QRectF, origin: Origin, colour: QColor, *, hollow: bool = False) -> None:
+def paint_origin(
+    painter: QPainter, room: QRectF, origin: Origin, colour: QColor, *, hollow: bool = False
+) -> None:
     """Draw an origin's shape into `room`: disc, diamond, triangle or square.
 
     `hollow` leaves the inside empty: an action that failed or was skipped.
@@ -76,7 +78,7 @@ class OriginMark(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._origin: Origin = origin
-        self._text = origin
+        self._text: str = origin
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
         self.show_origin(origin)
@@ -107,7 +109,9 @@ class OriginMark(QWidget):
         paint_origin(painter, room, self._origin, QColor(self._theme.tokens.of(self._origin)))
         painter.setPen(self._theme.colour("dim"))
         painter.drawText(
-            self.rect().adjusted(16, 0, 0, 0), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), self._text
+            self.rect().adjusted(16, 0, 0, 0),
+            int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft),
+            self._text,
         )
 
 

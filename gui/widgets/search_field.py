@@ -21,7 +21,7 @@ class SearchField(QLineEdit):
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(placeholder)
         self.setClearButtonEnabled(True)
-        self.addAction(theme.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self.addAction(theme.icon("search"), QLineEdit.ActionPosition.LeadingPosition).setText("Search")
         theme.changed.connect(self.update)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

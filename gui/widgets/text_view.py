@@ -107,7 +107,9 @@ class TextView(QPlainTextEdit):
     def append_text(self, text: str) -> None:
         """Put more behind what `show_text` gave."""
         if text:
-            self._pieces = (*self._pieces[:-1], Piece(self._pieces[-1].text + text)) if self._pieces else (Piece(text),)
+            self._pieces = (
+                (*self._pieces[:-1], Piece(self._pieces[-1].text + text)) if self._pieces else (Piece(text),)
+            )
             self._source += text
             broken = _LONG_LINE.sub(lambda match: f"{match[0]}{_JOINER}\n", text)
             self._shown += broken
@@ -150,7 +152,8 @@ class TextView(QPlainTextEdit):
             shown.append(text)
             slices = range(0, len(text), _SLICE) if piece.heading is None else range(0, 1)
             self._todo.extend(
-                (text[start : start + _SLICE] if piece.heading is None else text, piece.heading) for start in slices
+                (text[start : start + _SLICE] if piece.heading is None else text, piece.heading)
+                for start in slices
             )
         self._shown = "".join(shown)
         self._find_all()
@@ -245,7 +248,7 @@ class TextView(QPlainTextEdit):
         look.setBackground(self._theme.colour("remedy" if current else "found"))
         if current:
             look.setForeground(QColor(self._theme.tokens.on_accent))
-        mark.cursor, mark.format = cursor, look  # type: ignore[attr-defined]
+        mark.cursor, mark.format = cursor, look
         return mark
 
     def _on_theme_changed(self) -> None:

@@ -6,6 +6,8 @@
   // Properties set here are seen in this world only: each world has its own wrapper of an element.
   const REF = Symbol("ref");
   const LISTENS = Symbol("listens");   // event types an element listens to, told from outside
+  const CLOSED = Symbol("closed");     // an element's closed shadow root, handed in from outside
+  const LOOKED = Symbol("looked");     // an element whose shadow root the outside has been told of, or knows there is none
   const elements = new Map();          // ref -> WeakRef(element)
   let next = 1;
 
@@ -56,6 +58,13 @@
     }
   }
 
+  // A form's field named "parentNode" takes the place of the form's own: the prototypes' getters cannot be fooled.
+  const getter = (type, name) => { const get = Object.getOwnPropertyDescriptor(type.prototype, name).get; return el => get.call(el); };
+  const parentNodeOf = getter(Node, "parentNode");
+  const parentOf = getter(Node, "parentElement");
+  const childrenOf = getter(Node, "childNodes");
+  const tagNameOf = getter(Element, "tagName");
+  const rootOf = el => el.shadowRoot || el[CLOSED] || null;
   // Most texts have nothing to squash: a test is cheaper than a replacement.
   const squash = text => /[\s\u00a0]{2}|[^\S ]|\u00a0|^ | $/.test(text) ? text.replace(/[\s\u00a0]+/g, " ").trim() : text;
   const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
@@ -197,12 +206,13 @@
   }
 
   function children(node) {
-    if (node.shadowRoot) return node.shadowRoot.childNodes;
+    const root = rootOf(node);
+    if (root) return root.childNodes;
     if (node.tagName === "SLOT") {
       const given = node.assignedNodes();
       if (given.length) return given;
     }
-    return node.childNodes;
+    return node.tagName === "FORM" || typeof node.tagName !== "string" ? childrenOf(node) : node.childNodes;
   }
 
   function colour(css) {
@@ -253,11 +263,13 @@
     return found;
   }
 
+  const OPENS = new Set(["DETAILS", "SUMMARY", "DIALOG"]);
+
   function states(el, kind, active) {
     const found = [];
     if (el === active && el !== document.body) found.push("focused");
     const field = FIELD.has(el.tagName);
-    if (!field && !el.hasAttributes()) return found;
+    if (!field && !OPENS.has(el.tagName) && !el.hasAttributes()) return found;
     const aria = word => el.getAttribute("aria-" + word);
     if ("checked" in el && (el.type === "checkbox" || el.type === "radio")) {
       if (el.indeterminate) found.push("mixed"); else if (el.checked) found.push("checked");
@@ -319,13 +331,32 @@
     for (const child of children(el)) {
       if (child.nodeType !== 1 || SKIP.has(child.tagName)) continue;
       if (depth > 6 || FIELD.has(child.tagName) || child.tagName in ROLES && child.tagName !== "CODE"
-          || child.shadowRoot || child.hasAttribute("role") || child.hasAttribute("tabindex")
+          || rootOf(child) || child.hasAttribute("role") || child.hasAttribute("tabindex")
           || child.hasAttribute("onclick") || child[LISTENS] || child.namespaceURI !== el.namespaceURI) return false;
       const style = getComputedStyle(child);
       if (style.display !== "inline" && style.display !== "none" || style.cursor === "pointer") return false;
       if (!plain(child, depth + 1)) return false;
     }
     return true;
+  }
+
+  // The rectangle round an element's own words and children, or null.
+  function around(el) {
+    let left = Infinity, top = Infinity, right = -Infinity, bottom = -Infinity;
+    for (const child of children(el)) {
+      let rect;
+      if (child.nodeType === 3) {
+        if (!/\S/.test(child.data)) continue;
+        const range = document.createRange();
+        range.selectNodeContents(child);
+        rect = range.getBoundingClientRect();
+      } else if (child.nodeType === 1) rect = child.getBoundingClientRect();
+      else continue;
+      if (!(rect.width > 0 && rect.height > 0)) continue;
+      left = Math.min(left, rect.left); top = Math.min(top, rect.top);
+      right = Math.max(right, rect.right); bottom = Math.max(bottom, rect.bottom);
+    }
+    return left < right ? new DOMRect(left, top, right - left, bottom - top) : null;
   }
 
   function ownText(el) {
@@ -357,8 +388,12 @@
       if (style.display === "none") return;
       const shown = style.visibility === "visible";
       const rect = el.getBoundingClientRect();
-      const box = style.display === "contents" ? null : rect;
-      const sized = box && box.width > 0 && box.height > 0;
+      let box = style.display === "contents" ? null : rect;
+      let sized = box && box.width > 0 && box.height > 0;
+      if (!sized && (!box || style.overflow === "visible")) {
+        const held = around(el);  // Its own box is nothing, but what it holds is to be seen.
+        if (held) { box = held; sized = true; }
+      }
       let inner = clip;
       if (box && style.overflow !== "visible" && style.display !== "inline") {
         inner = { left: Math.max(clip.left, box.left), top: Math.max(clip.top, box.top),
@@ -374,7 +409,7 @@
       if (!used.length && delegated && own && shown && sized) used = ["click"];
       if (el.tagName === "LABEL" && el.control && !used.includes("click")) {
         const target = el.control.getBoundingClientRect();
-        if (!(target.width > 0 && target.height > 0)) used = ["click"];
+        if (!(target.width > 0 && target.height > 0)) used = el.control.type === "file" ? ["upload"] : ["click"];
       }
       let record = null, below = depth, heir = parent;
       let swallow = covered;                       // text inside is already told by an ancestor's name
@@ -447,13 +482,18 @@
     }
     const scroller = document.scrollingElement || document.documentElement;
     const result = {
-      url: location.href, title: document.title, elements: out, frames, omitted, next,
+      url: location.href, title: title(), elements: out, frames, omitted, next,
       viewport: [innerWidth, innerHeight], scroll: [Math.round(scrollX), Math.round(scrollY)],
       page_size: [scroller ? scroller.scrollWidth : 0, scroller ? scroller.scrollHeight : 0],
       document: String(Math.round(performance.timeOrigin * 10)),
       html: options.html ? html(hidden) : "",
     };
     return JSON.stringify(result);
+  }
+
+  // A form or picture named "title" takes the place of the document's.
+  function title() {
+    return typeof document.title === "string" ? document.title : squash(document.querySelector("title")?.textContent ?? "");
   }
 
   const r1 = number => Math.round(number * 10) / 10;
@@ -476,7 +516,7 @@
 
   function xpath(el) {
     const parts = [];
-    for (let node = el; node && node.nodeType === 1; node = node.parentElement) {
+    for (let node = el; node && node.nodeType === 1; node = parentOf(node)) {
       let index = 1;
       for (let other = node.previousElementSibling; other; other = other.previousElementSibling) if (other.tagName === node.tagName) index++;
       const svg = node.namespaceURI === "http://www.w3.org/2000/svg";
@@ -487,8 +527,8 @@
 
   function hit(x, y) {
     let el = document.elementFromPoint(x, y);
-    while (el && el.shadowRoot) {
-      const inside = el.shadowRoot.elementFromPoint(x, y);
+    while (el && rootOf(el)) {
+      const inside = rootOf(el).elementFromPoint(x, y);
       if (!inside || inside === el) break;
       el = inside;
     }
@@ -496,7 +536,7 @@
   }
 
   function within(found, el) {
-    for (let node = found; node; node = node.parentNode || node.host) if (node === el) return true;
+    for (let node = found; node; node = parentNodeOf(node) || node.host) if (node === el) return true;
     return false;
   }
 
@@ -509,8 +549,8 @@
 
   function reach(el) {
     const style = getComputedStyle(el);
-    const said = { ref: refOf(el), label: label(el), xpath: xpath(el), tag: el.tagName.toLowerCase(), type: el.type || "" };
-    if (style.visibility !== "visible" || !el.getClientRects().length) return { ...said, problem: "is not visible" };
+    const said = { ref: refOf(el), label: label(el), xpath: xpath(el), tag: el.tagName.toLowerCase(), type: typeof el.type === "string" ? el.type : "" };
+    if (style.visibility !== "visible" || !el.getClientRects().length && !around(el)) return { ...said, problem: "is not visible" };
     if (el.matches(":disabled") || el.getAttribute("aria-disabled") === "true") return { ...said, problem: "is disabled" };
     const far = rect => rect.top < 0 || rect.left < 0 || rect.bottom > innerHeight || rect.right > innerWidth;
     if (far(el.getBoundingClientRect()) || !points(el).some(p => within(hit(...p), el))) {
@@ -543,13 +583,15 @@
       }
       if (found.length > 40) break;
     }
-    return found.length ? found : [[-1, -1]];
+    if (found.length) return found;
+    const held = around(el);
+    return held ? [[held.left + held.width / 2, held.top + held.height / 2]] : [[-1, -1]];
   }
 
   function all(root, visit) {
     for (const el of root.querySelectorAll("*")) {
       visit(el);
-      if (el.shadowRoot) all(el.shadowRoot, visit);
+      if (rootOf(el)) all(rootOf(el), visit);
     }
   }
 
@@ -584,7 +626,7 @@
 
   function focused() {
     let el = document.activeElement;
-    while (el && el.shadowRoot && el.shadowRoot.activeElement) el = el.shadowRoot.activeElement;
+    while (el && rootOf(el)?.activeElement) el = rootOf(el).activeElement;
     return el && el !== document.body && el !== document.documentElement ? refOf(el) : null;
   }
 
@@ -592,14 +634,19 @@
   function at(x, y) {
     let el = hit(x, y);
     let fallback = null;
-    for (; el && el.nodeType === 1; el = el.parentElement || el.getRootNode().host) {
+    for (; el && el.nodeType === 1; el = parentOf(el) || el.getRootNode().host) {
       if (el === document.body || el === document.documentElement) break;
       const box = el.getBoundingClientRect();
-      const said = { ref: refOf(el), label: label(el), box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
+      if (el.tagName === "IFRAME" || el.tagName === "FRAME") return spot(el, box);
+      const said = spot(el, box);
       if (uses(el, role(el), getComputedStyle(el), false).length) return said;
       fallback = fallback || (ownText(el) ? said : null);
     }
     return fallback;
+  }
+
+  function spot(el, box) {
+    return { ref: refOf(el), label: label(el), box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
   }
 
   // Readies a field for typing: focus it, and choose what the keys will replace.
@@ -659,6 +706,17 @@
     return {};
   }
 
+  // The field that takes the file: the element itself, the field it labels, or the only one inside.
+  function fileField(ref) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    const inside = el.querySelectorAll("input[type=file]");
+    const field = el.tagName === "LABEL" && el.control ? el.control : inside.length === 1 ? inside[0] : el;
+    if (field.type !== "file") return { problem: "is not a file field" };
+    if (field.disabled) return { problem: "is disabled" };
+    return { ref: refOf(field) };
+  }
+
   function isChecked(ref) {
     const el = byRef(ref);
     if (!el) return { problem: "is no longer in the page" };
@@ -679,7 +737,7 @@
       return across ? node.scrollWidth > node.clientWidth + 1 && /auto|scroll/.test(style.overflowX)
         : node.scrollHeight > node.clientHeight + 1 && /auto|scroll/.test(style.overflowY);
     };
-    while (el && !scrolls(el)) el = el.parentElement;
+    while (el && !scrolls(el)) el = parentOf(el) || el.getRootNode().host;
     el = el || document.scrollingElement || document.documentElement;
     if (!ref && el.scrollHeight <= innerHeight + 1 && !across) {
       // The page itself does not scroll: take the largest box in view that does.
@@ -735,12 +793,88 @@
     });
   }
 
+  // Elements that have a shadow root, or may have a closed one, and were not told of before; null for none.
+  // Only the protocol sees closed roots: it is asked about custom elements, and empty boxes that take up room.
+  const HOSTS = new Set(["ARTICLE", "ASIDE", "BLOCKQUOTE", "DIV", "FOOTER", "H1", "H2", "H3", "H4", "H5", "H6",
+    "HEADER", "MAIN", "NAV", "P", "SECTION", "SPAN"]);
+  const EMPTY_ASKED = 60;
+
+  function hosts() {
+    const found = [];
+    let empty = 0;
+    all(document, el => {
+      if (el[LOOKED]) return;
+      const open = el.shadowRoot;
+      if (!open) {
+        if (el.tagName.includes?.("-")) {
+          if (!el.matches(":defined")) return;
+        } else if (el.firstChild || !HOSTS.has(el.tagName) || empty >= EMPTY_ASKED || !el.offsetHeight) return;
+        else empty++;
+      }
+      el[LOOKED] = true;
+      if (found.length < 300) found.push(el); else el[LOOKED] = false;
+    });
+    return found.length ? found : null;
+  }
+
+  function openRoot(host, root) {
+    host[CLOSED] = root;
+  }
+
+  // Where the inside of a frame's element lies in this document's viewport.
+  function framePlace(ref) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    const box = el.getBoundingClientRect(), style = getComputedStyle(el);
+    const scale = el.offsetWidth ? box.width / el.offsetWidth : 1;
+    return { x: box.left + (el.clientLeft + parseFloat(style.paddingLeft)) * scale,
+      y: box.top + (el.clientTop + parseFloat(style.paddingTop)) * scale, scale };
+  }
+
+  // Brings a point inside a frame into view and tells where it lies here, or what is in front of it.
+  function throughFrame(ref, x, y) {
+    const el = byRef(ref);
+    if (!el) return { problem: "lies in a frame that is no longer in the page" };
+    const before = scrollX + scrollY;
+    const point = () => { const at = framePlace(ref); return [at.x + x * at.scale, at.y + y * at.scale]; };
+    const out = (px, py, box) => px < box.left || py < box.top || px >= box.right || py >= box.bottom;
+    for (let node = parentOf(el) || el.getRootNode().host; node; node = parentOf(node) || node.getRootNode().host) {
+      if (node === document.body || node === document.documentElement) break;
+      const box = node.getBoundingClientRect();
+      const [px, py] = point();
+      if (out(px, py, box) && getComputedStyle(node).overflow !== "visible") {
+        node.scrollBy({ left: px - (box.left + box.right) / 2, top: py - (box.top + box.bottom) / 2, behavior: "instant" });
+      }
+    }
+    let [px, py] = point();
+    if (out(px, py, { left: 0, top: 0, right: innerWidth, bottom: innerHeight })) {
+      window.scrollBy({ left: px - innerWidth / 2, top: py - innerHeight / 2, behavior: "instant" });
+      [px, py] = point();
+    }
+    if (out(px, py, { left: 0, top: 0, right: innerWidth, bottom: innerHeight })) return { problem: "has no point inside the window that could be clicked" };
+    const moved = before !== scrollX + scrollY;
+    const found = hit(px, py);
+    if (found && !within(found, el)) return { problem: `is covered by ${label(found)}` };
+    const at = framePlace(ref);
+    return { x: px, y: py, left: at.x, top: at.y, scale: at.scale, moved };
+  }
+
+  // Calls a function that may name elements: refs begin at `from`, where other documents have stopped.
+  function ask(from, call, ...given) {
+    if (from > next) next = from;
+    const value = calls[call](...given);
+    return { value, next };
+  }
+
   function listen(types, ...targets) {
     targets.forEach((target, index) => {
       if (target?.nodeType === 1) target[LISTENS] = types[index];
     });
   }
 
-  globalThis.__backstep = Object.freeze({ walk, locate, findRole, findXPath, focused, at, ready, assign, choose,
-    isChecked, scrollBy, settle, waitForChange, listen, refOf, byRef, label, xpath });
+  const tagOf = ref => byRef(ref)?.tagName ?? "";
+  const labelOf = ref => { const el = byRef(ref); return el ? label(el) : ""; };
+  const calls = { walk, locate, findRole, findXPath, focused, at, ready, assign, choose, isChecked, scrollBy, refOf, fileField,
+    framePlace, throughFrame, openRoot, tagOf, labelOf };
+  globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, settle, waitForChange, listen, byRef, label, xpath });
 })();

@@ -82,7 +82,7 @@ class Player:
         await self._environment.close()
 
     async def play(self, task: Task, seed: int) -> Played:
-        """Play one episode in a clean profile, a second time where the browser failed; then it counts as failed."""
+        """Play one episode in a clean profile; where the browser fails, it is played once more."""
         started = time.perf_counter()
         name = task.id.partition("/")[2]
         problem = ""

@@ -98,7 +98,7 @@ async def measure_steps(host: BrowserHost, rounds: int) -> dict[str, dict[str, f
                     )
                     await _one_step(run)
                     seen.append(await _one_step(run))
-                    seen[-1]["bare"] = await _bare(tabs, run)
+                    seen[-1]["bare"] = await _bare(tabs)
                     if not run.ended:
                         await run.finish("stopped")
                 results[page] = {
@@ -135,16 +135,18 @@ async def _one_step(run: AgentRun) -> dict[str, float]:
     return times
 
 
-async def _bare(tabs: Tabs, run: AgentRun) -> float:
+async def _bare(tabs: Tabs) -> float:
     """Do the same by Playwright's own calls: click, two frames, accessibility tree, screenshot."""
     page = tabs.current.playwright_page
-    session = tabs.current.session
+    session = await page.context.new_cdp_session(page)
     started = time.perf_counter()
     await page.locator("body").click(position={"x": 5, "y": 5}, timeout=5000)
     await page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     await session.send("Accessibility.getFullAXTree")
     await page.screenshot(type="jpeg")
-    return (time.perf_counter() - started) * 1000
+    took = (time.perf_counter() - started) * 1000
+    await session.detach()
+    return took
 
 
 def print_table(browser: str, results: dict[str, dict[str, float]], other: dict[str, dict[str, float]]) -> None:

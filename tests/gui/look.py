@@ -63,27 +63,31 @@ def empty(studio: Studio) -> None:
 
 
 def welcome(studio: Studio) -> QWidget:
-    studio.window.show_welcome()
-    assert studio.window._welcome is not None
-    return studio.window._welcome
+    studio.window.tasks.show_welcome()
+    assert studio.window.tasks.welcome is not None
+    return studio.window.tasks.welcome
 
 
 def chooser(studio: Studio) -> QWidget:
     studio.settle()
-    studio.window.choose_task()
-    assert studio.window._chooser is not None
-    return studio.window._chooser
+    studio.window.tasks.choose_task()
+    assert studio.window.tasks.chooser is not None
+    return studio.window.tasks.chooser
 
 
 def settings(studio: Studio) -> QWidget:
     presets = (
         EndpointPreset(title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
-        EndpointPreset(title="Ollama", base_url="http://127.0.0.1:11434/v1", note="Start it with: ollama serve."),
+        EndpointPreset(
+            title="Ollama", base_url="http://127.0.0.1:11434/v1", note="Start it with: ollama serve."
+        ),
     )
     dialog = SettingsDialog(studio.window.theme, presets, studio.window)
     form = LLMForm(name="llama", base_url="http://127.0.0.1:11434/v1", model="llama3.3", temperature=0.2)
     dialog.show_llms((form, LLMForm(name="gpt", base_url=presets[0].base_url, model="gpt-4o")), "llama")
-    dialog.show_result(TestResult(ok=True, text="llama: http://127.0.0.1:11434 answers in 12 ms and has llama3.3."))
+    dialog.show_result(
+        TestResult(ok=True, text="llama: http://127.0.0.1:11434 answers in 12 ms and has llama3.3.")
+    )
     dialog.show()
     return dialog
 
@@ -112,7 +116,9 @@ def pointing(studio: Studio) -> None:
     studio.review()
     studio.settle()
     studio.window.page.set_pointing(True)
-    studio.session.picked.send(Picked(ref=8, label='button "Features"', box=Box(x=260, y=120, width=104, height=36)))
+    studio.session.picked.send(
+        Picked(ref=8, label='button "Features"', box=Box(x=260, y=120, width=104, height=36))
+    )
 
 
 def handed_over(studio: Studio) -> None:
@@ -134,7 +140,9 @@ def thinking(studio: Studio) -> None:
 
 def answering(studio: Studio) -> None:
     studio.review()
-    studio.session.session_changed.send(samples.SESSION.model_copy(update={"mode": "answering", "phase": "decide"}))
+    studio.session.session_changed.send(
+        samples.SESSION.model_copy(update={"mode": "answering", "phase": "decide"})
+    )
     studio.session.step_changed.send(
         samples.STEP.model_copy(
             update={"action": ActionView(form=samples.PERMISSIBLE.actions, elements=samples.ELEMENTS)}
@@ -166,7 +174,9 @@ def failed(studio: Studio) -> None:
         "The LLM server at http://localhost:11434/v1 does not answer (connection refused): start it, "
         "or choose another LLM (Ctrl+Shift+M), then go on (F10)."
     )
-    studio.session.session_changed.send(samples.SESSION.model_copy(update={"mode": "failed", "message": message}))
+    studio.session.session_changed.send(
+        samples.SESSION.model_copy(update={"mode": "failed", "message": message})
+    )
 
 
 def ended(studio: Studio) -> None:
@@ -198,7 +208,9 @@ def long_content(studio: Studio) -> None:
     studio.settle()
     rows = tuple(samples.step_row(18, number, thought="x" * 400) for number in range(1, 2500))
     runs = RunsView(
-        runs=tuple(samples.run_row(run, task=f"miniwob/a-rather-long-task-name-{run}") for run in range(300, 0, -1)),
+        runs=tuple(
+            samples.run_row(run, task=f"miniwob/a-rather-long-task-name-{run}") for run in range(300, 0, -1)
+        ),
         total=1000,
         current=18,
         steps={18: rows},
@@ -209,9 +221,19 @@ def long_content(studio: Studio) -> None:
         StepView(
             run=18,
             number=2499,
-            state=StateView(space="general", state="results", why="a reason that goes on " * 8, url="http://x/" + "a" * 300),
+            state=StateView(
+                space="general",
+                state="results",
+                why="a reason that goes on " * 8,
+                url="http://x/" + "a" * 300,
+            ),
             action=samples.ACTION.model_copy(
-                update={"thought": thought, "proposed": "click [7]", "origin": "person", "queue": ("click [1]",) * 12}
+                update={
+                    "thought": thought,
+                    "proposed": "click [7]",
+                    "origin": "person",
+                    "queue": ("click [1]",) * 12,
+                }
             ),
             permissible=samples.STEP.permissible,
             observation=ObservationView(

@@ -39,7 +39,8 @@ _BOXES = {
     10: ("combobox", "Size", Box(x=20, y=236, width=120, height=26)),
 }
 ELEMENTS = tuple(
-    Element(ref=ref, role=role, name=name, uses=("click",), box=box) for ref, (role, name, box) in _BOXES.items()
+    Element(ref=ref, role=role, name=name, uses=("click",), box=box)
+    for ref, (role, name, box) in _BOXES.items()
 )
 
 
@@ -162,15 +163,29 @@ def run_row(run: int, **changes: object) -> RunRow:
 
 
 STEPS = (
-    step_row(18, 1, action="type [3] [green table lamp] [enter=1]", target='searchbox "Search"', state="search"),
+    step_row(
+        18, 1, action="type [3] [green table lamp] [enter=1]", target='searchbox "Search"', state="search"
+    ),
     step_row(18, 2, action="click [12]", target='link "Minton ceramic table lamp"', state="results"),
-    step_row(18, 3, action="click [5]", target='radio "blue"', outcome="failed", message="The element is covered."),
+    step_row(
+        18, 3, action="click [5]", target='radio "blue"', outcome="failed", message="The element is covered."
+    ),
     step_row(18, 4, action="click [6]", target='radio "green"', origin="person", edited=True),
-    step_row(18, 5, action="click [6]", target='button "Buy now"', outcome="pending", sealed=False, phase="review"),
+    step_row(
+        18,
+        5,
+        action="click [6]",
+        target='button "Buy now"',
+        outcome="pending",
+        sealed=False,
+        phase="anticipate",
+    ),
 )
 RUNS = RunsView(
     runs=(
-        run_row(19, outcome="stopped", verdict=Verdict(), parent_run=18, parent_step=3, steps=2, touched=True),
+        run_row(
+            19, outcome="stopped", verdict=Verdict(), parent_run=18, parent_step=3, steps=2, touched=True
+        ),
         run_row(18, outcome="running", verdict=Verdict(), steps=5, touched=True),
         run_row(17, task="miniwob/email-inbox-forward-nl", seed=1204),
         run_row(16, task="miniwob/click-test-2", seed=0),
@@ -188,7 +203,8 @@ OBSERVATION = ObservationView(
     raw=RAW,
     raw_elements=214,
     raw_tokens=6120,
-    clean='Item: table lamp, light green, $58.00\nOptions: size 14-inch | *20-inch*\n[6] button "Buy now"\n[7] button "Description"',
+    clean="Item: table lamp, light green, $58.00\nOptions: size 14-inch | *20-inch*\n"
+    '[6] button "Buy now"\n[7] button "Description"',
     clean_elements=9,
     clean_tokens=148,
     html="<!doctype html>\n<html><body>\n" + "<p>Minton ceramic table lamp</p>\n" * 40 + "</body></html>",
@@ -247,7 +263,9 @@ STEP = StepView(
 )
 LIVE = LivePageView(
     url=OBSERVATION.url,
-    outlines=tuple(OutlineView(ref=ref, box=box, chosen=ref == 6) for ref, (_role, _name, box) in _BOXES.items()),
+    outlines=tuple(
+        OutlineView(ref=ref, box=box, chosen=ref == 6) for ref, (_role, _name, box) in _BOXES.items()
+    ),
     viewport=(680, 400),
 )
 
@@ -290,8 +308,13 @@ def recorded_step() -> StepView:
 
 def log_lines(count: int) -> tuple[LogLine, ...]:
     levels = ("info", "info", "warning", "info", "error")
-    texts = ("observed 214 elements in 9 ms", "asked gpt-4o: 1 052 tokens", "429 Too Many Requests; waiting 1.0 s",
-             "clicked [6]; the page was quiet after 31 ms", "The element [5] is covered.")
+    texts = (
+        "observed 214 elements in 9 ms",
+        "asked gpt-4o: 1 052 tokens",
+        "429 Too Many Requests; waiting 1.0 s",
+        "clicked [6]; the page was quiet after 31 ms",
+        "The element [5] is covered.",
+    )
     start = time.time() - count
     return tuple(
         LogLine(time=start + at, level=levels[at % 5], source=("browser", "llm")[at % 2], text=texts[at % 5])

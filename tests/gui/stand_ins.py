@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from PySide6.QtCore import QRect, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.snapshots import (
     Catalogue,
@@ -17,6 +17,20 @@ from core.debugger.snapshots import (
     StepView,
 )
 from core.signal import Signal as CoreSignal
+
+
+def move_mouse(widget: QWidget, place: QPoint) -> None:
+    """Move the pointer over `widget`, whatever other window lies at that place of the screen."""
+    none = Qt.MouseButton.NoButton
+    event = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(place),
+        QPointF(widget.mapToGlobal(place)),
+        none,
+        none,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(widget, event)
 
 
 class AskedSession:
@@ -115,6 +129,8 @@ class DrawnPage(QWidget):
         super().__init__(parent)
         self.handed_over = False
         self.presses = 0
+        self.keys: list[str] = []
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def view_rect(self) -> QRect:
         return self.rect().adjusted(0, BAR, 0, 0)
@@ -129,11 +145,18 @@ class DrawnPage(QWidget):
     def mousePressEvent(self, event: Any) -> None:
         self.presses += 1
 
+    def keyPressEvent(self, event: Any) -> None:
+        self.keys.append(event.text())
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         paint_page(painter, self.view_rect())
         painter.setPen(self.palette().color(self.palette().ColorRole.PlaceholderText))
-        painter.drawText(QRect(12, 0, self.width(), BAR), int(Qt.AlignmentFlag.AlignVCenter), "‹  ›  ⟳   http://127.0.0.1:41873/item/B09-LAMP-GRN")
+        painter.drawText(
+            QRect(12, 0, self.width(), BAR),
+            int(Qt.AlignmentFlag.AlignVCenter),
+            "‹  ›  ⟳   http://127.0.0.1:41873/item/B09-LAMP-GRN",
+        )
 
 
 def paint_page(painter: QPainter, room: QRect) -> None:
@@ -154,7 +177,11 @@ def paint_page(painter: QPainter, room: QRect) -> None:
     font.setPixelSize(14)
     font.setBold(False)
     painter.setFont(font)
-    for left, text, fill in ((20, "Buy now", "#ffd814"), (140, "Description", "#fff"), (260, "Features", "#fff")):
+    for left, text, fill in (
+        (20, "Buy now", "#ffd814"),
+        (140, "Description", "#fff"),
+        (260, "Features", "#fff"),
+    ):
         painter.setPen(QPen(QColor("#888"), 1))
         painter.setBrush(QColor(fill))
         painter.drawRoundedRect(left, 120, 104, 36, 16, 16)

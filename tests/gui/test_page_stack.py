@@ -8,7 +8,7 @@ from core.debugger.snapshots import Picked, SessionView
 from core.observation import Box
 from gui.page_stack import PageStack
 from tests.gui import samples
-from tests.gui.stand_ins import BAR, DrawnPage
+from tests.gui.stand_ins import BAR, DrawnPage, move_mouse
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -98,7 +98,7 @@ def test_outlines_let_the_mouse_through(stack: PageStack):
 def test_pointing_tells_where_in_the_page_the_pointer_rests(stack: PageStack, qtbot: QtBot):
     stack.set_pointing(True)
     with qtbot.waitSignal(stack.point_requested) as asked:
-        qtbot.mouseMove(stack.shield, QPoint(33, 44))
+        move_mouse(stack.shield, QPoint(33, 44))
     assert asked.args == [33.0, 44.0, False]
     with qtbot.waitSignal(stack.point_requested) as asked:
         qtbot.mouseClick(stack.shield, LEFT, pos=QPoint(35, 46))
@@ -111,7 +111,7 @@ def test_moves_of_the_pointer_are_thinned(stack: PageStack, qtbot: QtBot):
     stack.point_requested.connect(lambda x, y, final: asked.append(x))
     with qtbot.waitSignal(stack.point_requested):
         for x in range(5, 105):
-            qtbot.mouseMove(stack.shield, QPoint(x, 20))
+            move_mouse(stack.shield, QPoint(x, 20))
     assert len(asked) < 20
 
 
@@ -172,3 +172,34 @@ def test_without_a_run_the_shield_gives_no_hint(stack: PageStack, qtbot: QtBot):
     qtbot.mouseClick(stack.shield, LEFT)
     assert stack.hint.isHidden()
     assert stack.shield.geometry().top() >= BAR
+
+
+def test_keys_reach_the_page_only_after_it_is_handed_over(stack: PageStack, page, qtbot: QtBot):
+    stack.activateWindow()
+    page.setFocus()
+    qtbot.waitUntil(page.hasFocus)
+    qtbot.keyClick(page, Qt.Key.Key_A)
+    assert page.keys == []
+    assert not stack.hint.isHidden()
+    stack.show_session(samples.SESSION.model_copy(update={"handed_over": True}))
+    qtbot.keyClick(page, Qt.Key.Key_B)
+    assert page.keys == ["b"]
+    stack.show_session(samples.SESSION)
+    qtbot.keyClick(page, Qt.Key.Key_C)
+    assert page.keys == ["b"]
+
+
+def test_the_tab_key_leaves_the_agents_page(stack: PageStack, page, qtbot: QtBot):
+    stack.activateWindow()
+    page.setFocus()
+    qtbot.waitUntil(page.hasFocus)
+    qtbot.keyClick(page, Qt.Key.Key_Tab)
+    assert not page.hasFocus()
+
+
+def test_a_message_makes_room_for_a_recorded_step_and_comes_back(stack: PageStack):
+    stack.show_session(samples.SESSION.model_copy(update={"mode": "ended", "success": True}))
+    stack.show_step(samples.recorded_step())
+    assert not stack.messages.shown
+    stack.show_step(samples.STEP)
+    assert stack.messages.shown

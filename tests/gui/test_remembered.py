@@ -13,7 +13,9 @@ def test_recent_tasks_come_newest_first_and_each_once(settings: QSettings):
 def test_a_single_recent_task_survives_the_ini_file(tmp_path):
     path = str(tmp_path / "one.ini")
     first = QSettings(path, QSettings.Format.IniFormat)
-    Remembered(first).add_recent(OpenedTask(task="web/open", url="http://x/?a=1,2", instruction='say "hi", then stop'))
+    Remembered(first).add_recent(
+        OpenedTask(task="web/open", url="http://x/?a=1,2", instruction='say "hi", then stop')
+    )
     first.sync()
     second = Remembered(QSettings(path, QSettings.Format.IniFormat))
     assert second.last_task == OpenedTask(

@@ -1,1 +1,1 @@
-"""Reading an objective, matching its words to a page, and choosing the next action: the built-in LLM's parts."""
+"""The built-in LLM's parts: reading an objective, matching its words to a page, choosing what to do."""

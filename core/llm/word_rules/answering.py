@@ -5,7 +5,7 @@ import operator
 import re
 from collections.abc import Callable
 
-from core.llm.word_rules.move import Intent, Scene
+from core.llm.word_rules.move import Scene
 from core.llm.word_rules.shapes import matching
 from core.llm.word_rules.words import alike, norm, ordinal, words
 from core.observation import Element
@@ -23,7 +23,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 def computed(scene: Scene) -> str | None:
     """Return the answer to the sum or equation that the page shows."""
     for one in scene.page.elements:
-        text = one.name.translate(_SIGNS)
+        text = re.sub(r"(?<=\d)\s*[xX]\s*(?=\d)", "*", one.name.translate(_SIGNS))
         if "=" in text:
             left, _, right = text.partition("=")
             if re.search(r"[a-z]", left + right) and right.strip():
@@ -101,7 +101,7 @@ def looked_up(scene: Scene, label: str, *, but: Element | None = None) -> str | 
     return None
 
 
-def copied(scene: Scene, intent: Intent) -> str | None:
+def copied(scene: Scene) -> str | None:
     """Return the text that the objective says to take from the page."""
     text = scene.objective.text
     if match := re.search(r"\bvalues?\s+(?:of|for)\s+(?:the\s+)?(.+?)\s+(?:into|in|to)\b", text):
@@ -118,7 +118,6 @@ def copied(scene: Scene, intent: Intent) -> str | None:
         kept = [one for one in boxes if not scene.past.touched(one.ref, "type")] or fields
         found = scene.page.nth(kept, place or 1)
         return found.value if found else None
-    del intent
     spoken = [one.name for one in scene.page.texts() if one.role in ("text", "paragraph", "heading")]
     return (
         "".join(spoken)

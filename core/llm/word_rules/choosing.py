@@ -5,7 +5,8 @@ import re
 from core.llm.word_rules.clicking import by_colour, click, find
 from core.llm.word_rules.comparing import by_extreme
 from core.llm.word_rules.dates import pick_date, read_date
-from core.llm.word_rules.move import Answer, Intent, Move, Scene, act, said
+from core.llm.word_rules.intent import Intent
+from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import GOOD, Page, hints
 from core.llm.word_rules.revealing import after_hover, reveal
 from core.llm.word_rules.words import NUMBER, alike, content_words, norm, numbers, short
@@ -22,15 +23,13 @@ def select(scene: Scene, intent: Intent) -> Answer:
         return pick_date(scene, day)
     if intent.role_word in ("slider", "spinner") or _needs_setting(intent):
         return _set_numbers(scene, intent)
-    if re.search(r"\bodd\b.*\beven\b", intent.text, re.IGNORECASE):
-        return _mark_each(scene)
     if len(intent.names) == 1 and ">" in intent.names[0]:
         return _follow(scene, [part.strip() for part in intent.names[0].split(">") if part.strip()])
     if not intent.names:
         return _clear(scene) if not intent.roles else click(scene, intent)
     if intent.place is not None and intent.roles:
         return _check_placed(scene, intent)
-    if re.search(r"\bshades?\b|\ball\b", intent.text) and by_colour(page, intent.text, page.can("click")):
+    if re.search(r"\bshades?\b|\ball\b", intent.text) and by_colour(intent.text, page.can("click")):
         return _all_of_colour(scene, intent)
     if by_extreme(page, scene.objective.text, page.can("click")) is not None and not _on_offer(page, intent):
         return click(scene, intent.model_copy(update={"text": scene.objective.text}))
@@ -52,7 +51,7 @@ def select(scene: Scene, intent: Intent) -> Answer:
 
 
 def _merged(page: Page, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names with those put together again that the page shows as one, such as ``Black and white``."""
+    """Return the names, those put together again that the page shows as one (``Black and white``)."""
     known = {norm(option.label) for one in page.elements for option in one.options}
     known |= {norm(one.name) for one in page.elements if one.name}
     merged: list[str] = []
@@ -60,7 +59,12 @@ def _merged(page: Page, names: tuple[str, ...]) -> tuple[str, ...]:
     while at < len(names):
         for end in range(len(names), at + 1, -1):
             whole = next(
-                (text for joint in (" and ", ", ", ", and ") if norm(text := joint.join(names[at:end])) in known), None
+                (
+                    text
+                    for joint in (" and ", ", ", ", and ")
+                    if norm(text := joint.join(names[at:end])) in known
+                ),
+                None,
             )
             if whole is not None and end - at > 1:
                 merged.append(whole)
@@ -73,7 +77,7 @@ def _merged(page: Page, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _follow(scene: Scene, path: list[str]) -> Answer:
-    """Choose the end of a path through menus, such as File > Save as; each before it is opened by pointing."""
+    """Choose the end of a path through menus (File > Save as); what comes before is pointed at."""
     page = scene.page
     for depth in range(len(path) - 1, -1, -1):
         found = page.best(path[depth], page.can("click"), ("menuitem",), least=0.9)
@@ -81,13 +85,13 @@ def _follow(scene: Scene, path: list[str]) -> Answer:
             continue
         if depth == len(path) - 1:
             return Move(
-                act("click", found), f"{said(found).capitalize()} is the end of the path.", finishes=True
+                act("click", found), f"{said(found, first=True)} is the end of the path.", finishes=True
             )
         if scene.past.tried(found.ref):
             pause = after_hover(scene)
-            opened = Move(act("click", found), f"{said(found).capitalize()} did not open by pointing.")
+            opened = Move(act("click", found), f"{said(found, first=True)} did not open by pointing.")
             return pause or (opened if scene.allowed(opened) else None)
-        return Move(act("hover", found), f"{said(found).capitalize()} holds the next part of the path.")
+        return Move(act("hover", found), f"{said(found, first=True)} holds the next part of the path.")
     return None
 
 
@@ -116,7 +120,7 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
             return "done"
         move = Move(
             act("select", element, option=option.label or option.value),
-            f'{said(element).capitalize()} offers "{option.label}".',
+            f'{said(element, first=True)} offers "{option.label}".',
         )
         if scene.allowed(move):
             return move
@@ -127,12 +131,12 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
     if box is not None:
         if "checked" in box.states:
             return "done"
-        move = Move(act("check", box), f"{said(box).capitalize()} is to be checked.")
+        move = Move(act("check", box), f"{said(box, first=True)} is to be checked.")
         return move if scene.allowed(move) else None
     if boxes and (named := related(name, boxes)) is not None:
         if "checked" in named.states:
             return "done"
-        return Move(act("check", named), f'{said(named).capitalize()} comes nearest to "{name}".')
+        return Move(act("check", named), f'{said(named, first=True)} comes nearest to "{name}".')
     element_or_none = find(scene, intent.model_copy(update={"names": (name,), "place": None}))
     if element_or_none is None:
         return None
@@ -143,7 +147,7 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
         return "done"
     move = Move(
         act("click", element_or_none),
-        f"{said(element_or_none).capitalize()} is to be chosen.",
+        f"{said(element_or_none, first=True)} is to be chosen.",
         finishes=len(intent.names) == 1,
     )
     return move if scene.allowed(move) else None
@@ -174,7 +178,7 @@ def _clear(scene: Scene) -> Answer:
     """Clear what is checked, where nothing is to be selected."""
     for one in scene.page.can("check"):
         if one.role == "checkbox" and "checked" in one.states:
-            move = Move(act("check", one, checked=False), f"{said(one).capitalize()} is to be cleared.")
+            move = Move(act("check", one, checked=False), f"{said(one, first=True)} is to be cleared.")
             if scene.allowed(move):
                 return move
     return "done"
@@ -193,36 +197,16 @@ def _check_placed(scene: Scene, intent: Intent) -> Answer:
     if "checked" in element.states:
         return "done"
     kind = "check" if page.may("check", element) else "click"
-    return Move(act(kind, element), f"{said(element).capitalize()} is at the place asked for.", finishes=True)
+    return Move(act(kind, element), f"{said(element, first=True)} is at the place asked for.", finishes=True)
 
 
 def _all_of_colour(scene: Scene, intent: Intent) -> Answer:
-    for one in by_colour(scene.page, intent.text, scene.page.can("click")):
+    for one in by_colour(intent.text, scene.page.can("click")):
         if scene.past.touched(one.ref, "click") or {"selected", "checked", "pressed"} & set(one.states):
             continue
-        move = Move(act("click", one), f"{said(one).capitalize()} has a colour asked for.")
+        move = Move(act("click", one), f"{said(one, first=True)} has a colour asked for.")
         if scene.allowed(move):
             return move
-    return "done"
-
-
-def _mark_each(scene: Scene) -> Answer:
-    """Mark each number by what it is: the button so named nearest to it."""
-    page = scene.page
-    for one in page.elements:
-        if page.may("click", one) or not NUMBER.fullmatch(norm(one.name) or one.name.strip()):
-            continue
-        value = numbers(one.name)[0]
-        name = "even" if value % 2 == 0 else "odd"
-        at = page.index(one)
-        near = [
-            other
-            for other in page.elements[max(at - 2, 0) : at + 3]
-            if norm(other.name) == name and page.may("click", other)
-        ]
-        near.sort(key=lambda other: abs(page.index(other) - at))
-        if near and not scene.past.touched(near[0].ref, "click"):
-            return Move(act("click", near[0]), f"{value:g} is {name}.")
     return "done"
 
 
@@ -264,7 +248,7 @@ def _set_spinner(scene: Scene, spinner: Element, wanted: list[float]) -> Answer:
     if not shown:
         return None
     if "focused" not in spinner.states:
-        return Move(act("click", spinner), f"{said(spinner).capitalize()} takes keys once it is clicked.")
+        return Move(act("click", spinner), f"{said(spinner, first=True)} takes keys once it is clicked.")
     keys = "ArrowUp" if wanted[0] > shown[0] else "ArrowDown"
     return Move(
         act("press", keys=keys), f"The spinner shows {shown[0]:g}, wanted is {text}; typing did not take."
@@ -283,7 +267,7 @@ def _shown_value(page: Page, handle: Element) -> float | None:
 def _nudge(scene: Scene, handle: Element, shown: float, number: float) -> Answer:
     """Move a slider by keys; what a key does is read from the values before."""
     if "focused" not in handle.states:
-        focus = Move(act("click", handle), f"{said(handle).capitalize()} takes keys once it is clicked.")
+        focus = Move(act("click", handle), f"{said(handle, first=True)} takes keys once it is clicked.")
         if scene.allowed(focus) and scene.past.touched(handle.ref, "click") < 2:
             return focus
     jump = _learned_jump(scene, shown)

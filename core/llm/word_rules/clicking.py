@@ -3,9 +3,11 @@
 import re
 
 from core.llm.word_rules.comparing import by_extreme
-from core.llm.word_rules.move import Answer, Intent, Move, Scene, act, said
+from core.llm.word_rules.intent import Intent
+from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import GOOD, colour_of, hints, is_next
 from core.llm.word_rules.revealing import reveal
+from core.llm.word_rules.roles import role_of
 from core.llm.word_rules.shapes import described
 from core.llm.word_rules.words import NUMBER, alike, colour, norm, shades, short, words
 from core.observation import Element
@@ -29,7 +31,11 @@ def _near(scene: Scene, intent: Intent) -> list[Element]:
 
 
 def _clicked(scene: Scene, element: Element, intent: Intent) -> Answer:
-    move = Move(act("click", element), f"{said(element).capitalize()} is what is asked for.", finishes=True)
+    icon = intent.subject and not element.name and scene.page.may("hover", element)
+    if icon and not scene.past.touched(element.ref, "hover"):
+        # Icons often change under the pointer, and a click that comes with it can miss.
+        return Move(act("hover", element), f"{said(element, first=True)} is pointed at first.")
+    move = Move(act("click", element), f"{said(element, first=True)} is what is asked for.", finishes=True)
     if scene.allowed(move):
         return move
     hover = Move(act("double_click", element), f"A click on {said(element)} did not work.", finishes=True)
@@ -52,7 +58,7 @@ def find(scene: Scene, intent: Intent) -> Element | None:
     looks = described(page, intent.text, among) if not intent.quoted else []
     if looks:
         return page.nth(looks, intent.place or 1)
-    painted = by_colour(page, intent.names[0], among) if not intent.quoted else []
+    painted = by_colour(intent.names[0], among) if not intent.quoted else []
     if painted:
         return page.nth(painted, intent.place or 1)
     if intent.place is not None and not intent.quoted:
@@ -73,8 +79,6 @@ def find(scene: Scene, intent: Intent) -> Element | None:
 
 def _by_kind(scene: Scene, intent: Intent, among: list[Element]) -> Element | None:
     """Return an element of a kind that the name itself tells, as in: a "checkbox" widget."""
-    from core.llm.word_rules.objective import role_of
-
     roles, word = role_of(intent.names[0])
     if not roles or norm(intent.names[0]) not in (word, word + "s"):
         return None
@@ -117,7 +121,7 @@ def _result(scene: Scene, intent: Intent, among: list[Element]) -> Element | Non
     return scene.page.nth(entries, place - turned * len(entries)) if entries else None
 
 
-def by_colour(page: object, text: str, among: list[Element]) -> list[Element]:
+def by_colour(text: str, among: list[Element]) -> list[Element]:
     """Return the painted boxes of a colour that a text names; unpainted ones count as white."""
     asked = next((found for word in words(text) if (found := colour(word))), None)
     if asked is None:
@@ -202,12 +206,12 @@ def _click_several(scene: Scene, intent: Intent) -> Answer:
             if found is not None:
                 targets.append(found)
     elif intent.names:
-        targets = by_colour(page, intent.names[0], clickable) or [
+        targets = by_colour(intent.names[0], clickable) or [
             one for one in clickable if page.score(one, intent.names[0], intent.roles) >= GOOD
         ]
     for one in targets:
         if one.ref not in done:
-            move = Move(act("click", one), f"{said(one).capitalize()} is one of those asked for.")
+            move = Move(act("click", one), f"{said(one, first=True)} is one of those asked for.")
             if scene.allowed(move):
                 return move
     return "done" if done else reveal(scene, wanted(intent))
@@ -219,7 +223,7 @@ def opened_subject(scene: Scene, intent: Intent) -> Move | None:
         return None
     for owner in scene.page.mentions(intent.subject):
         if scene.page.may("click", owner) and not scene.past.touched(owner.ref, "click"):
-            move = Move(act("click", owner), f"{said(owner).capitalize()} is the one it is about; open it.")
+            move = Move(act("click", owner), f"{said(owner, first=True)} is the one it is about; open it.")
             if scene.allowed(move):
                 return move
     return None

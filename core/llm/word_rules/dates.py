@@ -74,7 +74,7 @@ def pick_date(scene: Scene, day: date, field: str = "") -> Answer:
             return move
     if read_date(target.value) == day:
         return "done"
-    move = Move(act("click", target), f"{said(target).capitalize()} opens a calendar.")
+    move = Move(act("click", target), f"{said(target, first=True)} opens a calendar.")
     return move if scene.allowed(move) else None
 
 

@@ -1,29 +1,37 @@
 """The next move: the first part of the objective that is not done, and the rule for its kind."""
 
 import re
+from collections import Counter
 
+from core.action import Action
 from core.llm.protocol import PromptView
+from core.llm.word_rules.adding import add
 from core.llm.word_rules.answering import counted
 from core.llm.word_rules.choosing import select
 from core.llm.word_rules.clicking import click
 from core.llm.word_rules.comparing import by_extreme
 from core.llm.word_rules.dragging import drag
-from core.llm.word_rules.filling import fill, picked_suggestion, suggestions
+from core.llm.word_rules.filling import fill
+from core.llm.word_rules.intent import Intent, Objective
 from core.llm.word_rules.messages import read_message_request
-from core.llm.word_rules.move import Answer, Intent, Move, Scene, act, said
-from core.llm.word_rules.objective import Objective, read_objective
-from core.llm.word_rules.page import Page, is_submit
+from core.llm.word_rules.move import Answer, Move, Scene, act, said
+from core.llm.word_rules.objective import read_objective
+from core.llm.word_rules.page import FIELD_ROLES, Page, is_submit
 from core.llm.word_rules.past import Past
-from core.llm.word_rules.repeating import add, guess, until
 from core.llm.word_rules.revealing import candidates, expand, next_page, scrolled_to_end
 from core.llm.word_rules.searching import read_details, search
-from core.llm.word_rules.shapes import kind_names
 from core.llm.word_rules.words import norm
 from core.permissible import Permissible
 
 ASKS = re.compile(
     r"^(?:how|what|which|who|when|where|is|are|does|do|tell|list|give me)\b|\?\s*$", re.IGNORECASE
 )
+LOOK_AROUND = 8
+"""Steps spent on trying things where no word of the objective is understood."""
+_LASTING = re.compile(
+    r"\b(?:delete|remove|trash|erase|buy|pay|order|book|send|sign|log\s?out|unsubscribe)\b", re.IGNORECASE
+)
+_DECLINES = frozenset(("cancel", "no", "dismiss", "stay", "not now", "close", "later"))
 
 
 def understand(text: str) -> Objective:
@@ -37,7 +45,10 @@ def next_move(view: PromptView, permissible: Permissible) -> Move:
     page = Page(view, permissible)
     past = Past(view.history)
     parts = objective.intents
+    if (move := put_off(Scene(objective, page, past, 0))) is not None:
+        return move
     stuck: Scene | None = None
+    counted_as_done: Counter[str] = Counter()
     for number, intent in enumerate(parts, start=1):
         if past.finished(number):
             continue
@@ -46,6 +57,10 @@ def next_move(view: PromptView, permissible: Permissible) -> Move:
         if answer == "done":
             continue
         if isinstance(answer, Move):
+            text = str(answer.action)
+            if answer.finishes and past.unmarked(answer.action) > counted_as_done[text]:
+                counted_as_done[text] += 1
+                continue
             if stuck is not None and intent.kind == "click":
                 break
             return _told(scene, answer, len(parts))
@@ -60,7 +75,7 @@ def next_move(view: PromptView, permissible: Permissible) -> Move:
             answer = click(later, rest)
             if isinstance(answer, Move) and not past.finished(later.part):
                 return _told(later, answer, len(parts))
-    return _after_all(Scene(objective, page, past, 0), bool(parts))
+    return _after_all(Scene(objective, page, past, 0), stuck=stuck is not None)
 
 
 def _told(scene: Scene, move: Move, count: int) -> Move:
@@ -71,13 +86,13 @@ def _told(scene: Scene, move: Move, count: int) -> Move:
 def _answer(scene: Scene, intent: Intent) -> Answer:
     match intent.kind:
         case "click":
-            return _best_description(scene, intent) or click(scene, intent)
+            return click(scene, intent)
         case "fill":
             return fill(scene, intent)
         case "select":
             return select(scene, intent)
         case "expand":
-            return _expand(scene, intent)
+            return _expand(scene)
         case "focus":
             return _focus(scene, intent)
         case "wait":
@@ -92,23 +107,17 @@ def _answer(scene: Scene, intent: Intent) -> Answer:
             return _count(scene)
         case "drag":
             return drag(scene, intent)
-        case "until":
-            return until(scene, intent)
-        case "guess":
-            return guess(scene, intent)
         case "add":
             return add(scene, intent)
     return None
 
 
-def _expand(scene: Scene, intent: Intent) -> Answer:
+def _expand(scene: Scene) -> Answer:
     """Open what hides the target of the part that follows; skipped where that is to be seen."""
     following = scene.objective.intents[scene.part : scene.part + 1]
     if following and following[0].quoted:
         return "done"
-    del intent
-    answer = expand(scene, "it")
-    return "done" if isinstance(answer, str) else answer
+    return expand(scene)
 
 
 def _focus(scene: Scene, intent: Intent) -> Answer:
@@ -121,7 +130,7 @@ def _focus(scene: Scene, intent: Intent) -> Answer:
     element = page.nth(fields, intent.place or 1)
     if element is None:
         return None
-    return Move(act("click", element), f"{said(element).capitalize()} is to have the focus.", True)
+    return Move(act("click", element), f"{said(element, first=True)} is to have the focus.", True)
 
 
 def _scroll(scene: Scene, intent: Intent) -> Answer:
@@ -134,8 +143,29 @@ def _scroll(scene: Scene, intent: Intent) -> Answer:
         return move if scene.allowed(move) else "done"
     if scrolled_to_end(scene, boxes[0], down):
         return "done"
+    steps = [action for _, action, ok in scene.past.of_part(scene.part) if ok]
+    if re.search(r"\b(?:bottom|end|top)\b", intent.text) and page_key(steps) is None:
+        if not scene.page.may("click", boxes[0]):
+            move = Move(
+                act("scroll", boxes[0], direction=direction), f"The objective asks to scroll {direction}."
+            )
+            return move if len(steps) < 6 and scene.allowed(move) else "done"
+        if "focused" not in boxes[0].states and not any(action.kind == "click" for action in steps):
+            return Move(
+                act("click", boxes[0]), f"{said(boxes[0], first=True)} takes keys once it is clicked."
+            )
+        return Move(
+            act("press", keys="Control+End" if down else "Control+Home"), f"The key goes {direction} at once."
+        )
     move = Move(act("scroll", boxes[0], direction=direction), f"The objective asks to scroll {direction}.")
     return move if scene.allowed(move) else "done"
+
+
+def page_key(steps: list[Action]) -> Action | None:
+    """Return the step that pressed a key to go to an end, if there was one."""
+    return next(
+        (one for one in steps if one.kind == "press" and one.keys in ("Control+End", "Control+Home")), None
+    )
 
 
 def _count(scene: Scene) -> Answer:
@@ -149,38 +179,46 @@ def _count(scene: Scene) -> Answer:
     return Move(act("stop", answer=str(number)), f"There are {number}.", True)
 
 
-def _best_description(scene: Scene, intent: Intent) -> Answer:
-    """Click the button that names what is drawn, where the part asks for what describes it."""
-    if not re.search(r"\b(?:describes?|identif|matches|corresponds)\b", intent.text, re.IGNORECASE):
+def put_off(scene: Scene) -> Move | None:
+    """Return a click that declines a question which holds up the fields of the page and was not asked for."""
+    page = scene.page
+    if not any(one.role in FIELD_ROLES and "disabled" in one.states for one in page.elements):
         return None
-    kinds = kind_names(scene.page)
-    for kind in kinds:
-        for one in scene.page.can("click"):
-            if one.role == "button" and norm(one.name) == kind:
-                return Move(act("click", one), f"The drawn thing is a {kind}.", True)
+    asked = [one for one in page.elements if one.name.rstrip().endswith("?") and not page.may("click", one)]
+    if not asked:
+        return None
+    after = page.after(asked[-1])
+    for one in after:
+        if page.may("click", one) and norm(one.name) in _DECLINES:
+            if norm(one.name) in norm(scene.objective.text):
+                return None
+            move = Move(act("click", one), f'The page asks "{asked[-1].name}"; that was not asked for.')
+            return move if scene.allowed(move) else None
     return None
 
 
 def explore(scene: Scene) -> Move | None:
     """Return an untried way to see more of the page."""
     for one in candidates(scene):
-        move = Move(act("click", one), f"{said(one).capitalize()} may show more.")
+        move = Move(act("click", one), f"{said(one, first=True)} may show more.")
         if scene.allowed(move):
             return move
     return next_page(scene, "what is asked for")
 
 
-def _after_all(scene: Scene, had_parts: bool) -> Move:
-    """Return what remains once every part is done: a submit that is still waiting, else a stop."""
+def _after_all(scene: Scene, *, stuck: bool) -> Move:
+    """Return what remains: a submit that is still waiting, a look around where nothing was understood, a stop.
+
+    Where a part could not be done, nothing is submitted.
+    """
     page, past = scene.page, scene.past
     question = bool(ASKS.search(scene.objective.text))
-    last = past.actions[-1][1].kind if past.actions else ""
     changed = [
         index
         for index, (_, action, ok) in enumerate(past.actions)
         if ok and action.kind in ("type", "select", "check", "drag", "press")
     ]
-    submits = [one for one in page.can("click") if is_submit(one)]
+    submits = [] if stuck else [one for one in page.can("click") if is_submit(one)]
     for one in submits:
         clicked = [
             index
@@ -190,27 +228,23 @@ def _after_all(scene: Scene, had_parts: bool) -> Move:
             and any(getattr(target, "ref", None) == one.ref for target in action.targets)
         ]
         if not clicked or (changed and changed[-1] > clicked[-1]):
-            move = Move(act("click", one), f"{said(one).capitalize()} ends it.")
+            move = Move(act("click", one), f"{said(one, first=True)} ends it.")
             if scene.allowed(move):
                 return move
     extreme = by_extreme(page, scene.objective.text, page.can("click"))
     if extreme is not None and not past.touched(extreme.ref):
         return Move(
-            act("click", extreme), f"{said(extreme).capitalize()} fits the superlative of the objective."
+            act("click", extreme), f"{said(extreme, first=True)} fits the superlative of the objective."
         )
-    if not had_parts and not question:
+    if not scene.objective.intents and not question and len(past.actions) < LOOK_AROUND:
         for one in page.can("click"):
-            if not past.tried(one.ref) and len(past.actions) < 8:
+            if not past.tried(one.ref) and not _LASTING.search(f"{one.name} {one.detail}"):
                 move = Move(
                     act("click", one), f"Nothing in the objective is understood; {said(one)} was not tried."
                 )
                 if scene.allowed(move):
                     return move
-    del last
     number = counted(scene) if question else None
     if number is not None:
         return Move(act("stop", answer=str(number)), f"The answer is {number}.")
     return Move(act("stop"), "Nothing is left to do that the words of the objective name.")
-
-
-__all__ = ["explore", "next_move", "picked_suggestion", "suggestions", "understand"]

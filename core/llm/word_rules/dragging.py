@@ -3,13 +3,14 @@
 import re
 
 from core.action import RefTarget
-from core.llm.word_rules.move import Answer, Intent, Move, Scene, act, said
+from core.llm.word_rules.intent import Intent
+from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import colour_of
 from core.llm.word_rules.shapes import Drawn, drawn, matching
 from core.llm.word_rules.words import NUMBER, colour, norm, numbers, ordinal, words
 from core.observation import Element
 
-_WAYS = {"up": "up", "down": "down", "left": "left", "right": "right"}
+_WAYS = {"up": -1, "left": -1, "down": 1, "right": 1}
 
 
 def drag(scene: Scene, intent: Intent) -> Answer:
@@ -50,26 +51,14 @@ def _in_list(scene: Scene, intent: Intent) -> Answer:
     if place is not None:
         goal: int | None = place - 1 if place > 0 else len(items) - 1
     else:
-        goal = _beside(at, spoken, len(items), re.search(r"by\s+(\w+)", intent.text))
+        way = next((_WAYS[word] for word in spoken if word in _WAYS), None)
+        goal = None if way is None else at + way
     if goal is None or not 0 <= goal < len(items):
         return None
     if goal == at:
         return "done"
-    why = f"{said(item).capitalize()} is to go where {said(items[goal])} is."
+    why = f"{said(item, first=True)} is to go where {said(items[goal])} is."
     return _dragged(scene, item, items[goal], why, finishes=True)
-
-
-def _beside(at: int, spoken: list[str], count: int, by: re.Match[str] | None) -> int | None:
-    side = next((_WAYS[word] for word in spoken if word in _WAYS), None)
-    across = round(count**0.5) if count in (4, 9, 16, 25) else 1
-    del by
-    if side == "up":
-        return at - across
-    if side == "down":
-        return at + across
-    if side == "left":
-        return at - 1
-    return at + 1 if side == "right" else None
 
 
 def _sort(scene: Scene, text: str) -> Answer:
@@ -103,7 +92,7 @@ def _into(scene: Scene, what: str, where: str, before: str) -> Answer:
         else []
     )
     if not large:
-        return _smaller_into_larger(scene, what)
+        return None
     paint = next((found for word in words(where) if (found := colour(word))), None)
     boxes = [box for box in large if paint is None or colour_of(box.element) == paint]
     if "left" in words(where):
@@ -121,27 +110,43 @@ def _into(scene: Scene, what: str, where: str, before: str) -> Answer:
 
 
 def _drag_all(scene: Scene, meant: list[Drawn], box: Drawn) -> Answer:
+    place = _free_place(scene, box)
     for thing in meant:
         if scene.past.touched(thing.element.ref, "drag"):
             continue
-        why = f"{said(thing.element).capitalize()} belongs into the {box.colour} box."
-        move = _dragged(scene, thing.element, box.element, why, finishes=False)
+        why = f"{said(thing.element, first=True)} belongs into the {box.colour} box."
+        move = _dragged(scene, thing.element, place, why, finishes=False)
         if move is not None:
             return move
     return "done"
 
 
-def _smaller_into_larger(scene: Scene, what: str) -> Answer:
-    """Drag the one thing that can be dragged onto the one that cannot, named by their sizes."""
-    page = scene.page
-    if not re.search(r"smaller|small|little", what):
-        return None
-    small = next((one for one in page.can("drag") if norm(one.name) in ("s", "small")), None)
-    large = next(
-        (one for one in page.elements if norm(one.name) in ("l", "large", "big") and one is not small), None
-    )
-    if small is None or large is None:
-        return None
-    return _dragged(
-        scene, small, large, f"{said(small).capitalize()} goes into {said(large)}.", finishes=True
-    )
+def _free_place(scene: Scene, box: Drawn) -> Element:
+    """Return the box, or what was dropped on it last: that covers the middle of it now."""
+    for _, action, ok in reversed(scene.past.actions):
+        if (
+            ok
+            and action.kind == "drag"
+            and box.element.ref in _drop_chain(scene, getattr(action.target, "ref", None))
+        ):
+            return scene.page.by_ref(getattr(action.target, "ref", -1)) or box.element
+    return box.element
+
+
+def _drop_chain(scene: Scene, ref: int | None) -> set[int]:
+    """Return what an element was dropped on, and what that was dropped on, and so on."""
+    chain: set[int] = set()
+    while ref is not None:
+        on = next(
+            (
+                getattr(action.to, "ref", None)
+                for _, action, ok in scene.past.actions
+                if ok and action.kind == "drag" and getattr(action.target, "ref", None) == ref
+            ),
+            None,
+        )
+        if on is None or on in chain:
+            break
+        chain.add(on)
+        ref = on
+    return chain

@@ -3,11 +3,12 @@
 import re
 from datetime import date
 
-from core.llm.word_rules.answering import computed, copied
+from core.llm.word_rules.answering import computed, copied, looked_up
 from core.llm.word_rules.dates import pick_date, read_date
-from core.llm.word_rules.move import Answer, Intent, Move, Scene, act, said
-from core.llm.word_rules.objective import ROLE_WORDS, stem_plural
+from core.llm.word_rules.intent import Intent
+from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.revealing import reveal
+from core.llm.word_rules.roles import ROLE_WORDS, singular
 from core.llm.word_rules.words import alike, norm, ordinal, short, words
 from core.observation import Element
 
@@ -24,12 +25,12 @@ def fill(scene: Scene, intent: Intent) -> Answer:
         return _fill_by_suggestion(scene, intent, match[1], match[2] or "")
     value = intent.value
     if intent.source:
-        found = computed(scene) if intent.source == "answer" else copied(scene, intent)
+        found = computed(scene) if intent.source == "answer" else copied(scene)
         if found is None:
             return None
         value = found
     day = read_date(value) if re.search(r"date|day|when", intent.field) or read_date(value) else None
-    targets = fields_for(scene, intent, value)
+    targets = fields_for(scene, intent)
     if not targets and day is not None:
         return pick_date(scene, day, intent.field)
     if not targets:
@@ -79,7 +80,7 @@ def holds(scene: Scene, element: Element, value: str) -> bool:
     return typed and (bool(element.value) or element.role == "generic")
 
 
-def fields_for(scene: Scene, intent: Intent, value: str) -> list[Element]:
+def fields_for(scene: Scene, intent: Intent) -> list[Element]:
     """Return the fields meant, in page order: one, or all where the part says both or all."""
     page = scene.page
     fields = page.fields()
@@ -88,7 +89,7 @@ def fields_for(scene: Scene, intent: Intent, value: str) -> list[Element]:
     if intent.every:
         return fields
     spoken = [
-        word for word in words(intent.field) if word not in _FILLER and stem_plural(word) not in ROLE_WORDS
+        word for word in words(intent.field) if word not in _FILLER and singular(word) not in ROLE_WORDS
     ]
     spoken = [word for word in spoken if ordinal(word) is None and any(char.isalnum() for char in word)]
     if intent.place is not None:
@@ -102,7 +103,6 @@ def fields_for(scene: Scene, intent: Intent, value: str) -> list[Element]:
         top = max(score for score, _ in scored)
         if top >= 0.5:
             return [next(one for score, one in scored if score == top)]
-    del value
     source = [one for one in fields if one.value and not scene.past.touched(one.ref, "type")]
     open_fields = [one for one in fields if one not in source or len(fields) == 1] or fields
     return open_fields[:1]
@@ -110,8 +110,6 @@ def fields_for(scene: Scene, intent: Intent, value: str) -> list[Element]:
 
 def _fill_by_labels(scene: Scene) -> Answer:
     """Fill every field with what the page says of its label."""
-    from core.llm.word_rules.answering import looked_up
-
     for element in scene.page.fields():
         label = next(iter(scene.page.labels(element)), "")
         value = looked_up(scene, label, but=element)
@@ -139,7 +137,7 @@ def picked_suggestion(scene: Scene, value: str) -> Move | None:
         one for one in suggestions(scene) if norm(value) in norm(one.name) or norm(one.name) in norm(value)
     ]
     for one in sorted(fitting, key=lambda one: -alike(value, one.name)):
-        move = Move(act("click", one), f"{said(one).capitalize()} is the suggestion that fits.")
+        move = Move(act("click", one), f"{said(one, first=True)} is the suggestion that fits.")
         if scene.allowed(move):
             return move
     return None
@@ -147,7 +145,7 @@ def picked_suggestion(scene: Scene, value: str) -> Move | None:
 
 def _fill_by_suggestion(scene: Scene, intent: Intent, begin: str, end: str) -> Answer:
     """Type the beginning and choose the suggestion with that beginning and end."""
-    fields = fields_for(scene, intent, begin)
+    fields = fields_for(scene, intent)
     if not fields:
         return reveal(scene, intent.field or begin)
     field = fields[0]
@@ -161,7 +159,7 @@ def _fill_by_suggestion(scene: Scene, intent: Intent, begin: str, end: str) -> A
     for one in suggestions(scene):
         if fits(one.name):
             move = Move(
-                act("click", one), f"{said(one).capitalize()} begins and ends as asked.", finishes=True
+                act("click", one), f"{said(one, first=True)} begins and ends as asked.", finishes=True
             )
             if scene.allowed(move):
                 return move

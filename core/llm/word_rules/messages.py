@@ -2,7 +2,7 @@
 
 import re
 
-from core.llm.word_rules.objective import Intent, Objective
+from core.llm.word_rules.intent import Intent, Objective
 
 _MESSAGE = re.compile(r"\b(?:e-?mails?|mails?|messages?|inbox|conversation|letter|note)\b", re.IGNORECASE)
 _FORWARD = re.compile(
@@ -16,9 +16,12 @@ _DELETE = re.compile(
 _STAR = re.compile(r"\b(?:star(?:red)?|important|favou?rite|importance|flag)\b", re.IGNORECASE)
 _NAME = r"(@?[A-Z][\w-]+)"
 _NOT_NAMES = frozenset(
-    "find give send forward reply please can could i you the my look locate go open delete in search mark star read "
-    "respond remove email emails inbox i'd would click navigate get pass re fwd take show let move choose select trash "
-    "make for to from and want need answer tell message help write".split()
+    re.findall(
+        r"\S+",
+        "find give send forward reply please can could i you the my look locate go open delete in search "
+        "mark star read respond remove email emails inbox i'd would click navigate get pass re fwd take show "
+        "let move choose select trash make for to from and want need answer tell message help write",
+    )
 )
 
 
@@ -29,7 +32,9 @@ def read_message_request(text: str) -> Objective | None:
     said = (quoted[1] or quoted[2]) if quoted else ""
     names = [name for name in re.findall(_NAME, bare) if name.casefold().removesuffix("'s") not in _NOT_NAMES]
     names = list(dict.fromkeys(names))
-    if not _MESSAGE.search(bare) and not (len(names) == 2 and _FORWARD.search(bare) and _sent_by(bare, names)):
+    if not _MESSAGE.search(bare) and not (
+        len(names) == 2 and _FORWARD.search(bare) and _sent_by(bare, names)
+    ):
         return None
     verb = _verb(bare, names, said)
     if verb is None:

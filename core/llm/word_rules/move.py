@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from core.action import ACTION, Action, RefTarget
-from core.llm.word_rules.objective import Intent, Objective
+from core.llm.word_rules.intent import Objective
 from core.llm.word_rules.page import Page
 from core.llm.word_rules.past import Past
 from core.observation import Element, Ref
@@ -43,9 +43,6 @@ class Scene:
         most = 40 if move.action.kind in ("press", "scroll") else 14 if move.action.kind == "click" else 3
         return self.past.times(move.action) < most
 
-    def later_text(self) -> str:
-        return self.objective.text
-
 
 def act(kind: str, element: Element | Ref | None = None, **arguments: Any) -> Action:
     """Return an action; an element becomes its target by ref."""
@@ -55,11 +52,9 @@ def act(kind: str, element: Element | Ref | None = None, **arguments: Any) -> Ac
     return ACTION.validate_python({"kind": kind, **arguments})
 
 
-def said(element: Element) -> str:
-    """Return an element in a few words for a thought."""
+def said(element: Element, *, first: bool = False) -> str:
+    """Return an element in a few words for a thought; `first` where they begin the sentence."""
+    article = "The" if first else "the"
     name = element.name or element.detail.split(",")[0]
     name = name if len(name) <= 40 else name[:39] + "…"
-    return f'the {element.role} "{name}"' if name else f"the {element.role} [{element.ref}]"
-
-
-__all__ = ["Answer", "Intent", "Move", "Scene", "act", "said"]
+    return f'{article} {element.role} "{name}"' if name else f"{article} {element.role} [{element.ref}]"

@@ -4,15 +4,29 @@ import re
 from collections.abc import Iterable
 
 from core.llm.protocol import PromptView
-from core.llm.word_rules.words import alike, norm, ordinal, same_meaning, stem, words
+from core.llm.word_rules.words import alike, norm, stem, words
 from core.observation import Element, Ref
 from core.permissible import Permissible
 
 _HINT = re.compile(r"[#.]([\w-]+)")
 _LABEL_ROLES = frozenset(
-    "text columnheader rowheader cell paragraph heading term label strong gridcell".split()
+    (
+        "text",
+        "columnheader",
+        "rowheader",
+        "cell",
+        "paragraph",
+        "heading",
+        "term",
+        "label",
+        "strong",
+        "gridcell",
+    )
 )
 FIELD_ROLES = frozenset(("textbox", "searchbox", "spinbutton", "combobox"))
+_ENDINGS = frozenset(
+    ("submit", "send", "save", "done", "ok", "search", "login", "order", "finish", "confirm", "apply", "go")
+)
 GOOD = 0.6
 """From which likeness on an element is taken for what the words mean."""
 
@@ -94,6 +108,9 @@ class Page:
     def beside(self, element: Element) -> str:
         """Return the text right before an element, in its row or paragraph, else right after a box."""
         at = self.index(element)
+        if element.role in FIELD_ROLES and self._labels_follow():
+            after = self.elements[at + 1] if at + 1 < len(self.elements) else None
+            return after.name if after is not None else ""
         back = at - 1
         while (
             back > 0
@@ -111,6 +128,20 @@ class Page:
             if after.role in _LABEL_ROLES:
                 return after.name
         return ""
+
+    def _labels_follow(self) -> bool:
+        """Tell whether labels stand after their fields: each has one there, and the first has none before."""
+        at = [index for index, one in enumerate(self.elements) if one.role in FIELD_ROLES]
+        if len(at) < 2:
+            return False
+
+        def is_label(index: int) -> bool:
+            one = self.elements[index] if 0 <= index < len(self.elements) else None
+            return (
+                one is not None and bool(one.name) and one.role in _LABEL_ROLES and not self.may("click", one)
+            )
+
+        return all(is_label(index + 1) for index in at) and not is_label(at[0] - 1)
 
     def score(self, element: Element, name: str, roles: Iterable[str] = (), role_word: str = "") -> float:
         """Return how well an element answers to a name; roles asked for count a little."""
@@ -170,8 +201,9 @@ def _repeats(text: str, objective: str) -> bool:
     name = norm(text)
     if name in objective and len(name) >= 0.5 * len(objective):
         return True
-    mine, asked = words(text), set(words(objective))
-    return len(mine) >= 4 and sum(1 for word in mine if word in asked) / len(mine) > 0.9
+    mine = [word for word in words(text) if word[-1].isalnum()]
+    asked = {word for word in words(objective) if word[-1].isalnum()}
+    return len(mine) >= max(4, len(asked) / 2) and sum(1 for word in mine if word in asked) / len(mine) > 0.9
 
 
 def hints(element: Element) -> list[str]:
@@ -182,7 +214,8 @@ def hints(element: Element) -> list[str]:
 def colour_of(element: Element) -> str:
     """Return the colour an element is shown in, or an empty text."""
     first = re.match(
-        r"(?:(?:light|dark) )?(red|orange|yellow|green|cyan|blue|purple|magenta|pink|brown|black|white|grey)\b",
+        r"(?:(?:light|dark) )?"
+        r"(red|orange|yellow|green|cyan|blue|purple|magenta|pink|brown|black|white|grey)\b",
         element.detail,
     )
     return first[1] if first else ""
@@ -205,15 +238,4 @@ def is_submit(element: Element) -> bool:
     if element.role not in ("button", "generic", "link"):
         return False
     mine = words(element.name)
-    return bool(mine) and len(mine) <= 3 and stem(mine[0].strip("!")) in (
-        "submit", "send", "save", "done", "ok", "search", "login", "order", "finish", "confirm", "apply", "go",
-    )  # fmt: skip
-
-
-def has_word(text: str, *wanted: str) -> bool:
-    """Tell whether a text holds one of some words, in any ending."""
-    stems = {stem(word) for word in words(text)}
-    return any(stem(word) in stems or any(same_meaning(word, one) for one in stems) for word in wanted)
-
-
-__all__ = ["GOOD", "Page", "colour_of", "has_word", "hints", "is_next", "is_submit", "ordinal"]
+    return bool(mine) and len(mine) <= 3 and stem(mine[0].strip("!")) in _ENDINGS

@@ -31,6 +31,15 @@ class Past:
             for turn, _, ok in self.actions
         )
 
+    def unmarked(self, action: Action) -> int:
+        """Return how often this action was carried out by someone who told no part, as a person does."""
+        text = str(action)
+        return sum(
+            1
+            for turn, one, ok in self.actions
+            if ok and str(one) == text and not _TOWARDS.match(turn.thought)
+        )
+
     def of_part(self, part: int) -> list[tuple[Turn, Action, bool]]:
         """Return the steps that served a part."""
         return [

@@ -2,12 +2,14 @@
 
 import re
 
-from core.llm.word_rules.move import Move, Scene, act, said
+from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import hints, is_next
 from core.llm.word_rules.words import norm, stem, words
 from core.observation import Element
 
-_OPENERS = frozenset("expand expandable hitarea toggle menu more dropdown arrow caret open".split())
+_OPENERS = frozenset(
+    ("expand", "expandable", "hitarea", "toggle", "menu", "more", "dropdown", "arrow", "caret", "open")
+)
 _SIGNS = frozenset(("+", "▸", "▶", "▾", "▼", "…", "...", "☰", "⋮", "⋯", "more", "menu"))
 
 
@@ -17,6 +19,21 @@ def reveal(scene: Scene, wanted: str, near: list[Element] | None = None) -> Move
     What is among `near` goes first.
     """
     first = {one.ref for one in near or ()}
+    last = scene.past.actions[-1][1] if scene.past.actions else None
+    if (
+        last is not None
+        and last.kind == "click"
+        and any(getattr(one, "ref", None) in first for one in last.targets)
+    ):
+        return Move(act("wait", seconds=1.0), "What was opened may show more in a moment.")
+    for element in near or ():
+        # A control that changes its looks under the pointer can miss the first click.
+        if (
+            _hinted(element)
+            and scene.past.touched(element.ref, "click") == 1
+            and scene.page.may("click", element)
+        ):
+            return Move(act("click", element), f"{said(element, first=True)} has shown nothing; once more.")
     for element in sorted(candidates(scene), key=lambda one: one.ref not in first):
         move = Move(act("click", element), f'"{wanted}" is not to be seen; {said(element)} may hold it.')
         if scene.allowed(move):
@@ -57,14 +74,16 @@ def candidates(scene: Scene) -> list[Element]:
             continue
         if "collapsed" in one.states or (one.role in ("tab", "treeitem")):
             plain.append(one)
-        elif norm(one.name) in _SIGNS or one.name.strip() in _SIGNS:
+        elif norm(one.name) in _SIGNS or one.name.strip() in _SIGNS or _hinted(one):
             hinted.append(one)
-        elif not one.name and any(
-            stem(word) in _OPENERS or word in _OPENERS for hint in hints(one) for word in words(hint)
-        ):
-            if "collapsable" not in one.detail and "close" not in one.detail:
-                hinted.append(one)
     return plain + hinted
+
+
+def _hinted(one: Element) -> bool:
+    """Tell whether an unnamed element hints that it opens something."""
+    if one.name or "collapsable" in one.detail or "close" in one.detail:
+        return False
+    return any(stem(word) in _OPENERS or word in _OPENERS for hint in hints(one) for word in words(hint))
 
 
 def next_page(scene: Scene, wanted: str) -> Move | None:
@@ -79,12 +98,12 @@ def next_page(scene: Scene, wanted: str) -> Move | None:
     return None
 
 
-def expand(scene: Scene, wanted: str) -> Move | None | str:
+def expand(scene: Scene) -> Answer:
     """Answer a part that asks to expand something: done once anything of the page was opened for it."""
     if any(ok for _, _, ok in scene.past.of_part(scene.part)):
         return "done"
     for one in candidates(scene):
-        move = Move(act("click", one), f"{said(one).capitalize()} is to be opened.", finishes=True)
+        move = Move(act("click", one), f"{said(one, first=True)} is to be opened.", finishes=True)
         if scene.allowed(move):
             return move
     return "done"

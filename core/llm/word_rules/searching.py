@@ -2,11 +2,11 @@
 
 import re
 
-from core.llm.word_rules.dates import pick_date, read_date, shown_month
-from core.llm.word_rules.move import Answer, Intent, Move, Scene, act, said
-from core.llm.word_rules.objective import Objective
+from core.llm.word_rules.dates import read_date
+from core.llm.word_rules.intent import Intent, Objective
+from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import is_submit
-from core.llm.word_rules.words import alike, content_words, norm, short, stem, words
+from core.llm.word_rules.words import content_words, norm, short, stem, words
 from core.observation import Element
 
 _DETAIL = re.compile(r"\b(from|to):\s*(.+?)(?=\s+(?:to:|from:|on\s+\d)|$)", re.IGNORECASE)
@@ -51,7 +51,7 @@ def search(scene: Scene, intent: Intent) -> Answer:
             return move
     for one in scene.page.can("click"):
         if is_submit(one) and not scene.past.touched(one.ref, "click"):
-            return Move(act("click", one), f"{said(one).capitalize()} starts the search.", finishes=True)
+            return Move(act("click", one), f"{said(one, first=True)} starts the search.", finishes=True)
     return "done"
 
 
@@ -84,8 +84,10 @@ def assigned(scene: Scene, fields: list[Element], text: str) -> list[tuple[Eleme
 def _kin(word: str, label: str) -> bool:
     """Tell whether a word belongs to a label: direct, directed, director."""
     first, second = stem(word), stem(label)
+    if {first, second} <= {"year", "date", "releas", "when"}:
+        return True
     length = min(len(first), len(second), 6)
-    return length >= 4 and first[:length] == second[:length] or norm(word) == norm(label)
+    return (length >= 4 and first[:length] == second[:length]) or norm(word) == norm(label)
 
 
 def _value_after(original: list[str], index: int) -> int | None:
@@ -102,6 +104,3 @@ def _value_after(original: list[str], index: int) -> int | None:
     ):
         at += 1
     return at if at < len(original) else None
-
-
-__all__ = ["alike", "assigned", "pick_date", "read_details", "search", "shown_month"]

@@ -8,7 +8,8 @@ from core.llm.word_rules.words import colour, stem, words
 from core.observation import Element
 
 _DRAWN = re.compile(
-    r"(?:\w+ )?(?:\w+ )?(text|circle|rectangle|triangle|quadrilateral|polygon|ellipse|path|line) (\d+)×(\d+) at (-?\d+),(-?\d+)"
+    r"(?:\w+ )?(?:\w+ )?(text|circle|rectangle|triangle|quadrilateral|polygon|ellipse|path|line)"
+    r" (\d+)×(\d+) at (-?\d+),(-?\d+)"
 )
 _KINDS = {
     "circle": ("circle",),
@@ -85,11 +86,3 @@ def described(page: Page, text: str, among: list[Element]) -> list[Element]:
     found = matching(page, text)
     refs = {one.ref for one in among}
     return [thing.element for thing in found or () if thing.element.ref in refs]
-
-
-def kind_names(page: Page) -> list[str]:
-    """Return the words for what is drawn on the page: one for each thing, most telling first."""
-    names: list[str] = []
-    for thing in drawn(page):
-        names.append({"digit": "number", "polygon": "triangle"}.get(thing.kind, thing.kind))
-    return names

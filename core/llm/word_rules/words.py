@@ -59,9 +59,12 @@ _NEAR_COLOURS = {
     "purple": ("purple", "magenta"),
 }
 _STOP_WORDS = frozenset(
-    "a an the of in on into onto to for from with by and or as at it its it's this that these those their his "
-    "her your my is are be below above following labeled labelled named called marked please all any item "
-    "items field fields".split()
+    re.findall(
+        r"\S+",
+        "a an the of in on into onto to for from with by and or as at it its it's this that these those "
+        "their his her your my is are be below above following labeled labelled named called marked please "
+        "all any item items field fields",
+    )
 )
 _SAME = (
     ("x", "close", "×", "✕"),

@@ -1,0 +1,121 @@
+"""What a tab is loading: the requests that are open, and where its navigation stands."""
+
+import asyncio
+from typing import Any
+from urllib.parse import urlsplit
+
+_SAME_DOCUMENT = frozenset({"sameDocument", "historySameDocument"})
+
+
+class Requests:
+    """The requests of a tab: which were begun since a moment, and are still open."""
+
+    WAITED_FOR = frozenset({"Document", "XHR", "Fetch", "Script", "Stylesheet"})
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.changed = asyncio.Event()
+        self._open: dict[str, tuple[int, str]] = {}
+        self._long: set[str] = set()
+
+    def begin(self, event: dict[str, Any]) -> None:
+        if event.get("type") in self.WAITED_FOR:
+            self.begun += 1
+            self._open.setdefault(event["requestId"], (self.begun, _address(event["request"]["url"])))
+            self.changed.set()
+
+    def end(self, event: dict[str, Any]) -> None:
+        if self._open.pop(event["requestId"], None) is not None:
+            self.changed.set()
+
+    def forget(self) -> None:
+        """Drop what is open: the document that asked for it is gone."""
+        self._open.clear()
+        self.changed.set()
+
+    def open_since(self, mark: int) -> int:
+        """Return how many requests begun after `mark` (an earlier `begun`) are awaited still."""
+        return sum(
+            1 for number, address in self._open.values() if number > mark and address not in self._long
+        )
+
+    def give_up(self, mark: int) -> None:
+        """Wait no more for addresses that kept a request open this long: they are polled."""
+        self._long.update(address for number, address in self._open.values() if number > mark)
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+class Loading:
+    """Where the navigation of a tab's main frame stands, told by the protocol's events."""
+
+    def __init__(self) -> None:
+        self.main_frame = ""
+        self.navigations = 0
+        """Counts documents begun in the main frame, so that a wait can tell whether one was."""
+        self.requested = False
+        """The page asked to navigate, and nothing has been begun yet."""
+        self.loaded = asyncio.Event()
+        self.loaded.set()
+        self.interactive = asyncio.Event()
+        """The document has been read; its pictures may still be coming."""
+        self.interactive.set()
+        self.changed = asyncio.Event()
+        self.reloading = False
+        self._under_way = False
+
+    def on_requested(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self.main_frame and event.get("disposition") == "currentTab":
+            self.requested = True
+            self.changed.set()
+
+    def on_cleared(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self.main_frame:
+            self.requested = False
+            self.changed.set()
+
+    def on_started(self, event: dict[str, Any]) -> None:
+        kind = event.get("navigationType", "")
+        if event["frameId"] != self.main_frame or kind in _SAME_DOCUMENT:
+            return
+        self.reloading = kind.startswith("reload")
+        self._begin()
+
+    def _begin(self) -> None:
+        self.navigations += 1
+        self.requested = False
+        self._under_way = True
+        self.loaded.clear()
+        self.interactive.clear()
+        self.changed.set()
+
+    def on_navigated(self, event: dict[str, Any]) -> bool:
+        """Take note of a new document; returns whether it is the main frame's."""
+        if event["frame"]["id"] != self.main_frame:
+            return False
+        if not self._under_way:
+            self._begin()
+        if event.get("type") == "BackForwardCacheRestore":
+            self.stop()
+        self.changed.set()
+        return True
+
+    def on_content(self, event: dict[str, Any]) -> None:
+        self.interactive.set()
+        self.changed.set()
+
+    def on_stopped(self, event: dict[str, Any]) -> None:
+        # Comes at the end of a load, and where a navigation came to nothing: a download, an empty answer.
+        if event["frameId"] == self.main_frame:
+            self.stop()
+
+    def stop(self) -> None:
+        """Wait no more for the navigation under way."""
+        self._under_way = False
+        self.requested = False
+        self.interactive.set()
+        self.loaded.set()
+        self.changed.set()

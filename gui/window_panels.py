@@ -1,0 +1,43 @@
+"""The panels of the window, one of each, and the docks they go into."""
+
+from PySide6.QtWidgets import QWidget
+
+from gui.panels.action_panel import ActionPanel
+from gui.panels.calls_panel import CallsPanel
+from gui.panels.log_panel import LogPanel
+from gui.panels.observation_panel import ObservationPanel
+from gui.panels.permissible_panel import PermissiblePanel
+from gui.panels.prompt_panel import PromptPanel
+from gui.panels.runs_panel import RunsPanel
+from gui.panels.stack_panel import StackPanel
+from gui.panels.state_panel import StatePanel
+from gui.panels.words_panel import EXEMPLARS, PLAN_AND_REMEDIES, WordsPanel
+from gui.theme import Theme
+
+
+class Panels:
+    """Makes the panels; `by_name` has each under the name of its dock."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.runs = RunsPanel(theme)
+        self.state = StatePanel(theme)
+        self.permissible = PermissiblePanel(theme)
+        self.action = ActionPanel(theme)
+        self.stack = StackPanel(theme)
+        self.observation = ObservationPanel(theme)
+        self.prompt = PromptPanel(theme)
+        self.calls = CallsPanel(theme)
+        self.log = LogPanel(theme)
+        self.by_name: dict[str, QWidget] = {
+            "Runs & steps": self.runs,
+            "State": self.state,
+            "Permissible actions": self.permissible,
+            "Next action": self.action,
+            "Policy stack": self.stack,
+            "Plan & remedies": WordsPanel(PLAN_AND_REMEDIES),
+            "Exemplars": WordsPanel(EXEMPLARS),
+            "Observation": self.observation,
+            "Prompt": self.prompt,
+            "Calls": self.calls,
+            "Log": self.log,
+        }

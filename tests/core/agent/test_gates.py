@@ -1,0 +1,53 @@
+import pytest
+
+from core.action import parse_action
+from core.agent.gates import GATES, load_gates
+from core.errors import DataError
+from core.permissible import Permissible, PermissibleAction
+
+NOTHING = Permissible()
+
+
+@pytest.mark.parametrize(
+    ("action", "label", "stops"),
+    [
+        ("click [1]", 'button "Place your order"', True),
+        ("click [1]", 'button "PAY NOW"', True),
+        ("press [Enter]", 'button "Buy now"', True),
+        ("click [1]", 'link "Delete my account"', True),
+        ("click [1]", 'link "Delete row"', False),
+        ("hover [1]", 'button "Buy now"', False),
+        ("type [1] [buy now]", 'textbox "Search"', False),
+    ],
+)
+def test_what_cannot_be_undone_stops(action, label, stops):
+    reason = load_gates().reason(parse_action(action), label, NOTHING, "web")
+    assert (reason is not None) is stops
+
+
+def test_an_environment_that_only_plays_is_left_alone():
+    assert load_gates().reason(parse_action("click [1]"), 'button "Buy now"', NOTHING, "miniwob") is None
+
+
+def test_an_action_marked_so_stops_in_every_environment():
+    marked = Permissible(actions=(PermissibleAction(name="click", cannot_be_undone=True),))
+    assert load_gates().reason(parse_action("click [1]"), "x", marked, "miniwob") is not None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('kinds = ["click", "double_click"]', 'kinds = ["klick"]', 'no action "klick"; did you mean click'),
+        ("reason = ", "raeson = ", 'no key "raeson"'),
+        (r"pattern = '\b(delete", r"pattern = '\b((delete", "not a regular expression"),
+        ("except_environments = [", "except_environments = ", "not TOML"),
+    ],
+)
+def test_a_wrong_gate_file_is_told_with_file_and_line(tmp_path, old, new, said):
+    path = tmp_path / "gates.toml"
+    assert old in GATES.read_text()
+    path.write_text(GATES.read_text().replace(old, new))
+    with pytest.raises(DataError) as refused:
+        load_gates(path)
+    assert f"{path}, line " in str(refused.value)
+    assert said in str(refused.value)

@@ -1,0 +1,100 @@
+import pytest
+
+from core.agent.general_space import permissible_of
+from core.agent.prompts import PROMPTS, Prompts
+from core.errors import DataError
+from core.llm.protocol import Turn
+from core.observation import CleanObservation
+from tests.core.observations import element, observation
+
+
+@pytest.fixture
+def own(tmp_path):
+    (tmp_path / "plain").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def prompts(own):
+    return Prompts((own, PROMPTS))
+
+
+def render(prompts, name, **more):
+    page = observation(element(1, "button", "Save"), tabs=2)
+    values = {
+        "objective": "Save it.",
+        "page": CleanObservation(url=page.url, title=page.title, text=page.lines()),
+        "tabs": page.tabs,
+        "history": (),
+        "notes": [],
+        "permissible": permissible_of(page),
+        "left_out": 0,
+        "reply_format": "tools",
+        "several": False,
+        "space": "general",
+        "state": "page",
+        "state_instruction": "",
+    }
+    return prompts.render(name, **{**values, **more})
+
+
+@pytest.mark.parametrize("reply_format", ["tools", "json", "lines"])
+@pytest.mark.parametrize("several", [True, False])
+@pytest.mark.parametrize("name", [name for name in Prompts().names() if not name.startswith("reply_")])
+def test_every_prompt_of_the_installation_renders(prompts, name, reply_format, several):
+    text = render(prompts, name, reply_format=reply_format, several=several)
+    assert text
+    assert "{{" not in text
+
+
+def test_the_prompt_tells_task_page_history_notes_and_what_is_left_out(prompts):
+    turn = Turn(number=3, action="click [1]", target='button "Save"', result="failed: it is covered.")
+    text = render(prompts, "plain/user.j2", history=(turn,), notes=["the code is 7"], left_out=4)
+    for part in (
+        "Task: Save it.",
+        '[1] button "Save"',
+        '3. click [1] (button "Save"): failed: it is covered.',
+        "- the code is 7",
+        "4 more usable elements",
+        "0 tab 0 (current); 1 tab 1",
+    ):
+        assert part in text
+
+
+def test_the_users_prompt_wins_also_when_it_comes_later(prompts, own):
+    assert "Task: " in render(prompts, "plain/user.j2")
+    (own / "plain" / "user.j2").write_text("Mine: {{ objective }}")
+    assert render(prompts, "plain/user.j2") == "Mine: Save it."
+    (own / "plain" / "user.j2").write_text("Yours: {{ objective }}")
+    assert render(prompts, "plain/user.j2") == "Yours: Save it."
+    (own / "plain" / "user.j2").unlink()
+    assert "Task: " in render(prompts, "plain/user.j2")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("a\n{% if x", 2, "unexpected end"),
+        ("a\nb {{ objektive }}", 2, 'no value "objektive"; did you mean objective?'),
+        ("\n\n{{ page.titel }}", 3, "titel"),
+        ("{{ 1 / 0 }}", 1, "division"),
+        ("\n{{ objective + 1 }}", 2, "str"),
+        ('\n{% include "reply_toolz.j2" %}', 2, 'no prompt "reply_toolz.j2"; did you mean reply_tools.j2'),
+        ("{{ page.__class__.__mro__ }}", 1, "__class__"),
+    ],
+)
+def test_an_error_in_a_prompt_is_told_with_file_and_line(prompts, own, text, line, said):
+    path = own / "plain" / "user.j2"
+    path.write_text(text)
+    with pytest.raises(DataError) as refused:
+        render(prompts, "plain/user.j2")
+    assert str(refused.value).startswith(f"{path}, line {line}: ")
+    assert said in str(refused.value)
+
+
+def test_a_prompt_that_is_missing_or_not_text_is_told(prompts, own):
+    with pytest.raises(DataError, match="did you mean plain/user.j2"):
+        render(prompts, "plain/usr.j2")
+    (own / "plain" / "user.j2").write_bytes(b"\xff")
+    with pytest.raises(DataError, match="not UTF-8"):
+        render(prompts, "plain/user.j2")

@@ -1,0 +1,120 @@
+"""A browser under test: what acts in it, what reads it, and the loop in a thread of its own that drives it.
+
+The same tests run in every host. They are coroutines under `in_browser`, which
+runs them in the browser's loop while the test's own thread waits, or serves Qt.
+"""
+
+import asyncio
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from core.action import parse_action
+from core.browser.act import Actor, Located
+from core.browser.capture import Capturer
+from core.browser.driver import TabDriver
+from core.browser.host import BrowserEvent, BrowserHost
+from core.browser.settle import Settled
+from core.browser.tabs import Tabs
+from core.observation import Element, Observation
+
+T = TypeVar("T")
+Wait = Callable[["Future[Any]"], Any]
+"""Waits for a future in the test's thread and returns its result."""
+
+
+class Worker:
+    """An asyncio loop in a thread of its own."""
+
+    def __init__(self, wait: Wait = lambda future: future.result(60)) -> None:
+        self._wait = wait
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="browser tests", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return self._wait(future)  # type: ignore[no-any-return]
+        finally:
+            future.cancel()
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+
+class Browsing:
+    """One browser, started once; `begin` gives a clean profile."""
+
+    def __init__(self, host: BrowserHost, worker: Worker) -> None:
+        self.host = host
+        self.worker = worker
+        self.tabs = Tabs(host)
+        self.actor = Actor(self.tabs)
+        self.capturer = Capturer(host, pictures=False)
+        self.driver = TabDriver(self.tabs)
+        self.worker.run(self.tabs.start())
+
+    def begin(self) -> None:
+        self.worker.run(self._begin())
+
+    async def _begin(self) -> None:
+        await self.tabs.open_profile()
+        self.tabs.take_events()
+
+    def close(self) -> None:
+        self.worker.run(self.tabs.close())
+
+    # What a step does
+
+    async def open(self, url: str) -> Settled:
+        return await self.tabs.goto(url)
+
+    async def do(self, text: str) -> Located | None:
+        """Carry out an action written as text and wait for what it sets off."""
+        before = self.tabs.mark()
+        located = await self.actor.act(parse_action(text))
+        self.settled = await self.tabs.settle(before)
+        return located
+
+    async def see(self) -> Observation:
+        """Read the page; a crashed one is brought back first."""
+        if self.tabs.current.crashed:
+            await self.tabs.revive()
+            await self.tabs.settle(self.tabs.mark())
+        capture = await self.capturer.capture(self.tabs.current, await self.tabs.list())
+        return capture.observation
+
+    async def find(self, role: str, name: str = "") -> Element:
+        """Return the one element of that role, and of that name where one is given."""
+        seen = await self.see()
+        found = [e for e in seen.elements if e.role == role and (not name or e.name == name)]
+        assert len(found) == 1, f"{len(found)} of {role} {name!r} in\n{seen.lines()}"
+        return found[0]
+
+    async def words(self) -> str:
+        """Return everything the page shows, as lines."""
+        return (await self.see()).lines()
+
+    async def js(self, expression: str) -> Any:
+        """Evaluate in the page's own world."""
+        return await self.tabs.current.evaluate(expression, main_world=True)
+
+    def events(self) -> list[BrowserEvent]:
+        return list(self.tabs.take_events())
+
+
+def in_browser(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Run a coroutine test in the loop of its `browser`."""
+    assert "browser" in inspect.signature(test).parameters
+
+    @functools.wraps(test)
+    def run(**fixtures: Any) -> None:
+        fixtures["browser"].worker.run(test(**fixtures))
+
+    return run

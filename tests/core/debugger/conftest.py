@@ -1,0 +1,48 @@
+import pytest
+
+from tests.core.debugger.live import live_session, settings_in
+from tests.core.stage import config_folder_in
+from tests.llm_server import LLMServer
+
+
+@pytest.fixture(scope="module")
+def module_server():
+    with LLMServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def module_live(tmp_path_factory, module_server):
+    """One started session for the tests of a module."""
+    folder = tmp_path_factory.mktemp("session")
+    config = config_folder_in(folder / "config")
+    live = live_session(folder, settings_in(folder, module_server), config)
+    live.session.start()
+    live.wait_mode("empty")
+    yield live
+    live.session.close().result(30)
+    live.session.stop_worker()
+
+
+@pytest.fixture
+def server(module_server):
+    """The LLM of the session, with nothing scripted."""
+    module_server.reset()
+    return module_server
+
+
+@pytest.fixture
+def live(module_live, server):
+    """The session as it is after its start, whatever the last test left."""
+    session = module_live.session
+    session.stop()
+    session.set_handover(False)
+    session.set_preset("plain")
+    session.set_llm("test")
+    session.set_pace(0)
+    session.set_max_steps(30)
+    session.search_runs("")
+    session.show_now()
+    module_live.settle()
+    module_live.lines.clear()
+    return module_live

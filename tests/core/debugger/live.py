@@ -1,0 +1,127 @@
+"""A real session with a real browser and no window: commands go in, snapshots are waited for."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.browser.chromium import ChromiumHost
+from core.debugger.session import Session
+from core.debugger.snapshots import (
+    Catalogue,
+    LivePageView,
+    LogLine,
+    PersonQuestion,
+    Picked,
+    RunsView,
+    SessionView,
+    StepView,
+)
+from core.debugger.workshop import Workshop, open_workshop
+from core.environments.registry import Environments
+from core.settings import LLMSettings, Settings
+from core.trace.store import TraceStore
+from tests.core.stage import llms_for, need_chromium, settings_for
+from tests.llm_server import LLMServer
+
+SECONDS = 8.0
+
+
+class Live:
+    """Keeps the last snapshot of each kind, and all that were sent of the session."""
+
+    def __init__(self, session: Session, config: Path, database: Path) -> None:
+        self.session = session
+        self.config = config
+        self.database = database
+        self.view = SessionView()
+        self.views: list[SessionView] = []
+        self.step: StepView | None = None
+        self.step_views: list[StepView] = []
+        self.runs = RunsView()
+        self.catalogue = Catalogue()
+        self.page = LivePageView()
+        self.question: PersonQuestion | None = None
+        self.picked: Picked | None = None
+        self.lines: list[LogLine] = []
+        self._changed = threading.Condition()
+        session.session_changed.connect(lambda view: self._keep("view", view, self.views))
+        session.step_changed.connect(lambda view: self._keep("step", view, self.step_views))
+        session.runs_changed.connect(lambda view: self._keep("runs", view))
+        session.catalogue_changed.connect(lambda view: self._keep("catalogue", view))
+        session.live_page_changed.connect(lambda view: self._keep("page", view))
+        session.question_asked.connect(lambda view: self._keep("question", view))
+        session.picked.connect(lambda view: self._keep("picked", view))
+        session.logged.connect(lambda line: self._keep("last_line", line, self.lines))
+
+    def _keep(self, name: str, value: Any, history: list[Any] | None = None) -> None:
+        with self._changed:
+            setattr(self, name, value)
+            if history is not None:
+                history.append(value)
+            self._changed.notify_all()
+
+    def wait(self, condition: Callable[[], object], what: str = "") -> None:
+        with self._changed:
+            met = self._changed.wait_for(condition, SECONDS)
+        assert met, f"waited in vain for {what or condition}; the session is {self.view}"
+
+    def wait_mode(self, *modes: str) -> SessionView:
+        self.wait(lambda: self.view.mode in modes, f"mode {modes}")
+        return self.view
+
+    def wait_phase(self, phase: str | None) -> None:
+        """Wait until the session rests before `phase`."""
+        self.wait(
+            lambda: self.view.phase == phase and self.view.mode in ("waiting", "failed"), f"phase {phase}"
+        )
+
+    def settle(self) -> None:
+        """Wait until every command given so far has been looked at."""
+        done = threading.Event()
+
+        async def mark() -> None:
+            done.set()
+
+        self.session._post(mark())
+        assert done.wait(SECONDS)
+
+    def open(self, task: str = "miniwob/click-test-2", seed: int = 0, **more: str) -> None:
+        """Open a task and wait until its first page has been read."""
+        before = self.view.run
+        self.session.open_task(task, seed, **more)
+        self.wait(
+            lambda: self.view.run not in (None, before) and self.view.phase == "decide", "an opened task"
+        )
+        self.wait_mode("waiting")
+
+    def to_review(self) -> StepView:
+        self.session.step()
+        self.wait_phase("review")
+        self.settle()
+        assert self.step is not None
+        return self.step
+
+    def store(self) -> TraceStore:
+        return TraceStore.open(self.database, read_only=True)
+
+
+def settings_in(folder: Path, server: LLMServer, **more: Any) -> Settings:
+    entry = LLMSettings(base_url=server.base_url, model="test-model", attempts=1)
+    return settings_for(folder / "traces.db", llms={"test": entry, "other": entry}, **more)
+
+
+def live_session(folder: Path, settings: Settings, config: Path, executable: str = "") -> Live:
+    """Return a session that has not been started."""
+    path = executable or need_chromium()
+
+    async def open_it() -> Workshop:
+        return await open_workshop(
+            settings,
+            ChromiumHost(path),
+            llms=llms_for(settings),
+            environments=Environments(),
+            config=config,
+        )
+
+    return Live(Session(open_it, who="tester"), config, settings.database)

@@ -1,0 +1,60 @@
+"""The suite of core/browser again, in the embedded browser: Qt in this thread, the tests in a worker's loop."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication
+
+from gui.live.embedded_host import EmbeddedHost
+from gui.live.page_area import PageArea
+from tests.core.browser.browsing import Browsing, Worker
+from tests.core.browser.site import Site
+from tests.gui.live.engine_plugin import ENDPOINT
+
+_SECONDS = 60
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    with Site() as site:
+        yield site
+
+
+def serve_until_done(future: "Future[Any]") -> Any:
+    """Serve Qt until the worker has done its part, and return its result."""
+    loop = QEventLoop()
+    poll = QTimer()
+    poll.timeout.connect(lambda: loop.quit() if future.done() else None)
+    poll.start(2)
+    QTimer.singleShot(_SECONDS * 1000, loop, loop.quit)
+    if not future.done():
+        loop.exec()
+    return future.result(0)
+
+
+@pytest.fixture(scope="session")
+def area(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageArea]:
+    area = PageArea(profiles=str(tmp_path_factory.mktemp("profiles")))
+    area.resize(1000, 780)
+    area.show()
+    yield area
+    area.close_pages()
+    area.deleteLater()
+
+
+@pytest.fixture(scope="session")
+def started(area: PageArea) -> Iterator[Browsing]:
+    worker = Worker(serve_until_done)
+    browsing = Browsing(EmbeddedHost(area, ENDPOINT), worker)
+    yield browsing
+    browsing.close()
+    worker.close()
+
+
+@pytest.fixture
+def browser(started: Browsing) -> Browsing:
+    started.begin()
+    return started

@@ -1,0 +1,3 @@
+"""tests/core/browser/test_reading.py in the embedded browser."""
+
+from tests.core.browser.test_reading import *  # noqa: F403

@@ -1,0 +1,249 @@
+"""The panels one reads: state, policy stack, observation, prompt, calls."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.debugger.snapshots import FrameView, ObservationView, PersonQuestion, StackView, StateView
+from core.llm.protocol import Message
+from gui.panels.calls_panel import CallsPanel
+from gui.panels.observation_panel import ObservationPanel
+from gui.panels.prompt_panel import PromptPanel
+from gui.panels.stack_panel import StackPanel
+from gui.panels.state_panel import StatePanel
+from gui.panels.words_panel import EXEMPLARS, PLAN_AND_REMEDIES, WordsPanel
+from tests.gui import samples
+
+
+@pytest.fixture
+def make(qtbot: QtBot, theme):
+    def make(cls, *arguments):
+        panel = cls(*arguments) if arguments else cls(theme)
+        qtbot.addWidget(panel)
+        panel.resize(660, 260)
+        panel.show()
+        qtbot.waitExposed(panel)
+        return panel
+
+    return make
+
+
+def says(panel) -> str:
+    box = panel.or_words
+    return box.words.text() if box.currentWidget() is box.words else ""
+
+
+# State
+
+
+def test_without_a_state_the_panel_says_how_to_get_one(make):
+    assert "F10" in says(make(StatePanel))
+
+
+def test_a_state_shows_with_its_reason_and_its_rivals(make):
+    panel = make(StatePanel)
+    panel.show_state(samples.STEP.state)
+    assert says(panel) == ""
+    assert panel.state.text() == "form"
+    assert "there is a button" in panel.why.text()
+    assert "results" in panel.also.text()
+
+
+def test_a_message_stands_in_place_of_the_state(make):
+    panel = make(StatePanel)
+    panel.show_state(StateView(message="This step ended before its state was recognised."))
+    assert says(panel).startswith("This step ended")
+
+
+# Policy stack
+
+
+def test_an_empty_stack_says_who_uses_one(make):
+    assert "No policy is on the stack" in says(make(StackPanel))
+
+
+def test_frames_show_the_acting_one_first(make, qtbot: QtBot):
+    panel = make(StackPanel)
+    frames = (
+        FrameView(policy="verify_item", argument="green lamp", steps=3, current=True),
+        FrameView(policy="shop_agent", argument="buy " + "a very long argument " * 30, steps=1),
+    )
+    with qtbot.waitSignal(panel.fact_changed) as told:
+        panel.show_stack(StackView(frames=frames))
+    assert told.args == ["depth 2"]
+    inside = panel._area.widget()
+    assert [
+        child.accessibleName().split()[0] for child in inside.children() if hasattr(child, "accessibleName")
+    ] == [
+        "verify_item",
+        "shop_agent",
+    ]
+    panel.show_stack(StackView())
+    assert says(panel)
+
+
+# What is still to come
+
+
+@pytest.mark.parametrize("text", [PLAN_AND_REMEDIES, EXEMPLARS])
+def test_a_panel_without_content_says_what_will_appear(make, text):
+    panel = make(WordsPanel, text)
+    assert "will appear here" in panel.words.text()
+
+
+# Observation
+
+
+def test_an_unread_page_says_so(make):
+    assert "F10" in says(make(ObservationPanel))
+
+
+def test_raw_and_clean_stand_side_by_side_with_their_numbers(make):
+    panel = make(ObservationPanel)
+    panel.show_observation(samples.OBSERVATION)
+    assert panel.raw.isVisible()
+    assert panel.clean.isVisible()
+    assert panel.raw_fact.text().replace("\u202f", " ") == "raw · 214 elements · 6 120 tokens · reused"
+    assert panel.clean_fact.text() == "clean · 9 kept · 148 tokens (41× smaller)"
+
+
+def test_the_html_is_one_key_away(make):
+    panel = make(ObservationPanel)
+    panel.show_observation(samples.OBSERVATION)
+    panel.source.click()
+    assert panel.html.isVisible()
+    assert not panel.raw.isVisible()
+    assert panel.html.source == samples.OBSERVATION.html
+
+
+def test_an_observation_not_yet_abstracted_says_so(make):
+    panel = make(ObservationPanel)
+    panel.show_observation(ObservationView(url="http://x", raw="[1] link", raw_elements=1, raw_tokens=3))
+    assert panel.clean_fact.text() == "clean · not made yet"
+
+
+def test_searching_looks_through_both_sides(make, qtbot: QtBot):
+    panel = make(ObservationPanel)
+    panel.show_observation(samples.OBSERVATION)
+    panel.finder.field.setText("button")
+    qtbot.waitUntil(lambda: panel.finder.counted.text() == "5 found")
+    places = []
+    for _ in range(5):
+        places.append((panel.raw.found_index, panel.clean.found_index))
+        panel.finder.go_on()
+    assert (2, 1) in places
+    panel.finder.field.setText("submarine")
+    qtbot.waitUntil(lambda: panel.finder.counted.text() == "none found")
+
+
+# Prompt
+
+
+def test_a_step_without_calls_says_so(make):
+    assert "No LLM was asked" in says(make(PromptPanel))
+
+
+def test_messages_show_with_role_and_tokens(make, qtbot: QtBot):
+    panel = make(PromptPanel)
+    panel.show_calls(samples.CALLS)
+    text = panel.text.toPlainText()
+    assert "system · 212 tokens" in text
+    assert "user · 840 tokens · 1 picture" in text
+    assert "OBJECTIVE: Buy a green table lamp." in text
+    assert 'click({"target": 6})' in text
+
+
+def test_pressing_a_heading_folds_and_unfolds_what_is_under_it(make):
+    panel = make(PromptPanel)
+    panel.show_calls(samples.CALLS)
+    user = next(at for at, part in enumerate(panel._parts) if part.title.strip().startswith("user"))
+    panel.text.heading_pressed.emit(user)
+    assert "OBJECTIVE" not in panel.text.toPlainText()
+    panel.text.heading_pressed.emit(user)
+    assert "OBJECTIVE" in panel.text.toPlainText()
+
+
+def test_tools_are_folded_at_first_and_found_by_searching(make, qtbot: QtBot):
+    panel = make(PromptPanel)
+    panel.show_calls(samples.CALLS)
+    assert '"parameters"' not in panel.text.toPlainText()
+    panel.finder.field.setText('"parameters"')
+    qtbot.waitUntil(lambda: panel.finder.counted.text() == "1 found")
+    assert '"parameters"' in panel.text.toPlainText()
+
+
+def test_folding_all_leaves_the_headings(make):
+    panel = make(PromptPanel)
+    panel.show_calls(samples.CALLS)
+    panel.fold_button.click()
+    assert panel.text.toPlainText().count("\n") == len(panel._parts) - 1
+    assert panel.fold_button.text() == "Unfold all"
+    panel.fold_button.click()
+    assert '"parameters"' in panel.text.toPlainText()
+
+
+def test_copying_takes_what_is_folded_too(make):
+    panel = make(PromptPanel)
+    panel.show_calls(samples.CALLS)
+    panel.copy_button.click()
+    assert '"parameters"' in QApplication.clipboard().text()
+
+
+def test_the_error_of_a_failed_call_is_part_of_the_prompt(make):
+    panel = make(PromptPanel)
+    panel.show_calls((samples.CALLS[0].model_copy(update={"error": "The server hung up.", "reply": ""}),))
+    assert "The server hung up." in panel.text.toPlainText()
+
+
+def test_a_question_to_the_person_shows_what_any_llm_would_be_told(make):
+    panel = make(PromptPanel)
+    message = Message(role="user", text="OBJECTIVE: Find the lamp.")
+    panel.show_question(PersonQuestion(purpose="decide", messages=(message,)))
+    assert says(panel) == ""
+    assert panel.text.toPlainText().startswith("  Question to you · decide")
+    assert "Find the lamp." in panel.text.toPlainText()
+    panel.show_question(None)
+    assert says(panel)
+
+
+# Calls
+
+
+def test_calls_show_their_numbers(make):
+    panel = make(CallsPanel)
+    panel.show_calls(samples.CALLS)
+    model = panel.model
+    cells = [model.index(0, column).data().replace("\u202f", " ") for column in range(model.columnCount())]
+    assert cells == [
+        "3",
+        "decide",
+        "gpt-4o (gpt-4o-2024-08-06)",
+        "1 052",
+        "31",
+        "$0.0031",
+        "1.8 s",
+        "1 retry",
+        "",
+    ]
+    assert "429" in model.index(0, 7).data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_estimated_tokens_and_a_missing_price_are_marked(make):
+    panel = make(CallsPanel)
+    panel.show_calls((samples.CALLS[0].model_copy(update={"tokens_estimated": True, "cost": None}),))
+    assert panel.model.index(0, 4).data() == "~31"
+    assert panel.model.index(0, 5).data() == "–"
+
+
+def test_failed_calls_are_counted_in_the_title(make, qtbot: QtBot):
+    panel = make(CallsPanel)
+    with qtbot.waitSignal(panel.fact_changed) as told:
+        panel.show_calls((samples.CALLS[0].model_copy(update={"error": "The server hung up."}),))
+    assert told.args == ["1, 1 failed"]
+
+
+def test_all_columns_fit_the_dock(make):
+    panel = make(CallsPanel)
+    panel.show_calls(samples.CALLS)
+    assert panel.table.horizontalScrollBar().maximum() == 0

@@ -1,0 +1,201 @@
+"""The task chooser, the welcome, the LLM settings and the list of keys."""
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.debugger.snapshots import Catalogue
+from gui.keys_dialog import KeysDialog
+from gui.remembered import OpenedTask
+from gui.settings_dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
+from gui.task_chooser import TaskChooser
+from gui.welcome import TRIALS, Welcome
+from gui.window_actions import make_actions
+from tests.gui import samples
+
+PRESETS = (
+    EndpointPreset(title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
+    EndpointPreset(title="Ollama", base_url="http://127.0.0.1:11434/v1", note="Start it with: ollama serve."),
+)
+LLAMA = LLMForm(
+    name="llama", base_url=PRESETS[1].base_url, model="llama3.3", temperature=0.2, key_stored=True
+)
+
+
+@pytest.fixture
+def chooser(qtbot: QtBot, theme) -> TaskChooser:
+    chooser = TaskChooser(theme)
+    qtbot.addWidget(chooser)
+    chooser.show_catalogue(samples.CATALOGUE)
+    chooser.show()
+    qtbot.waitExposed(chooser)
+    chooser.activateWindow()
+    return chooser
+
+
+def ids(chooser: TaskChooser) -> list[str]:
+    return [chooser.model.task(chooser.model.index(row)).id for row in range(chooser.model.rowCount())]
+
+
+def test_tasks_are_found_by_name_instruction_and_tag(chooser: TaskChooser):
+    chooser.search.setText("email form")
+    assert ids(chooser) == ["miniwob/email-inbox"]
+    chooser.search.setText("cheapest flight")
+    assert len(ids(chooser)) == 104
+    chooser.search.setText("submarine")
+    assert "No task" in chooser.or_words.words.text()
+    assert not chooser.open_button.isEnabled()
+
+
+def test_a_tag_narrows_the_list(chooser: TaskChooser):
+    chooser._chips["click"].click()
+    assert len(ids(chooser)) == 52
+    chooser._chips["form"].click()
+    assert ids(chooser) == []
+
+
+def test_enter_opens_the_task_with_its_seed(chooser: TaskChooser, qtbot: QtBot):
+    chooser.show_chosen(OpenedTask(task="miniwob/login-user", seed=4))
+    chooser.seed.setValue(7)
+    with qtbot.waitSignal(chooser.opened) as opened:
+        qtbot.keyClick(chooser.search, Qt.Key.Key_Return)
+    assert opened.args == [OpenedTask(task="miniwob/login-user", seed=7)]
+    assert not chooser.isVisible()
+
+
+def test_the_arrow_keys_choose_from_within_the_search(chooser: TaskChooser, qtbot: QtBot):
+    qtbot.keyClick(chooser.search, Qt.Key.Key_Down)
+    qtbot.keyClick(chooser.search, Qt.Key.Key_Down)
+    assert chooser.model.task(chooser.list.currentIndex()).id == "miniwob/email-inbox"
+    for _ in range(5):
+        qtbot.keyClick(chooser.search, Qt.Key.Key_Up)
+    assert chooser.list.currentIndex().row() == 0
+
+
+def test_the_dice_give_another_seed(chooser: TaskChooser):
+    seeds = set()
+    for _ in range(6):
+        chooser.dice.click()
+        seeds.add(chooser.seed.value())
+    assert len(seeds) > 1
+
+
+def test_any_page_of_the_web_needs_a_url_and_an_instruction(chooser: TaskChooser, qtbot: QtBot):
+    chooser.tabs.setCurrentIndex(1)
+    assert not chooser.open_button.isEnabled()
+    chooser.url.setText("example.org")
+    chooser.instruction.setPlainText("Find the imprint.")
+    with qtbot.waitSignal(chooser.opened) as opened:
+        chooser.open_button.click()
+    assert opened.args == [OpenedTask(task="web/open", url="example.org", instruction="Find the imprint.")]
+
+
+def test_the_open_web_is_not_a_row_of_the_list(chooser: TaskChooser):
+    assert "web/open" not in ids(chooser)
+
+
+def test_a_chooser_without_tasks_says_that_they_are_coming(qtbot: QtBot, theme):
+    chooser = TaskChooser(theme)
+    qtbot.addWidget(chooser)
+    chooser.show_catalogue(Catalogue())
+    assert "being listed" in chooser.or_words.words.text()
+
+
+def test_each_of_the_three_trials_starts_its_own(qtbot: QtBot, theme):
+    for number, trial in enumerate(TRIALS):
+        welcome = Welcome(theme)
+        qtbot.addWidget(welcome)
+        with qtbot.waitSignals([welcome.tried, welcome.seen]):
+            welcome.tried.connect(lambda got, trial=trial: got is trial or pytest.fail("another trial"))
+            welcome.buttons[number].click()
+        assert not welcome.isVisible()
+
+
+def test_the_welcome_is_not_shown_again_unless_asked_for(qtbot: QtBot, theme):
+    welcome = Welcome(theme)
+    qtbot.addWidget(welcome)
+    welcome.show()
+    with qtbot.waitSignal(welcome.seen) as seen:
+        welcome.reject()
+    assert seen.args == [False]
+    welcome.show()
+    welcome.again.setChecked(True)
+    with qtbot.waitSignal(welcome.seen) as seen:
+        welcome.reject()
+    assert seen.args == [True]
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, theme) -> SettingsDialog:
+    dialog = SettingsDialog(theme, PRESETS)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    return dialog
+
+
+def test_a_shown_llm_comes_back_as_it_was(dialog: SettingsDialog):
+    dialog.show_llms((LLAMA,), "llama")
+    assert dialog.form() == LLAMA
+
+
+def test_a_new_llm_says_what_is_still_missing(dialog: SettingsDialog):
+    assert "Give it a name" in dialog.hint.text()
+    assert not dialog.save_button.isEnabled()
+    dialog.name.setText("mine")
+    assert "base URL" in dialog.hint.text()
+    dialog.base_url.setEditText(PRESETS[1].base_url)
+    dialog.model.setText("llama3.3")
+    assert dialog.problem() == ""
+    assert "ollama serve" in dialog.hint.text()
+    assert dialog.save_button.isEnabled()
+
+
+@pytest.mark.parametrize("name", ["rules", "two words", "llama", 'a"b'])
+def test_a_name_that_cannot_be_used_is_refused(dialog: SettingsDialog, name):
+    dialog.show_llms((LLAMA,))
+    dialog.show_form(LLMForm(base_url="http://x/v1", model="m"))
+    dialog.name.setText(name)
+    assert dialog.problem() != ""
+    assert not dialog.save_button.isEnabled()
+
+
+def test_choosing_a_server_fills_in_its_address(dialog: SettingsDialog):
+    dialog.base_url.setCurrentIndex(0)
+    dialog.base_url.activated.emit(0)
+    assert dialog.form().base_url == "https://api.openai.com/v1"
+    assert "wants a key" in dialog.hint.text()
+
+
+def test_a_key_leaves_the_form_only_as_a_secret(dialog: SettingsDialog, qtbot: QtBot):
+    dialog.show_llms((LLAMA,), "llama")
+    dialog.key.setText("sk-123")
+    with qtbot.waitSignal(dialog.save_requested) as asked:
+        dialog.save_button.click()
+    form = asked.args[0]
+    assert "sk-123" not in repr(form)
+    assert form.key.get_secret_value() == "sk-123"
+    dialog.show_llms((LLAMA,), "llama")
+    assert dialog.key.text() == ""
+    assert "A key is stored" in dialog.key.placeholderText()
+
+
+def test_a_test_waits_for_its_answer(dialog: SettingsDialog, qtbot: QtBot):
+    dialog.show_llms((LLAMA,), "llama")
+    with qtbot.waitSignal(dialog.test_requested):
+        dialog.test_button.click()
+    assert dialog.answer.text() == "Asking the server…"
+    assert not dialog.test_button.isEnabled()
+    dialog.show_result(TestResult(ok=False, text="Nobody answers at 127.0.0.1:11434."))
+    assert dialog.answer.text().startswith("✗ Nobody answers")
+    assert dialog.test_button.isEnabled()
+
+
+def test_the_list_of_keys_has_every_command(qtbot: QtBot, theme):
+    from PySide6.QtWidgets import QLabel, QWidget
+
+    owner = QWidget()
+    qtbot.addWidget(owner)
+    actions = make_actions(theme, owner)
+    dialog = KeysDialog(theme, list(actions.values()), owner)
+    words = {label.text() for label in dialog.findChildren(QLabel)}
+    assert {"F10", "F5", "Shift+F5", "F9", "F6", "F7", "Ctrl+K", "Alt+4"} <= words

@@ -1,0 +1,400 @@
+import gc
+import weakref
+
+import pytest
+from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.debugger.snapshots import Catalogue, Picked, SessionView
+from core.observation import Box
+from gui.main_window import MainWindow
+from gui.remembered import OpenedTask
+from gui.window_docks import PLACES
+from tests.gui import samples
+from tests.gui.stand_ins import AskedSession, DrawnPage
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+def show(qtbot: QtBot, window: MainWindow, session: AskedSession, **changes) -> None:
+    view = samples.SESSION.model_copy(update=changes)
+    session.session_changed.send(view)
+    qtbot.waitUntil(lambda: window._session == view)
+
+
+def review(qtbot: QtBot, window: MainWindow, session: AskedSession) -> None:
+    session.catalogue_changed.send(samples.CATALOGUE)
+    session.runs_changed.send(samples.RUNS)
+    session.live_page_changed.send(samples.LIVE)
+    session.step_changed.send(samples.STEP)
+    show(qtbot, window, session)
+    qtbot.waitUntil(lambda: window._step == samples.STEP)
+    qtbot.waitUntil(lambda: window.runs.model.is_loaded(18))
+
+
+def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    for line in samples.log_lines(20):
+        session.logged.send(line)
+    qtbot.waitUntil(lambda: window.log.model.total == 20)
+    assert window.state.state.text() == "form"
+    assert window.action.form.text == "click [6]"
+    assert window.permissible.model.chosen_index().isValid()
+    assert window.observation.raw.source == samples.OBSERVATION.raw
+    assert window.calls.model.rowCount() == 1
+    assert window.runs.delegate.viewed == (18, 5)
+    assert window.page.overlay.outlines[0].ref == 6
+    assert window.tool_bar.task.value == "miniwob/book-flight · seed 3"
+    assert window.dock("Prompt").windowTitle().replace("\u202f", " ") == "Prompt 1 052"
+    facts = window.status.facts.text().replace("\u202f", " ")
+    assert facts == "step 5 of 30 · phase review · 3 calls · 5 120 tokens · $0.02 · 84 ms beside the LLM"
+
+
+@pytest.mark.parametrize(
+    ("key", "modifiers", "asked"),
+    [
+        (Qt.Key.Key_F10, Qt.KeyboardModifier.NoModifier, ("step",)),
+        (Qt.Key.Key_F9, Qt.KeyboardModifier.NoModifier, ("phase",)),
+        (Qt.Key.Key_F5, Qt.KeyboardModifier.NoModifier, ("run",)),
+        (Qt.Key.Key_F5, SHIFT, ("stop",)),
+        (Qt.Key.Key_F6, Qt.KeyboardModifier.NoModifier, ("set_handover", True)),
+        (Qt.Key.Key_F10, SHIFT, ("show_step", 18, 4)),
+        (Qt.Key.Key_Return, CTRL, ("accept",)),
+        (Qt.Key.Key_R, CTRL | SHIFT, ("ask_again",)),
+        (Qt.Key.Key_J, CTRL, ("skip",)),
+    ],
+)
+def test_a_key_asks_the_session(window: MainWindow, session, qtbot: QtBot, key, modifiers, asked):
+    review(qtbot, window, session)
+    qtbot.keyClick(window, key, modifiers)
+    assert session.asked[-1:] == [asked]
+
+
+@pytest.mark.parametrize("mode", ["running", "asking", "acting"])
+def test_f5_pauses_what_is_going_on(window: MainWindow, session, qtbot: QtBot, mode):
+    show(qtbot, window, session, mode=mode)
+    assert window.actions_by_name["run"].iconText() == "Pause"
+    qtbot.keyClick(window, Qt.Key.Key_F5)
+    assert session.asked == [("pause",)]
+    assert not window.actions_by_name["step"].isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("changes", "enabled"),
+    [
+        ({}, {"step", "phase", "run", "stop", "handover"}),
+        ({"mode": "empty", "run": None, "task": ""}, set()),
+        ({"mode": "opening", "run": None}, set()),
+        ({"mode": "acting"}, {"run", "stop"}),
+        ({"mode": "answering"}, {"stop"}),
+        ({"mode": "ended"}, {"handover"}),
+        ({"mode": "ended", "judged": False}, {"handover", "success", "failure"}),
+        ({"mode": "failed", "run": None}, set()),
+        ({"mode": "failed"}, {"step", "phase", "run", "stop", "handover"}),
+        ({"handed_over": True}, {"stop", "handover"}),
+    ],
+)
+def test_the_mode_decides_what_can_be_asked_for(window: MainWindow, session, qtbot: QtBot, changes, enabled):
+    show(qtbot, window, session, **changes)
+    watched = {"step", "phase", "run", "stop", "handover", "success", "failure"}
+    assert {name for name in watched if window.actions_by_name[name].isEnabled()} == enabled
+
+
+def test_every_command_has_a_key_of_its_own_and_its_tooltip_names_it(window: MainWindow):
+    keys = []
+    for action in window.actions_by_name.values():
+        key = action.shortcut().toString()
+        assert key
+        assert f"({key})" in action.toolTip()
+        keys.append(key)
+    keys += [place.key for place in PLACES]
+    assert len(keys) == len(set(keys))
+
+
+def test_every_button_can_be_named_by_a_screen_reader(window: MainWindow):
+    for button in window.findChildren(QToolButton):
+        if button.isVisible() and not button.objectName().startswith("qt_"):
+            assert button.accessibleName() or button.text() or button.toolTip(), button
+
+
+def test_a_step_leaves_the_recorded_one_first(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    recorded = samples.recorded_step()
+    session.step_changed.send(recorded)
+    qtbot.waitUntil(lambda: window.page.covered)
+    qtbot.keyClick(window, Qt.Key.Key_F10)
+    assert session.asked[-2:] == [("show_now",), ("step",)]
+
+
+def test_escape_leads_back_to_now(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    session.step_changed.send(samples.recorded_step())
+    qtbot.waitUntil(lambda: window.page.covered)
+    assert not window.actions_by_name["accept"].isEnabled()
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert session.asked[-1] == ("show_now",)
+    session.step_changed.send(samples.STEP)
+    qtbot.waitUntil(lambda: not window.page.covered)
+
+
+def test_a_step_takes_the_edited_action_and_no_other(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.action.form.line.setText("click [7]")
+    window.action.form.line.textEdited.emit("click [7]")
+    qtbot.keyClick(window, Qt.Key.Key_F10)
+    assert session.asked == [("edit_action", "click [7]")]
+    edited = samples.ACTION.model_copy(
+        update={"action": "click [7]", "proposed": "click [6]", "origin": "person"}
+    )
+    session.step_changed.send(samples.STEP.model_copy(update={"action": edited}))
+    qtbot.waitUntil(lambda: session.asked[-1] == ("step",))
+
+
+def test_an_action_that_cannot_be_taken_holds_the_step_up(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.action.form.line.setText("click [44]")
+    window.action.form.line.textEdited.emit("click [44]")
+    qtbot.keyClick(window, Qt.Key.Key_F10)
+    assert session.asked == []
+    assert window.action.form.note.isVisible()
+
+
+def test_pointing_goes_from_key_to_action(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    qtbot.keyClick(window, Qt.Key.Key_F7)
+    assert window.page.pointing
+    assert window.action.point_button.isChecked()
+    qtbot.mouseClick(window.page.shield, Qt.MouseButton.LeftButton, pos=QPoint(300, 130))
+    assert session.asked[-1] == ("point", 300.0, 130.0, True)
+    box = Box(x=260, y=120, width=104, height=36)
+    session.picked.send(Picked(ref=8, label='button "Features"', box=box, final=True))
+    session.picked.send(Picked(ref=None))
+    qtbot.waitUntil(lambda: window.action.form.text == "click [8]")
+    assert not window.page.pointing
+
+
+def test_escape_ends_pointing(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.page.set_pointing(True)
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.page.pointing
+    assert session.asked == []
+
+
+def test_a_row_of_the_list_replaces_the_action(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.permissible.replace_requested.emit(samples.PERMISSIBLE.rows()[3])
+    assert session.asked == [("edit_action", "click [7]")]
+
+
+def test_runs_are_searched_as_one_types(window: MainWindow, session, qtbot: QtBot):
+    qtbot.keyClick(window, Qt.Key.Key_K, CTRL)
+    assert window.tool_bar.search.hasFocus()
+    qtbot.keyClicks(window.tool_bar.search, "lamp")
+    qtbot.waitUntil(lambda: session.asked == [("search_runs", "lamp")])
+
+
+def test_ctrl_f_goes_to_the_search_of_the_panel_in_use(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.permissible.list.setFocus()
+    qtbot.keyClick(window.permissible.list, Qt.Key.Key_F, CTRL)
+    assert window.permissible.search.hasFocus()
+    window.log.show_lines(samples.log_lines(3))
+    window.dock("Log").raise_()
+    window.log.list.setFocus()
+    qtbot.keyClick(window.log.list, Qt.Key.Key_F, CTRL)
+    assert window.log.search.hasFocus()
+
+
+def test_a_docks_key_shows_it_reaches_it_and_hides_it(window: MainWindow, qtbot: QtBot):
+    dock = window.dock("Log")
+    window.docks.reach("Log")
+    assert window.docks.is_in_front("Log")
+    assert dock.isAncestorOf(window.focusWidget())
+    window.docks.reach("Log")
+    assert dock.isHidden()
+    window.docks.reach("Log")
+    assert dock.isVisible()
+
+
+def test_docks_in_a_group_leave_their_title_to_the_tab(window: MainWindow, qtbot: QtBot):
+    title = window.dock("Log").titleBarWidget
+    qtbot.waitUntil(lambda: title().height() == 0)
+    window.dock("Log").setFloating(True)
+    qtbot.waitUntil(lambda: title().height() > 20)
+    window.docks.arrange()
+    qtbot.waitUntil(lambda: title().height() == 0)
+
+
+def test_layout_theme_and_choices_are_there_at_the_next_start(session, settings: QSettings, qtbot: QtBot):
+    first = MainWindow(session, DrawnPage(), settings)
+    qtbot.addWidget(first)
+    first.show()
+    qtbot.waitExposed(first)
+    first.resize(780, 600)
+    first.dock("Exemplars").hide()
+    first.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, first.dock("State"))
+    first.theme.choose("dark")
+    first.tool_bar.preset_chosen.emit("laser")
+    first.tool_bar.llm_chosen.emit("gpt-4o")
+    first.menus.pace_chosen.emit(2.0)
+    first.open_task(OpenedTask(task="miniwob/book-flight", seed=3))
+    first.close()
+    settings.sync()
+
+    later = AskedSession()
+    second = MainWindow(later, DrawnPage(), QSettings(settings.fileName(), QSettings.Format.IniFormat))
+    qtbot.addWidget(second)
+    second.show()
+    qtbot.waitExposed(second)
+    assert (second.width(), second.height()) == (780, 600)
+    assert second.dock("Exemplars").isHidden()
+    assert second.dockWidgetArea(second.dock("State")) == Qt.DockWidgetArea.LeftDockWidgetArea
+    assert second.theme.choice == "dark"
+    second.restore_choices()
+    assert later.asked == [("set_preset", "laser"), ("set_llm", "gpt-4o"), ("set_pace", 2.0)]
+    assert second.remembered.last_task == OpenedTask(task="miniwob/book-flight", seed=3)
+    second.docks.arrange()
+    assert second.dockWidgetArea(second.dock("State")) == Qt.DockWidgetArea.RightDockWidgetArea
+    assert second.dock("Exemplars").isVisible() or not second.dock("Exemplars").isHidden()
+    second.close()
+
+
+def test_a_flag_wins_over_what_was_remembered(window: MainWindow, session):
+    window.remembered.llm = "gpt-4o"
+    window.restore_choices(llm="rules")
+    assert ("set_llm", "rules") in session.asked
+
+
+def test_a_task_can_be_opened_again_and_with_the_next_seed(window: MainWindow, session, qtbot: QtBot):
+    show(qtbot, window, session)
+    window.actions_by_name["again"].trigger()
+    window.actions_by_name["next_seed"].trigger()
+    assert [asked[:3] for asked in session.asked] == [
+        ("open_task", "miniwob/book-flight", 3),
+        ("open_task", "miniwob/book-flight", 4),
+    ]
+
+
+def test_opening_an_open_web_task_again_keeps_its_url(window: MainWindow, session, qtbot: QtBot):
+    window.open_task(OpenedTask(task="web/open", url="http://x", instruction="Look."))
+    show(qtbot, window, session, task="web/open", seed=0)
+    window.actions_by_name["again"].trigger()
+    assert session.asked[-1] == ("open_task", "web/open", 0, "http://x", "Look.")
+
+
+def test_the_welcome_shows_at_the_first_start_only(window: MainWindow, session, qtbot: QtBot):
+    window.welcome_at_first_start()
+    assert window.tasks.welcome is not None
+    assert window.tasks.welcome.isVisible()
+    window.tasks.welcome.buttons[0].click()
+    assert ("open_task", "miniwob/click-test-2", 0, "", "") in session.asked
+    assert window.page.messages.shown
+    assert window.remembered.welcome_seen
+    window.welcome_at_first_start()
+    assert not window.tasks.welcome.isVisible()
+
+
+def test_connecting_an_llm_asks_for_the_settings(window: MainWindow, qtbot: QtBot):
+    window.tasks.show_welcome()
+    with qtbot.waitSignal(window.llm_settings_requested):
+        window.tasks.welcome.buttons[2].click()
+
+
+def test_files_that_cannot_be_read_are_told_in_bar_and_log(window: MainWindow, session, qtbot: QtBot):
+    session.catalogue_changed.send(Catalogue(problems=("tasks.toml, line 3: there is no field sed.",)))
+    qtbot.waitUntil(lambda: window.page.messages.shown)
+    assert "tasks.toml" in window.page.messages.text.text()
+    assert window.log.model.lines()[0].level == "warning"
+
+
+def test_a_stall_is_told_in_the_log(window: MainWindow):
+    window.heartbeat.stalled.emit(120.0)
+    assert "120 ms" in window.log.model.lines()[-1].text
+
+
+def test_a_person_who_is_asked_answers_through_the_session(window: MainWindow, session, qtbot: QtBot):
+    from core.debugger.snapshots import PersonQuestion
+
+    review(qtbot, window, session)
+    session.question_asked.send(PersonQuestion(purpose="decide", messages=()))
+    show(qtbot, window, session, mode="answering")
+    qtbot.waitUntil(lambda: window.action.answer_button.isVisible())
+    window.action.form.line.setText("click [6]")
+    window.action.form.line.textEdited.emit("click [6]")
+    qtbot.keyClick(window, Qt.Key.Key_Return, CTRL)
+    assert session.asked == [("answer", "", "click [6]")]
+
+
+def test_the_windows_keys_work_while_the_page_has_the_focus(window: MainWindow, session, page, qtbot: QtBot):
+    review(qtbot, window, session)
+    page.setFocus()
+    qtbot.waitUntil(page.hasFocus)
+    qtbot.keyClick(page, Qt.Key.Key_F10)
+    assert session.asked == [("step",)]
+
+
+def test_ctrl_enter_answers_from_within_the_thought(window: MainWindow, session, qtbot: QtBot):
+    from core.debugger.snapshots import PersonQuestion
+
+    review(qtbot, window, session)
+    session.question_asked.send(PersonQuestion(purpose="rationale", messages=(), needs_action=False))
+    show(qtbot, window, session, mode="answering")
+    qtbot.waitUntil(window.action.thought_edit.hasFocus)
+    qtbot.keyClicks(window.action.thought_edit, "Because.")
+    qtbot.keyClick(window.action.thought_edit, Qt.Key.Key_Return, CTRL)
+    assert session.asked == [("answer", "Because.", "")]
+
+
+def test_the_pace_can_be_stepped_by_keys(window: MainWindow, session, qtbot: QtBot):
+    show(qtbot, window, session, pace=1.0)
+    window.actions_by_name["slower"].trigger()
+    window.actions_by_name["faster"].trigger()
+    assert session.asked == [("set_pace", 2.0), ("set_pace", 0.5)]
+
+
+def test_a_closed_window_listens_no_more(session, settings: QSettings, qtbot: QtBot):
+    window = MainWindow(session, DrawnPage(), settings)
+    qtbot.addWidget(window)
+    window.show()
+    with qtbot.waitSignal(window.closed):
+        window.close()
+    assert not session.session_changed._listeners
+    assert not session.logged._listeners
+    session.session_changed.send(SessionView(task="late"))
+
+
+def test_a_window_that_is_gone_leaves_no_panels_behind(session, settings: QSettings, qtbot: QtBot):
+    window = MainWindow(session, DrawnPage(), settings)
+    window.show()
+    kept = weakref.ref(window.observation)
+    window.close()
+    window.deleteLater()
+    del window
+    qtbot.waitUntil(lambda: gc.collect() >= 0 and kept() is None)
+
+
+def test_nothing_is_clipped_at_the_first_size(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    assert (window.width(), window.height()) == (1280, 800)
+    tool_bar = window.tool_bar
+    for name in ("previous", "run", "step", "phase", "stop"):
+        button = tool_bar.widgetForAction(window.actions_by_name[name])
+        assert button.isVisible()
+        assert button.width() >= button.sizeHint().width()
+    assert tool_bar.search.isVisible()
+    form = window.action.form
+    for label in form.findChildren(QLabel):
+        if label.isVisible() and not label.wordWrap():
+            assert label.width() >= label.minimumSizeHint().width()
+    assert window.action.buttons.geometry().bottom() <= window.action.height()
+
+
+def test_panels_are_real_widgets_with_names_for_screen_readers(window: MainWindow):
+    for place in PLACES:
+        dock = window.dock(place.name)
+        assert dock.accessibleName() == place.name
+        assert isinstance(dock.widget(), QWidget)

@@ -1,0 +1,89 @@
+"""Who may import whom; told by what a fresh interpreter has loaded."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+_IMPORT_ALL = """
+import importlib, json, sys
+for name in json.loads(sys.argv[1]):
+    importlib.import_module(name)
+print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))
+"""
+
+
+def modules_of(package: str) -> list[str]:
+    paths = sorted((ROOT / package).rglob("*.py"))
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths]
+    return [name.removesuffix(".__init__") for name in names]
+
+
+def loaded_by(package: str) -> set[str]:
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORT_ALL, json.dumps(modules_of(package))],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def imported_in(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found.add((node.module or "").partition(".")[0])
+    return found
+
+
+def test_importing_all_of_core_loads_no_qt():
+    assert loaded_by("core") & {"PySide6", "shiboken6", "gui"} == set()
+
+
+def test_importing_all_of_gui_loads_no_browser_driver_llm_client_or_database():
+    assert loaded_by("gui") & {"playwright", "openai", "faiss", "sqlite_utils"} == set()
+
+
+@pytest.mark.parametrize(
+    ("package", "forbidden"),
+    [
+        ("core", {"PySide6", "shiboken6", "gui", "main"}),
+        ("gui", {"playwright", "openai", "faiss", "sqlite_utils", "sqlite3", "main"}),
+    ],
+)
+def test_no_file_imports_across_the_line(package, forbidden):
+    wrong = {
+        str(path.relative_to(ROOT)): sorted(found)
+        for path in (ROOT / package).rglob("*.py")
+        if (found := imported_in(path) & forbidden)
+    }
+    assert wrong == {}
+
+
+def test_the_set_up_needs_nothing_that_has_to_be_installed_first():
+    allowed = set(sys.stdlib_module_names) | {"core"}
+    wrong = {
+        str(path.relative_to(ROOT)): sorted(found)
+        for path in (ROOT / "core" / "setup").rglob("*.py")
+        if (found := imported_in(path) - allowed)
+    }
+    assert wrong == {}
+    loaded = loaded_by("core/setup".replace("/", os.sep)) - set(sys.stdlib_module_names)
+    assert not loaded & {"pydantic", "typer", "rich", "playwright", "PySide6", "openai", "platformdirs"}
+
+
+def test_main_alone_knows_both_sides():
+    assert {"core", "gui"} <= imported_in(ROOT / "main.py")

@@ -8,6 +8,7 @@ from typing import Protocol
 from core.debugger.commands import SessionCommands
 from core.debugger.llm_entries import LLMDeskCommands
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
+from gui.theme import Choice
 
 _CLOSE_SECONDS = 15.0
 
@@ -43,7 +44,7 @@ class Opening(Protocol):
 class Application:
     """Owns the QApplication and the live page; make one, before anything else of Qt."""
 
-    def __init__(self, *, theme: str = "system", accept_dialogs: bool = True, profiles: str = "") -> None:
+    def __init__(self, *, theme: Choice = "system", accept_dialogs: bool = True, profiles: str = "") -> None:
         endpoint = prepare_engine()
         quiet_engine()
         from PySide6.QtWidgets import QApplication
@@ -69,6 +70,8 @@ class Application:
 
         session.start()  # The browser's driver starts in the worker while the window is built.
         window = MainWindow(session, self.area, QSettings())
+        if self._theme != "system":
+            window.theme.choose(self._theme)
         controller = LLMSettingsController(desk, window)
         window.llm_settings_requested.connect(controller.open)
         window.show()

@@ -31,6 +31,10 @@ _IDLE_MS = 400
 """Rest after a change before the session is told of it."""
 
 
+_MINIMUM_WIDTH = 276
+"""Below it the form's fields would be cut off at the right."""
+
+
 class ActionPanel(QWidget):
     """Shows `ActionView` and asks for what the person wants done with it.
 
@@ -229,6 +233,7 @@ class ActionPanel(QWidget):
         column.addStretch(1)
         area = QScrollArea(self)
         area.setWidgetResizable(True)
+        area.setMinimumWidth(_MINIMUM_WIDTH)
         area.setWidget(content)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -16,21 +16,29 @@ class Requests:
         self.begun = 0
         self.changed = asyncio.Event()
         self._open: dict[str, tuple[int, str]] = {}
+        self._documents: dict[str, str] = {}
         self._long: set[str] = set()
 
     def begin(self, event: dict[str, Any]) -> None:
         if event.get("type") in self.WAITED_FOR:
             self.begun += 1
             self._open.setdefault(event["requestId"], (self.begun, _address(event["request"]["url"])))
+            if event["type"] == "Document":
+                self._documents[event.get("frameId", "")] = event["requestId"]
             self.changed.set()
 
     def end(self, event: dict[str, Any]) -> None:
         if self._open.pop(event["requestId"], None) is not None:
             self.changed.set()
 
+    def end_document(self, event: dict[str, Any]) -> None:
+        """Note that a frame has its document, or moved to another process, where its request ends unseen."""
+        self.end({"requestId": self._documents.pop(event["frameId"], "")})
+
     def forget(self) -> None:
         """Drop what is open: the document that asked for it is gone."""
         self._open.clear()
+        self._documents.clear()
         self.changed.set()
 
     def open_since(self, mark: int) -> int:

@@ -98,6 +98,8 @@ class Page:
         session.on("Network.responseReceived", self._on_response)
         session.on("Network.loadingFinished", self.requests.end)
         session.on("Network.loadingFailed", self._on_failed)
+        session.on("Page.frameStoppedLoading", self.requests.end_document)
+        session.on("Page.frameDetached", self.requests.end_document)
         session.on("Page.windowOpen", self._on_window)
         if channel is self.channel:
             tree = await self.send("Page.getFrameTree", {})

@@ -23,6 +23,8 @@ class Driver(Publisher):
     def __init__(self) -> None:
         super().__init__()
         self._going: asyncio.Task[None] | None = None
+        self._until: Until = "phase"
+        """Where the run under way is to stop."""
         self._pause = asyncio.Event()
         self._withdrawn = False
         """Whether a pause has cancelled the LLM call."""
@@ -44,6 +46,8 @@ class Driver(Publisher):
             )
             return
         if self.busy:
+            if self._until == "decide":
+                self._until = until  # The page is still being read: go on from there as asked.
             return
         if self.session.handed_over:
             self.change(message="You have the page: give it back first (F6).")
@@ -51,7 +55,8 @@ class Driver(Publisher):
         self._pause.clear()
         self._withdrawn = False
         self.show_live()
-        self._going = asyncio.ensure_future(self._drive(self.agent_run, until))
+        self._until = until
+        self._going = asyncio.ensure_future(self._drive(self.agent_run))
 
     def _pause_or_cancel(self) -> None:
         if not self.busy:
@@ -70,9 +75,9 @@ class Driver(Publisher):
             going.cancel()
             await asyncio.wait([going])
 
-    async def _drive(self, run: AgentRun, until: Until) -> None:
+    async def _drive(self, run: AgentRun) -> None:
         try:
-            await self._phases(run, until)
+            await self._phases(run)
             if run.ended:
                 self.ended(run)
         except asyncio.CancelledError:
@@ -80,8 +85,9 @@ class Driver(Publisher):
                 self._rest(run, "waiting", "The LLM call was cancelled; step to ask again.")
             raise
         except (BackstepError, PageGone) as error:
-            self.fail(str(error) or "The page went away; step again.")
-            self._rest(run, "failed", self.session.message)
+            message = str(error) or "The page went away; step again."
+            self.log("error", "session", message)
+            self._rest(run, "failed", message)
         except Exception as error:
             log.exception("The run cannot go on")
             self.fail(
@@ -95,9 +101,10 @@ class Driver(Publisher):
         except TraceError as error:
             self.log("error", "trace", str(error))
 
-    async def _phases(self, run: AgentRun, until: Until) -> None:
+    async def _phases(self, run: AgentRun) -> None:
         first = True
         while not run.ended:
+            until = self._until
             phase = run.next_phase
             if not first and (self._pause.is_set() or self._stops(phase, until)):
                 break
@@ -107,7 +114,7 @@ class Driver(Publisher):
             record = await run.advance()
             first = False
             self.advanced(run, record)
-            if phase == "commit" and until == "end" and not run.ended:
+            if phase == "commit" and self._until == "end" and not run.ended:
                 await self._keep_pace()
         if not run.ended:
             self.set_mode("waiting", self._gate_message(run))

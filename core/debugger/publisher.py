@@ -96,8 +96,7 @@ class Publisher:
             run=run.state.run,
             instruction=episode.instruction,
             judged=episode.task.judged,
-            mode="waiting",
-            message="",
+            message="Reading the page…",
         )
         self._expanded = [run.state.run]
         self.send_runs(self._query)

@@ -42,6 +42,8 @@ class Session(Driver):
         self._worker = Worker(self._on_worker_failure)
         self._workshop: Workshop | None = None
         self._opening: asyncio.Task[Any] | None = None
+        self._asked_to_open = 0
+        """How often a task, or a stop, was asked for: only the last one counts."""
         self._question: LLMRequest | None = None
         self._lock = asyncio.Lock()
         """Held by whoever opens, ends or hands over a run."""
@@ -74,7 +76,12 @@ class Session(Driver):
         Returns at once: until the future is done the worker may still need
         the GUI thread to answer for the browser. Then call `stop_worker`.
         """
-        return self._worker.post(self._close())
+        try:
+            return self._worker.post(self._close())
+        except RuntimeError:
+            over: Future[None] = Future()
+            over.set_result(None)
+            return over
 
     def stop_worker(self) -> None:
         """End the worker's thread; nothing can be asked of the session any more."""
@@ -125,27 +132,26 @@ class Session(Driver):
     def _on_worker_failure(self, error: BaseException) -> None:
         self.fail(f"{type(error).__name__}: {error}. The log has the details; open the task anew.")
 
-    def _post(self, work: Coroutine[Any, Any, None]) -> None:
+    def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
             self._worker.post(self._guarded(work))
         except RuntimeError:
-            work.close()  # The session is over; a last click has nothing to reach.
+            return  # The session is over; a last click has nothing to reach.
 
-    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        await self._started.wait()
+        if self._closed:
+            return
         try:
-            await self._started.wait()
-            if not self._closed:
-                await work
+            await work()
         except BackstepError as error:
             self.complain(str(error))
-        finally:
-            work.close()
 
     def _now(self, change: Callable[[], None]) -> None:
         async def work() -> None:
             change()
 
-        self._post(work())
+        self._post(work)
 
     # For those beside the session that need its loop
 
@@ -169,17 +175,18 @@ class Session(Driver):
     # Commands: tasks and choices
 
     def open_task(self, task: str, seed: int, *, url: str = "", instruction: str = "") -> None:
-        self._post(self._open(task, seed, url, instruction))
+        self._post(lambda: self._open(task, seed, url, instruction))
 
     async def _open(self, task_id: str, seed: int, url: str, instruction: str) -> None:
+        self._asked_to_open += 1
+        mine = self._asked_to_open
         await self._stop_opening()
+        if mine != self._asked_to_open:
+            return  # Another task was asked for meanwhile.
         self._opening = asyncio.current_task()
         try:
             async with self._lock:
                 run = await self._open_run(task_id, seed, url, instruction)
-        except asyncio.CancelledError:
-            self.set_mode("empty", f"Opening {task_id} was stopped; choose a task (Ctrl+N).")
-            raise
         finally:
             if self._opening is asyncio.current_task():
                 self._opening = None
@@ -284,7 +291,9 @@ class Session(Driver):
 
     def stop(self) -> None:
         async def work() -> None:
+            self._asked_to_open += 1
             if await self._stop_opening():
+                self.set_mode("empty", "Opening the task was stopped; choose a task (Ctrl+N).")
                 return
             async with self._lock:
                 await self._halt()
@@ -292,7 +301,7 @@ class Session(Driver):
                     await self.agent_run.finish("stopped")
                     self.ended(self.agent_run)
 
-        self._post(work())
+        self._post(work)
 
     def end(self, success: bool) -> None:
         async def work() -> None:
@@ -312,7 +321,7 @@ class Session(Driver):
                     await run.finish("stopped", verdict=verdict)
                 self.ended(run)
 
-        self._post(work())
+        self._post(work)
 
     # Commands: correcting
 
@@ -439,7 +448,7 @@ class Session(Driver):
                 if not on:
                     await self._given_back()
 
-        self._post(work())
+        self._post(work)
 
     async def _given_back(self) -> None:
         """Go on with the page as the person left it; an episode that they ended ends the run."""
@@ -453,7 +462,7 @@ class Session(Driver):
         self._go("decide")
 
     def point(self, x: float, y: float, *, final: bool) -> None:
-        self._post(self._point(x, y, final))
+        self._post(lambda: self._point(x, y, final))
 
     async def _point(self, x: float, y: float, final: bool) -> None:
         found = None
@@ -493,7 +502,7 @@ class Session(Driver):
             self.log("info", "export", f"Run {run} was written to {path}.")
             self.change(message=f"Run {run} was written to {path}.")
 
-        self._post(work())
+        self._post(work)
 
     # What happens
 

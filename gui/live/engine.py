@@ -33,6 +33,8 @@ def prepare_engine() -> str:
     flags = [
         os.environ.get("QTWEBENGINE_CHROMIUM_FLAGS", ""),
         f"--remote-allow-origins={address}",
+        # A page that has shown nothing yet would lose its first clicks.
+        "--allow-pre-commit-input",
         "--disable-background-networking",
         "--log-level=3",
         "--disable-component-update",

@@ -75,7 +75,7 @@ def next_move(view: PromptView, permissible: Permissible) -> Move:
             answer = click(later, rest)
             if isinstance(answer, Move) and not past.finished(later.part):
                 return _told(later, answer, len(parts))
-    return _after_all(Scene(objective, page, past, 0), stuck=stuck is not None)
+    return _after_all(Scene(objective, page, past, 0), stuck=stuck is not None or not parts)
 
 
 def _told(scene: Scene, move: Move, count: int) -> Move:
@@ -207,9 +207,9 @@ def explore(scene: Scene) -> Move | None:
 
 
 def _after_all(scene: Scene, *, stuck: bool) -> Move:
-    """Return what remains: a submit that is still waiting, a look around where nothing was understood, a stop.
+    """Return what remains: a submit still waiting, a look around where nothing was understood, or a stop.
 
-    Where a part could not be done, nothing is submitted.
+    Where a part could not be done, or none was understood, nothing is submitted.
     """
     page, past = scene.page, scene.past
     question = bool(ASKS.search(scene.objective.text))

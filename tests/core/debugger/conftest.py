@@ -18,7 +18,7 @@ def module_live(tmp_path_factory, module_server):
     config = config_folder_in(folder / "config")
     live = live_session(folder, settings_in(folder, module_server), config)
     live.session.start()
-    live.wait_mode("empty")
+    live.wait(lambda: live.view.message.startswith("Choose a task"))
     yield live
     live.session.close().result(30)
     live.session.stop_worker()

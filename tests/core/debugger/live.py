@@ -83,7 +83,7 @@ class Live:
         async def mark() -> None:
             done.set()
 
-        self.session._post(mark())
+        self.session._post(mark)
         assert done.wait(SECONDS)
 
     def open(self, task: str = "miniwob/click-test-2", seed: int = 0, **more: str) -> None:

@@ -13,6 +13,9 @@ from gui.live.page_area import PageArea
 from tests.core.browser.browsing import Browsing, Worker
 from tests.core.browser.site import Site
 from tests.gui.live.engine_plugin import ENDPOINT
+from tests.llm_server import llm_server
+
+__all__ = ["llm_server"]
 
 _SECONDS = 60
 

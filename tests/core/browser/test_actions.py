@@ -1,0 +1,331 @@
+"""What each action does in a page, and the sentence that says why one could not be done."""
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import ActionError
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.site import Site
+
+LOG = "<script>const heard = []; const hear = word => heard.push(word)</script>"
+
+
+@in_browser
+async def test_a_double_click_is_one(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page("<button ondblclick=\"hear('double')\" onclick=\"hear('click')\">b</button>", head=LOG)
+    )
+    await browser.do('double_click [button "b"]')
+    assert await browser.js("heard") == ["click", "click", "double"]
+
+
+@in_browser
+async def test_typing_replaces_appends_clears_and_enters(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<form onsubmit=\"hear('sent'); return false\"><input aria-label=f value=old "
+            "onkeydown=\"hear('key')\" oninput=\"hear('input')\" onchange=\"hear('change')\"></form>",
+            head=LOG,
+        )
+    )
+    field = (await browser.find("textbox", "f")).ref
+    await browser.do(f"type [{field}] [new]")
+    assert (await browser.find("textbox", "f")).value == "new"
+    await browser.do(f"type [{field}] [ and more] [append=1]")
+    assert (await browser.find("textbox", "f")).value == "new and more"
+    await browser.do(f"type [{field}] []")
+    assert (await browser.find("textbox", "f")).value == ""
+    await browser.do(f"type [{field}] [åß\u4e16 👍] [enter=1]")
+    assert (await browser.find("textbox", "f")).value == "åß\u4e16 👍"
+    heard = await browser.js("heard")
+    assert heard[-1] == "sent"
+    assert {"key", "input", "change"} <= set(heard)
+
+
+@in_browser
+async def test_a_long_text_arrives_whole(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<textarea aria-label=t onkeydown='window.keys = true'></textarea>"))
+    text = "word " * 400 + "end"
+    await browser.do(f'type [textbox "t"] [{text}]')
+    assert await browser.js("[document.querySelector('textarea').value, keys]") == [text, True]
+
+
+@in_browser
+async def test_rich_text_is_typed_into(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page("<div contenteditable role=textbox aria-label=rich>old <b>bold</b></div><p>rest</p>")
+    )
+    await browser.do('type [textbox "rich"] [new]')
+    assert await browser.js("document.querySelector('div').textContent") == "new"
+    await browser.do('type [textbox "rich"] [ text] [append=1]')
+    assert (await browser.find("textbox", "rich")).value == "new text"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("date", "2024-05-31"),
+        ("time", "13:45"),
+        ("month", "2024-05"),
+        ("week", "2024-W22"),
+        ("datetime-local", "2024-05-31T13:45"),
+        ("color", "#ff8800"),
+        ("range", "70"),
+    ],
+)
+@in_browser
+async def test_fields_with_a_picker_take_their_value_whole(
+    browser: Browsing, site: Site, kind: str, value: str
+) -> None:
+    await browser.open(
+        site.page(
+            f"<input id=i type={kind} oninput=\"hear('input')\" onchange=\"hear('change')\">", head=LOG
+        )
+    )
+    await browser.do(f"type [xpath=//input] [{value}]")
+    assert await browser.js("[i.value, heard]") == [value, ["input", "change"]]
+    if kind != "range":
+        with pytest.raises(ActionError, match=r'does not take "soon"; a value such as'):
+            await browser.do("type [xpath=//input] [soon]")
+
+
+@in_browser
+async def test_options_are_chosen_by_label_value_and_one_by_one(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<select aria-label=one onchange='hear(this.value)'><option value=o>Oslo<option value=r>Rome"
+            "<option disabled>Bonn</select><select aria-label=many multiple><option>a<option>b<option>c</select>",
+            head=LOG,
+        )
+    )
+    await browser.do('select [combobox "one"] [Rome]')
+    await browser.do('select [combobox "one"] [o]')
+    assert await browser.js("heard") == ["r", "o"]
+    await browser.do('select [listbox "many"] [a]')
+    await browser.do('select [listbox "many"] [c]')
+    assert (await browser.find("listbox", "many")).value == "a, c"
+    with pytest.raises(ActionError, match=r'has no option "Paris"; there are: Oslo \| Rome \| Bonn'):
+        await browser.do('select [combobox "one"] [Paris]')
+    with pytest.raises(ActionError, match='has its option "Bonn" disabled'):
+        await browser.do('select [combobox "one"] [Bonn]')
+
+
+@in_browser
+async def test_boxes_are_checked_and_cleared_once(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<label><input type=checkbox onclick=\"hear('c')\"> a</label>"
+            "<label><input type=radio name=r> x</label>"
+            "<div role=checkbox aria-checked=false tabindex=0 aria-label=own "
+            "onclick=\"this.setAttribute('aria-checked', true)\">own</div><button>none</button>",
+            head=LOG,
+        )
+    )
+    for _ in range(2):
+        await browser.do('check [checkbox "a"]')
+    assert "checked" in (await browser.find("checkbox", "a")).states
+    await browser.do('check [checkbox "a"] [checked=0]')
+    assert await browser.js("heard") == ["c", "c"]
+    await browser.do('check [radio "x"]')
+    with pytest.raises(ActionError, match="choose another one to clear it"):
+        await browser.do('check [radio "x"] [checked=0]')
+    await browser.do('check [checkbox "own"]')
+    assert "checked" in (await browser.find("checkbox", "own")).states
+    with pytest.raises(ActionError, match="not a box that can be checked"):
+        await browser.do('check [button "none"]')
+
+
+@in_browser
+async def test_things_are_dragged_by_mouse_and_by_the_drag_protocol(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<div id=a draggable=true role=button aria-label=a>drag me</div>"
+            "<div id=z role=button aria-label=z style='margin-top:200px;height:50px'>here</div>"
+            "<div id=m role=button aria-label=m onmousedown=\"held = true\">mouse</div><script>var held = false;"
+            "a.ondragstart = e => e.dataTransfer.setData('text', 'gift'); z.ondragover = e => e.preventDefault();"
+            "z.ondrop = e => hear(e.dataTransfer.getData('text'));"
+            "z.onmouseup = () => held && hear('moved')</script>",
+            head=LOG,
+        )
+    )
+    await browser.do('drag [button "a"] [button "z"]')
+    await browser.do('drag [button "m"] [button "z"]')
+    assert await browser.js("heard") == ["gift", "moved"]
+
+
+@in_browser
+async def test_files_are_given_to_fields_and_to_their_labels(
+    browser: Browsing, site: Site, tmp_path: Path
+) -> None:
+    path = tmp_path / "a b.txt"
+    path.write_text("x")
+    await browser.open(
+        site.page(
+            "<input type=file aria-label=up onchange='hear(this.files[0].name)'>"
+            "<label>Photo<input type=file style='display:none' onchange='hear(this.files[0].size)'></label>",
+            head=LOG,
+        )
+    )
+    await browser.do(f'upload [button "up"] [{path}]')
+    label = next(e for e in (await browser.see()).elements if e.name == "Photo")
+    assert label.uses == ("upload",)
+    await browser.do(f"upload [{label.ref}] [{path}]")
+    assert await browser.js("heard") == ["a b.txt", 1]
+    with pytest.raises(ActionError, match="There is no file"):
+        await browser.do(f'upload [button "up"] [{tmp_path}/none]')
+
+
+@in_browser
+async def test_pages_and_boxes_scroll(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<div id=box tabindex=0 style='height:100px;overflow:auto'><div style='height:900px'>in</div></div>"
+            "<div style='height:3000px'></div>"
+        )
+    )
+    await browser.do("scroll [down]")
+    assert (await browser.see()).scroll[1] > 400
+    await browser.do("scroll [up]")
+    assert (await browser.see()).scroll[1] == 0
+    await browser.do("scroll [down] [xpath=//*[@id='box']]")
+    assert await browser.js("box.scrollTop") == 80
+    with pytest.raises(ActionError, match="cannot scroll further up"):
+        await browser.do("scroll [up]")
+
+
+@in_browser
+async def test_keys_chords_and_hover_reach_the_page(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<input aria-label=f value=abc><button onmouseenter=\"hear('over')\">b</button>"
+            "<script>onkeydown = e => hear((e.ctrlKey ? 'ctrl+' : '') + e.key)</script>",
+            head=LOG,
+        )
+    )
+    await browser.do('hover [button "b"]')
+    await browser.do('click [textbox "f"]')
+    await browser.do("press [ctrl+a]")
+    await browser.do("press [Delete]")
+    await browser.do("type [focus] [x]")
+    await browser.do("press [Tab]")
+    assert await browser.js("heard") == ["over", "ctrl+Control", "ctrl+a", "Delete", "x", "Tab"]
+    assert (await browser.find("textbox", "f")).value == "x"
+    assert "focused" in (await browser.find("button", "b")).states
+    with pytest.raises(ActionError, match='"Foo" is not a key'):
+        await browser.do("press [Foo]")
+
+
+@in_browser
+async def test_a_click_gives_the_focus_and_takes_it(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<input aria-label=a onfocus=\"hear('a in')\" onblur=\"hear('a out')\"><input aria-label=b>", head=LOG
+        )
+    )
+    await browser.do('click [textbox "a"]')
+    await browser.do('click [textbox "b"]')
+    assert await browser.js("[document.hasFocus(), heard]") == [True, ["a in", "a out"]]
+
+
+@in_browser
+async def test_history_goes_back_and_forward(browser: Browsing, site: Site) -> None:
+    one, two = site.page("<p>one"), site.page("<p>two")
+    await browser.open(one)
+    await browser.open(two)
+    await browser.do("go_back")
+    assert "one" in await browser.words()
+    assert (await browser.see()).url == one
+    await browser.do("go_forward")
+    assert "two" in await browser.words()
+    with pytest.raises(ActionError, match="no page to go forward to"):
+        await browser.do("go_forward")
+
+
+@in_browser
+async def test_tabs_are_opened_focused_and_closed(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<p>first"))
+    await browser.do("new_tab")
+    await browser.do(f"goto [{site.page('<p>second')}]")
+    assert [tab.current for tab in (await browser.see()).tabs] == [False, True]
+    await browser.do("tab_focus [0]")
+    assert "first" in await browser.words()
+    await browser.do("tab_focus [1]")
+    await browser.do("close_tab")
+    seen = await browser.see()
+    assert "first" in seen.lines()
+    assert len(seen.tabs) == 1
+    with pytest.raises(ActionError, match="only tab"):
+        await browser.do("close_tab")
+    with pytest.raises(ActionError, match=r"no tab 4; there are 1"):
+        await browser.do("tab_focus [4]")
+
+
+@pytest.mark.parametrize(
+    ("body", "action", "sentence"),
+    [
+        ("<button disabled>b</button>", 'click [button "b"]', "is disabled"),
+        ("<button style='visibility:hidden'>b</button>", "click [xpath=//button]", "is not visible"),
+        ("<button style='display:none'>b</button>", "click [xpath=//button]", "is not visible"),
+        (
+            "<button>b</button><div aria-label=cover role=dialog style='position:fixed;inset:0'></div>",
+            'click [button "b"]',
+            'is covered by dialog "cover"',
+        ),
+        ("<button>b</button><button>b</button>", 'click [button "b"]', "2 elements match"),
+        ("<i>1</i><i>2</i><i>3</i>", "click [xpath=//i]", "3 elements match the XPath //i"),
+        ("", "click [xpath=//i]", "There is no the XPath|There is no .*//i"),
+        ("", "click [xpath=//i[]", "is not a valid XPath"),
+        ("", "click [4711]", "is not in this page"),
+        ("<p>words", "type [xpath=//p] [x]", "is not a field that takes text"),
+        ("<input readonly aria-label=f>", 'type [textbox "f"] [x]', "is read-only"),
+        ("<p>words", "type [focus] [x]", "Nothing has the keyboard focus"),
+        ("<select aria-label=s><option>o</select>", "click [xpath=//option]", "is not visible|is an option"),
+        ("<button>b</button>", 'select [button "b"] [x]', "is not a select"),
+        ("", "goto [javascript:alert(1)]", "javascript: addresses are not opened"),
+        ("", "goto [http://127.0.0.1:9]", "refuses that port|nothing answers"),
+        ("", "goto [http://no such place]", "is not a web address"),
+        ("", "goto [http://nowhere.invalid/]", "host name is unknown|no network"),
+    ],
+)
+@in_browser
+async def test_a_failure_says_why(
+    browser: Browsing, site: Site, body: str, action: str, sentence: str
+) -> None:
+    await browser.open(site.page(body))
+    with pytest.raises(ActionError, match=sentence):
+        await browser.do(action)
+    await browser.open(site.page("<p>goes on"))
+    assert "goes on" in await browser.words()
+
+
+@in_browser
+async def test_an_element_that_has_gone_is_said_to_be_gone(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<button>b</button>"))
+    ref = (await browser.find("button")).ref
+    await browser.js("document.querySelector('button').remove()")
+    with pytest.raises(ActionError, match="is no longer in the page"):
+        await browser.do(f"click [{ref}]")
+
+
+@in_browser
+async def test_a_cover_over_a_frame_is_noticed(browser: Browsing, site: Site) -> None:
+    inner = site.page("<button>in</button>")
+    await browser.open(
+        site.page(
+            f"<iframe src='{site.elsewhere(inner)}'></iframe>"
+            "<div role=dialog aria-label=veil style='position:fixed;inset:0'></div>"
+        )
+    )
+    button = await browser.find("button", "in")
+    with pytest.raises(ActionError, match='is covered by dialog "veil"'):
+        await browser.do(f"click [{button.ref}]")
+
+
+@in_browser
+async def test_waiting_ends_with_a_change_and_is_no_hang(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<p>still</p><script>setTimeout(() => document.body.append('!'), 700)</script>"))
+    await browser.do("wait [30]")
+    assert "!" in await browser.words()
+    await browser.do("wait [5.5]")
+    assert browser.events() == []

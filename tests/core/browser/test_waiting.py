@@ -1,0 +1,123 @@
+"""How the page is awaited: by what an action set off, bounded, and never by what goes on by itself."""
+
+import pytest
+
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.site import Site
+
+
+@in_browser
+async def test_a_slow_navigation_is_awaited(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<a href='/slow?seconds=1'>go</a>"))
+    await browser.do('click [link "go"]')
+    assert "came late" in await browser.words()
+    assert browser.settled.reason == "navigated"
+
+
+@in_browser
+async def test_a_redirect_is_followed_to_its_end(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<form action=/away><button>go</button></form>"))
+    await browser.do('click [button "go"]')
+    assert "arrived" in await browser.words()
+
+
+@in_browser
+async def test_what_a_request_brings_is_awaited(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<button onclick=\"fetch('/slow?seconds=1').then(r => r.text()).then("
+            "() => document.body.append('brought'))\">get</button>"
+        )
+    )
+    await browser.do('click [button "get"]')
+    assert "brought" in await browser.words()
+
+
+@in_browser
+async def test_a_page_that_moves_on_by_itself_is_awaited(browser: Browsing, site: Site) -> None:
+    last = site.page("<p>last")
+    middle = site.page(f"<script>location.replace('{last}')</script>")
+    await browser.open(site.page(f"<a href='{middle}'>go</a>"))
+    await browser.do('click [link "go"]')
+    assert "last" in await browser.words()
+
+
+@in_browser
+async def test_addresses_changed_by_script_are_no_navigation(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<button onclick=\"history.pushState(null, '', '/elsewhere'); this.textContent = 'there'\">go</button>"
+        )
+    )
+    before = (await browser.find("button")).ref
+    await browser.do(f"click [{before}]")
+    assert browser.settled.reason == "quiet"
+    seen = await browser.see()
+    assert seen.url.endswith("/elsewhere")
+    assert [(e.ref, e.name) for e in seen.elements] == [(before, "there")]
+    await browser.do("go_back")
+    assert browser.settled.seconds < 5
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "new EventSource('/stream').onmessage = e => { document.title = e.data }",
+        "new WebSocket(location.href.replace('http', 'ws'))",
+        "setInterval(() => document.body.dataset.n = Math.random(), 5)",
+        "document.body.animate([{opacity: 0}, {opacity: 1}], {duration: 500, iterations: Infinity})",
+    ],
+    ids=["event source", "web socket", "ticking", "animated"],
+)
+@in_browser
+async def test_a_page_that_never_rests_holds_nothing_up(browser: Browsing, site: Site, script: str) -> None:
+    settled = await browser.open(
+        site.page(f"<button onclick=\"this.textContent='done'\">b</button><script>{script}</script>")
+    )
+    assert settled.seconds < 3
+    await browser.do('click [button "b"]')
+    assert browser.settled.seconds < 2.5
+    await browser.find("button", "done")
+
+
+@in_browser
+async def test_a_long_poll_is_waited_for_once_only(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<button onclick=\"fetch('/held')\">b</button>"))
+    await browser.do('click [button "b"]')
+    assert browser.settled.reason == "requests still open"
+    await browser.do('click [button "b"]')
+    assert browser.settled.reason == "quiet"
+    site.released.set()
+    site.released.clear()
+
+
+@in_browser
+async def test_a_picture_that_never_comes_is_waited_for_once_only(browser: Browsing, site: Site) -> None:
+    settled = await browser.open(site.page("<img src=/held><button>b</button>"))
+    assert settled.reason == "still loading"
+    await browser.do('click [button "b"]')
+    assert browser.settled.reason == "quiet"
+    site.released.set()
+    site.released.clear()
+
+
+@pytest.mark.parametrize("address", ["/nothing", "/file", "javascript:void 0"])
+@in_browser
+async def test_a_link_that_brings_no_page_holds_nothing_up(
+    browser: Browsing, site: Site, address: str
+) -> None:
+    await browser.open(site.page(f"<a href='{address}'>go</a>"))
+    await browser.do('click [link "go"]')
+    assert browser.settled.seconds < 3
+    assert "go" in await browser.words()
+    downloads = [event.text for event in browser.events() if event.kind == "download"]
+    assert downloads == (
+        ["The page offered the download report.csv; it was refused."] if address == "/file" else []
+    )
+
+
+@in_browser
+async def test_a_document_written_by_a_link_is_read(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<a href=\"javascript:'<p>made here'\">go</a>"))
+    await browser.do('click [link "go"]')
+    assert "made here" in await browser.words()

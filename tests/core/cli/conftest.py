@@ -1,0 +1,75 @@
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.core.stage import need_chromium
+
+ROOT = Path(__file__).resolve().parents[3]
+KEY = "sk-key-that-nobody-may-see-4711"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+class CommandLine:
+    """Runs main.py as a user does, with settings and a database of the test's own."""
+
+    def __init__(self, folder: Path, base_url: str) -> None:
+        self.folder = folder
+        self.db = folder / "traces.db"
+        self.config = folder / "config"
+        self.config.mkdir()
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("OPENAI")},
+            "BACKSTEP_CONFIG_DIR": str(self.config),
+            "BACKSTEP_DATA_DIR": str(folder),
+            "OPENAI_BASE_URL": base_url,
+            "OPENAI_API_KEY": KEY,
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
+            "QT_QPA_PLATFORM": "offscreen",
+            "PYTHONWARNINGS": "default",
+        }
+
+    def start(self, *words: object, **more) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, str(ROOT / "main.py"), *map(str, words)],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **more,
+        )
+
+    def finish(self, process: "subprocess.Popen[str]") -> Done:
+        out, err = process.communicate(timeout=60)
+        return Done(process.returncode, out, err)
+
+    def __call__(self, *words: object) -> Done:
+        return self.finish(self.start(*words))
+
+    def run(self, *words: object, browser: str = "") -> list[object]:
+        """Return the words of a run command with the scripted LLM and the installed Chromium."""
+        chosen = browser or need_chromium()
+        return ["run", "--llm", "test-model", "--browser", chosen, "--json", *words]
+
+
+@pytest.fixture
+def cli(tmp_path, llm_server):
+    llm_server.key = KEY
+    return CommandLine(tmp_path, llm_server.base_url)

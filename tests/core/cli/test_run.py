@@ -1,0 +1,254 @@
+import json
+import os
+import signal
+import sqlite3
+import time
+
+import pytest
+
+from core.trace.store import TraceStore
+from tests.core.cli.conftest import KEY
+from tests.core.stage import on, page_file, ref_in, stop
+from tests.llm_server import Reply, call
+
+pytestmark = pytest.mark.browser
+
+FIELDS = [
+    "run",
+    "task",
+    "seed",
+    "success",
+    "reward",
+    "answer",
+    "steps",
+    "llm_calls",
+    "prompt_tokens",
+    "completion_tokens",
+    "cost",
+    "seconds",
+    "seconds_in_llm",
+    "outcome",
+    "error",
+]
+GO = "<button>Go</button>"
+BUY = "<button onclick=\"document.title='bought'\">Place your order</button>"
+
+
+def runs(cli):
+    store = TraceStore.open(cli.db, read_only=True)
+    try:
+        return store.runs()
+    finally:
+        store.close()
+
+
+def test_a_success_is_told_in_one_json_object_and_the_code_0(cli, llm_server):
+    llm_server.script(on('button "ONE"', thought="ONE."))
+    done = cli(*cli.run("--task", "miniwob/click-test-2", "--seed", 0))
+    assert done.code == 0, done.err
+    report = done.json
+    assert list(report) == FIELDS
+    wanted = {"task": "miniwob/click-test-2", "seed": 0, "success": True, "reward": 1.0, "steps": 1}
+    assert {name: report[name] for name in wanted} == wanted
+    assert (report["llm_calls"], report["prompt_tokens"], report["completion_tokens"]) == (1, 100, 10)
+    assert (report["outcome"], report["error"], report["cost"]) == ("done", "", None)
+    assert report["seconds"] >= report["seconds_in_llm"] > 0
+    assert "step 1  click [" in done.err
+    assert "step 1" not in done.out
+    for kept in (done.out, done.err, *(path.read_bytes().decode("latin-1") for path in cli.db.parent.glob("traces.db*"))):
+        assert KEY not in kept
+    shown = cli("show", report["run"], "--step", 1, "--json")
+    assert KEY not in shown.out
+    assert shown.json["thought"] == "ONE."
+
+
+def test_an_end_without_success_has_the_code_1(cli, llm_server):
+    llm_server.script(on('button "TWO"'))
+    done = cli(*cli.run("--task", "miniwob/click-test-2"))
+    assert (done.code, done.json["success"], done.json["reward"]) == (1, False, -1.0)
+
+
+def test_a_page_of_the_web_needs_no_task_and_has_no_judge(cli, llm_server, tmp_path):
+    url = page_file(tmp_path, GO)
+    llm_server.script(on('button "Go"'), stop("42"))
+    done = cli(*cli.run("--url", url, "--instruction", "Press Go."))
+    assert done.code == 0, done.err
+    assert (done.json["task"], done.json["success"], done.json["answer"]) == ("web/open", None, "42")
+    assert "Task: Press Go." in llm_server.requests[0].texts[-1]
+
+
+def test_a_run_out_of_steps_has_the_code_1(cli, llm_server, tmp_path):
+    llm_server.otherwise = on('button "Go"')
+    done = cli(*cli.run("--url", page_file(tmp_path, GO), "--instruction", "x", "--max-steps", 2))
+    assert (done.code, done.json["outcome"], done.json["steps"]) == (1, "budget", 2)
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcome", "bought", "code"),
+    [("refuse", "done", False, 0), ("allow", "done", True, 0), ("end", "gate", False, 1)],
+)
+def test_what_cannot_be_undone_follows_the_rule(cli, llm_server, tmp_path, rule, outcome, bought, code):
+    llm_server.script(on('button "Place your order"'), stop())
+    url = page_file(tmp_path, BUY)
+    done = cli(*cli.run("--url", url, "--instruction", "Buy.", "--on-gate", rule))
+    assert (done.code, done.json["outcome"]) == (code, outcome), done.err
+    told = llm_server.requests[-1].texts[-1]
+    assert ("Page: bought" in told) is bought
+    assert ("Refused: this action cannot be undone" in told) is (rule == "refuse")
+
+
+def test_a_dead_llm_server_has_the_code_3_and_a_readable_run(cli, tmp_path):
+    (cli.config / "settings.toml").write_text('[llms.dead]\nbase_url = "http://127.0.0.1:1/v1"\nattempts = 1\n')
+    cli.environment.pop("OPENAI_BASE_URL")
+    words = cli.run("--task", "miniwob/click-test-2", "--llm", "dead")
+    done = cli(*words)
+    assert (done.code, done.json["outcome"]) == (3, "error")
+    assert "127.0.0.1:1" in done.json["error"]
+    assert runs(cli)[0].outcome == "error"
+
+
+def test_a_wrong_key_is_told_without_the_key(cli, llm_server):
+    llm_server.key = "another"
+    done = cli(*cli.run("--task", "miniwob/click-test-2"))
+    assert (done.code, done.json["outcome"]) == (3, "error")
+    assert KEY not in done.out + done.err
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in cli.db.parent.glob("traces.db*"))
+
+
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_an_interruption_during_a_call_leaves_a_readable_run(cli, llm_server, tmp_path, whole_group):
+    note = Reply(calls=(call("note", text="x"),))
+    llm_server.script(note, Reply(hold=True))
+    words = cli.run("--url", page_file(tmp_path, GO), "--instruction", "x")
+    process = cli.start(*words, start_new_session=True)
+    llm_server.wait_for_requests(2)
+    os.killpg(process.pid, signal.SIGINT) if whole_group else process.send_signal(signal.SIGINT)
+    done = cli.finish(process)
+    assert done.code == 130, done.err
+    assert "Traceback" not in done.err
+    assert done.json["outcome"] == "interrupted"
+    (row,) = runs(cli)
+    assert (row.outcome, row.steps) == ("interrupted", 2)
+    assert cli("show", row.run).code == 0
+
+
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_an_interruption_during_an_action_leaves_a_readable_run(cli, llm_server, tmp_path, whole_group):
+    llm_server.script(Reply(calls=(call("wait", seconds=30),)))
+    words = cli.run("--url", page_file(tmp_path, GO), "--instruction", "x")
+    process = cli.start(*words, start_new_session=True)
+    llm_server.wait_for_requests(1)
+    wait_for_phase(cli, "review")
+    os.killpg(process.pid, signal.SIGINT) if whole_group else process.send_signal(signal.SIGINT)
+    done = cli.finish(process)
+    assert (done.code, "Traceback" in done.err) == (130, False), done.err
+    assert runs(cli)[0].outcome == "interrupted"
+
+
+def wait_for_phase(cli, phase):
+    """Block until the first step's record of `phase` is in the database."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            with sqlite3.connect(f"file:{cli.db}?mode=ro", uri=True) as database:
+                if database.execute("SELECT 1 FROM steps WHERE phase = ?", (phase,)).fetchone():
+                    return
+        except sqlite3.Error:
+            continue
+        finally:
+            database.close()
+    raise AssertionError(f"{phase} was never stored")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "--task"),
+        (("--task", "miniwob/clik-test"), "miniwob/click-test"),
+        (("--task", "miniwob/click-test", "--url", "http://127.0.0.1/"), "brings its own URL"),
+        (("--url", "http://127.0.0.1/"), "instruction"),
+        (("--task", "miniwob/click-test", "--preset", "lazer"), "did you mean laser?"),
+        (("--task", "miniwob/click-test", "--on-gate", "perhaps"), "--on-gate"),
+        (("--task", "miniwob/click-test", "--max-steps", "0"), "max-steps"),
+        (("--task", "miniwob/click-test", "--seed", "x"), "seed"),
+        (("--task", "miniwob/click-test", "--sead", "1"), "--seed"),
+        (("--task", "miniwob/click-test", "--base-url", "nonsense"), "nonsense"),
+        (("--task", "miniwob/click-test", "--llm", "person"), "needs a window"),
+    ],
+)
+def test_bad_usage_has_the_code_2_and_a_sentence(cli, words, said):
+    done = cli(*cli.run(*words))
+    assert (done.code, done.out) == (2, ""), done.err
+    assert said in done.err
+    assert "Traceback" not in done.err
+
+
+def test_an_unknown_llm_names_the_nearest(cli):
+    cli.environment.pop("OPENAI_BASE_URL")
+    done = cli(*cli.run("--task", "miniwob/click-test", "--llm", "rulse"))
+    assert (done.code, "did you mean rules?" in done.err) == (2, True)
+
+
+def test_a_browser_that_is_not_there_has_the_code_3(cli):
+    done = cli(*cli.run("--task", "miniwob/click-test-2", browser="/nowhere/chromium"))
+    assert (done.code, done.out) == (3, "")
+    assert "/nowhere/chromium" in done.err
+
+
+def test_a_damaged_database_has_the_code_3_and_stays_as_it_is(cli):
+    cli.db.write_bytes(b"this is no database" * 100)
+    done = cli(*cli.run("--task", "miniwob/click-test-2"))
+    assert (done.code, "Traceback" in done.err) == (3, False)
+    assert str(cli.db) in done.err
+    assert cli.db.read_bytes() == b"this is no database" * 100
+
+
+def test_a_locked_database_has_the_code_3(cli):
+    TraceStore.open(cli.db).close()
+    lock = sqlite3.connect(cli.db, isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+    try:
+        done = cli(*cli.run("--task", "miniwob/click-test-2"))
+    finally:
+        lock.rollback()
+        lock.close()
+    assert (done.code, "Traceback" in done.err) == (3, False), done.err
+    assert "traces.db" in done.err
+
+
+def test_a_run_in_the_embedded_browser_needs_no_installed_one(cli, llm_server):
+    llm_server.script(on('button "ONE"'))
+    done = cli(*cli.run("--task", "miniwob/click-test-2", "--preset", "plain", browser="embedded"))
+    assert done.code == 0, done.err
+    assert done.json["success"] is True
+    assert json.loads(done.out)["run"] == 1
+
+
+def test_the_built_in_llm_runs_without_server_or_key(cli):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        cli.environment.pop(name)
+    done = cli(*cli.run("--task", "miniwob/click-test-2", "--llm", "rules"))
+    assert (done.code, done.json["success"]) == (0, True), done.err
+
+
+@pytest.mark.parametrize("phase", ["decide", "act"])
+def test_a_killed_process_loses_nothing_that_was_sealed(cli, llm_server, tmp_path, phase):
+    def go(request):
+        return Reply(calls=(call("click", target=ref_in(request, 'button "Go"')),))
+
+    held = Reply(hold=True) if phase == "decide" else Reply(calls=(call("wait", seconds=30),))
+    llm_server.script(go, go, held)
+    words = cli.run("--url", page_file(tmp_path, GO), "--instruction", "x")
+    process = cli.start(*words, start_new_session=True)
+    llm_server.wait_for_requests(3)
+    if phase == "act":
+        wait_for_phase(cli, "review")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=30)
+    listed = cli("runs", "--json")
+    assert [row["outcome"] for row in listed.json] == ["interrupted"]
+    store = TraceStore.open(cli.db)
+    assert store.recover() == (1,)
+    assert [step.sealed for step in store.steps(1)] == [True, True, False]
+    assert store.run(1).outcome == "interrupted"
+    store.close()

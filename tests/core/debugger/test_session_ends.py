@@ -1,0 +1,176 @@
+import random
+import re
+
+import pytest
+
+from core.agent.records import PHASES
+from core.trace.store import TraceStore
+from tests.core.debugger.live import live_session, settings_in
+from tests.core.stage import config_folder_in, page_file, ref_in
+from tests.llm_server import Reply, call
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def make(tmp_path, llm_server):
+    """Make sessions of a test's own, closed after it."""
+    made = []
+    config = config_folder_in(tmp_path / "config")
+
+    def one(executable="", **settings):
+        live = live_session(tmp_path, settings_in(tmp_path, llm_server, **settings), config, executable)
+        made.append(live)
+        return live
+
+    yield one
+    for live in made:
+        live.session.close().result(30)
+        live.session.stop_worker()
+
+
+def test_a_browser_that_does_not_start_is_told_and_can_be_tried_again(make, tmp_path):
+    live = make("/nowhere/chromium")
+    live.session.start()
+    view = live.wait_mode("failed")
+    assert "/nowhere/chromium" in view.message
+    live.session.step()
+    live.session.set_preset("laser")
+    live.settle()
+    assert "/nowhere/chromium" in [line.text for line in live.lines][-1]
+    live.session.open_task("miniwob/click-test-2", 0)
+    live.settle()
+    live.wait(lambda: live.view.mode == "failed" and "/nowhere/chromium" in live.view.message)
+
+
+def test_a_damaged_database_is_told(make, tmp_path):
+    (tmp_path / "traces.db").write_bytes(b"this is no database" * 100)
+    live = make()
+    live.session.start()
+    assert "traces.db" in live.wait_mode("failed").message
+
+
+def test_commands_given_before_the_browser_is_ready_are_carried_out_then(make):
+    live = make()
+    live.session.set_pace(0.5)
+    live.session.open_task("miniwob/click-test-2", 0)
+    live.session.start()
+    live.wait(lambda: live.view.phase == "decide")
+    assert live.wait_mode("waiting").task == "miniwob/click-test-2"
+
+
+def test_closing_ends_the_run_and_later_commands_do_nothing(make, llm_server):
+    live = make()
+    live.session.start()
+    live.open()
+    llm_server.script(Reply(hold=True))
+    live.session.run()
+    llm_server.wait_for_requests(1)
+    live.session.close().result(30)
+    live.session.step()
+    live.session.open_task("miniwob/click-test", 0)
+    live.session.stop_worker()
+    live.session.run()
+    live.session.open_task("miniwob/click-test", 0)
+    store = TraceStore.open(live.database, read_only=True)
+    assert [row.outcome for row in store.runs()] == ["stopped"]
+    store.close()
+
+
+PAGE = "<button>Go</button><a href='#x'>On</a><input aria-label=Name>"
+
+
+def answer_anything(request):
+    if not request.tool_names:
+        return Reply(text="I press Go.")
+    ref = ref_in(request, 'button "Go"')
+    return Reply(text="Go.", calls=(call("click", target=ref),))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_commands_in_any_order_leave_a_session_at_rest_and_steps_in_order(make, llm_server, tmp_path, seed):
+    live = make()
+    chance = random.Random(seed)
+    url = page_file(tmp_path, PAGE)
+    llm_server.otherwise = answer_anything
+    session = live.session
+    commands = [
+        lambda: session.step(),
+        lambda: session.step(),
+        lambda: session.run(),
+        lambda: session.phase(),
+        lambda: session.phase(),
+        lambda: session.accept(),
+        lambda: session.skip(),
+        lambda: session.ask_again(),
+        lambda: session.pause(),
+        lambda: session.edit_action("wait [0]"),
+        lambda: session.edit_action("nonsense"),
+        lambda: session.set_preset(chance.choice(["plain", "laser"])),
+        lambda: session.set_handover(chance.random() < 0.3),
+        lambda: session.show_step(1, 1),
+        lambda: session.show_now(),
+        lambda: session.point(10, 10, final=True),
+        lambda: session.search_runs(""),
+        lambda: live.settle(),
+        lambda: live.settle(),
+        lambda: live.settle(),
+    ]
+    rare = [
+        lambda: session.stop(),
+        lambda: session.end(True),
+        lambda: session.open_task("web/open", 0, url=url, instruction="Go."),
+    ]
+    session.start()
+    live.open("web/open", url=url, instruction="Go.")
+    for _ in range(80):
+        chance.choice(commands if chance.random() < 0.93 else rare)()
+    session.set_handover(False)
+    session.pause()
+    session.pause()
+    live.settle()
+    live.wait(lambda: live.view.mode in ("waiting", "ended", "failed", "empty"), "rest")
+    session.stop()
+    live.settle()
+    live.wait(lambda: live.view.mode in ("ended", "failed", "empty"), "the end")
+    assert not [view.message for view in live.views if "mistake of the program" in view.message]
+    assert not [view.message for view in live.views if re.search(r"\w+Error: ", view.message)]
+    check_trace(live)
+
+
+def check_trace(live):
+    store = TraceStore.open(live.database, read_only=True)
+    try:
+        runs = store.runs()
+        assert runs
+        assert not [row for row in runs if row.outcome == "running"]
+        for row in runs:
+            steps = store.steps(row.run)
+            assert [step.number for step in steps] == list(range(1, len(steps) + 1))
+            assert all(step.sealed for step in steps[:-1])
+            for step in steps:
+                phases = [record.phase for record in store.step(row.run, step.number).records]
+                assert phases == list(PHASES[: len(phases)])
+                assert not step.sealed or len(phases) == len(PHASES)
+    finally:
+        store.close()
+
+
+def test_a_session_is_empty_until_a_task_is_opened(make):
+    live = make()
+    live.session.start()
+    live.wait(lambda: live.view.message == "Choose a task (Ctrl+N).")
+    assert (live.view.mode, live.view.run, live.view.llm) == ("empty", None, "test")
+    for command in ("step", "run", "phase", "accept", "skip", "ask_again", "pause", "stop", "show_now"):
+        getattr(live.session, command)()
+    live.session.end(True)
+    live.session.edit_action("stop")
+    live.session.answer("x", "stop")
+    live.session.point(1, 1, final=True)
+    live.session.set_handover(True)
+    live.session.set_handover(False)
+    live.settle()
+    live.wait(lambda: live.picked is not None and live.picked.ref is None)
+    assert live.view.mode == "empty"
+    assert live.catalogue.tasks
+    assert [preset.name for preset in live.catalogue.presets] == ["plain", "laser"]

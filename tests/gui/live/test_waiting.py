@@ -1,0 +1,3 @@
+"""tests/core/browser/test_waiting.py in the embedded browser."""
+
+from tests.core.browser.test_waiting import *  # noqa: F403

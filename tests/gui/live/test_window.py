@@ -1,0 +1,175 @@
+"""The whole chain from the window: a live page, the LLM at a loopback server, a person, the trace."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.debugger.session import Session
+from core.debugger.workshop import Workshop, open_workshop
+from core.environments.registry import Environments
+from core.trace.store import TraceStore
+from gui.live.embedded_host import EmbeddedHost
+from gui.live.page_area import PageArea
+from gui.main_window import MainWindow
+from tests.core.stage import config_folder_in, llms_for, on, page_file, settings_for
+from tests.gui.live.engine_plugin import ENDPOINT
+from tests.llm_server import LLMServer
+
+WAIT = 30_000
+
+
+class Desk:
+    """A window on a session of its own, with what a test needs of both."""
+
+    def __init__(self, qtbot: QtBot, folder: Path, server: LLMServer) -> None:
+        self._qtbot = qtbot
+        self.database = folder / "traces.db"
+        self.area = PageArea()
+        host = EmbeddedHost(self.area, ENDPOINT)
+        settings = settings_for(self.database, server.base_url)
+        config = config_folder_in(folder / "config")
+
+        async def open_it() -> Workshop:
+            return await open_workshop(
+                settings, host, llms=llms_for(settings), environments=Environments(), config=config
+            )
+
+        self.session = Session(open_it)
+        self.window = MainWindow(
+            self.session, self.area, QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat)
+        )
+        self.window.resize(1280, 800)
+        self.window.show()
+        self.session.start()
+
+    def close(self) -> None:
+        self.window.close()
+        closing = self.session.close()
+        self._qtbot.waitUntil(closing.done, timeout=WAIT)
+        self.session.stop_worker()
+        self.area.close_pages()
+        self.window.deleteLater()
+
+    def open(self, task: str, seed: int = 0, **more: str) -> None:
+        self.session.open_task(task, seed, **more)
+        self.wait_for("waiting")
+
+    def wait_for(self, mode: str) -> None:
+        self._qtbot.waitUntil(
+            lambda: self.window._session.mode == mode or self.window._session.mode == "failed", timeout=WAIT
+        )
+        assert self.window._session.mode == mode, self.window._session.message
+
+    def step_to_review(self) -> None:
+        self.trigger("step")
+        self._qtbot.waitUntil(
+            lambda: self.window._session.phase == "review" and self.window.action.editable, timeout=WAIT
+        )
+
+    def trigger(self, name: str) -> None:
+        self._qtbot.waitUntil(self.window.actions_by_name[name].isEnabled, timeout=WAIT)
+        self.window.actions_by_name[name].trigger()
+
+    def stored(self) -> TraceStore:
+        return TraceStore.open(self.database, read_only=True)
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[Desk]:
+    desk = Desk(qtbot, tmp_path, llm_server)
+    yield desk
+    desk.close()
+
+
+def test_a_task_is_stepped_to_success_and_lies_in_the_trace(desk: Desk, llm_server: LLMServer) -> None:
+    llm_server.otherwise = on('button "ONE"', thought="The task names it.")
+    desk.open("miniwob/click-test-2")
+    desk.step_to_review()
+    chosen = [one for one in desk.window.page.overlay.outlines if one.chosen]
+    assert len(chosen) == 1
+    desk.trigger("step")
+    desk.wait_for("ended")
+    assert desk.window._session.success is True
+    store = desk.stored()
+    (run,) = store.runs()
+    (step,) = store.steps(run.run)
+    store.close()
+    assert (run.outcome, run.verdict.success, run.touched) == ("done", True, False)
+    assert (step.sealed, step.origin, step.outcome, step.thought) == (True, "agent", "done", "The task names it.")
+
+
+def test_a_corrected_action_is_carried_out_and_kept_with_what_was_proposed(
+    desk: Desk, llm_server: LLMServer
+) -> None:
+    llm_server.otherwise = on('button "TWO"')
+    desk.open("miniwob/click-test-2")
+    desk.step_to_review()
+    proposed = desk.window._step.action.action
+    row = next(row for row in desk.window._step.permissible.rows if row.name == "click" and "ONE" in row.label)
+    desk.session.edit_action(row.text)
+    desk._qtbot.waitUntil(lambda: desk.window._step.action.origin == "person", timeout=WAIT)
+    desk.trigger("accept")
+    desk.wait_for("ended")
+    assert desk.window._session.success is True
+    store = desk.stored()
+    (run,) = store.runs()
+    detail = store.step(run.run, 1)
+    store.close()
+    assert run.touched
+    assert (detail.interventions[0].before, detail.interventions[0].after) == (proposed, row.text)
+
+
+def test_a_recorded_step_covers_the_live_page_which_stays_shown(desk: Desk, llm_server: LLMServer) -> None:
+    llm_server.otherwise = on('button "ONE"')
+    desk.open("miniwob/click-test-2")
+    desk.step_to_review()
+    desk.trigger("step")
+    desk.wait_for("ended")
+    run = desk.window._session.run
+    desk.session.open_task("miniwob/click-test-2", 1)
+    desk._qtbot.waitUntil(lambda: desk.window._session.run not in (None, run), timeout=WAIT)
+    desk.wait_for("waiting")
+    desk.session.show_step(run, 1)
+    desk._qtbot.waitUntil(desk.window.page.cover.isVisible, timeout=WAIT)
+    assert desk.area.current_view().isVisible()
+    desk.trigger("now")
+    desk._qtbot.waitUntil(lambda: not desk.window.page.cover.isVisible(), timeout=WAIT)
+
+
+def test_a_run_goes_on_while_the_window_is_minimised(desk: Desk, llm_server: LLMServer) -> None:
+    llm_server.otherwise = on('button "ONE"')
+    desk.open("miniwob/click-test-2")
+    desk.window.showMinimized()
+    desk.session.run()
+    desk.wait_for("ended")
+    assert desk.window._session.success is True
+
+
+def test_a_person_s_click_reaches_the_page_only_after_it_is_handed_over(desk: Desk, tmp_path: Path) -> None:
+    url = page_file(
+        tmp_path, '<body style="margin:0"><button style="width:400px;height:300px"'
+        " onclick=\"document.title='clicked'\">Big</button></body>"
+    )
+    desk.open("web/open", url=url, instruction="Press it.")
+    view = desk.area.current_view()
+
+    def click() -> None:
+        place = view.mapTo(desk.window, QPoint(200, 150))
+        target = desk.window.childAt(place)
+        QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=target.mapFrom(desk.window, place))
+        for _ in range(20):
+            QApplication.processEvents()
+
+    click()
+    assert view.title() != "clicked"
+    desk.trigger("handover")
+    desk._qtbot.waitUntil(lambda: desk.window._session.handed_over, timeout=WAIT)
+    desk._qtbot.waitUntil(lambda: (click(), view.title() == "clicked")[1], timeout=WAIT)
+    desk.trigger("handover")
+    desk._qtbot.waitUntil(lambda: not desk.window._session.handed_over, timeout=WAIT)
+    desk.wait_for("waiting")

@@ -72,7 +72,7 @@ def permissible_of(
         ),
         PermissibleAction(
             name="stop",
-            description="End the task when it is done or cannot be done; give an answer where one is asked for.",
+            description="End the task when it is done or cannot be; give the answer where one is asked for.",
             parameters=(
                 Parameter(
                     name="answer", description="The answer, or empty where none is asked for.", required=False

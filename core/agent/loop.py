@@ -183,7 +183,11 @@ class AgentRun:
 
     def _with_blobs(self, observed: Observed, capture: Capture) -> Observed:
         if self._pictured is None or self._pictured[0] is not capture:
-            html = self.store.put_blob(capture.html.encode(errors="replace"), "text/html") if capture.html else ""
+            html = (
+                self.store.put_blob(capture.html.encode(errors="replace"), "text/html")
+                if capture.html
+                else ""
+            )
             picture = self.store.put_blob(capture.screenshot, "image/webp") if capture.screenshot else ""
             self._pictured = (capture, html, picture)
         _, html, picture = self._pictured
@@ -259,7 +263,7 @@ class AgentRun:
         return verdict, ""
 
     def _judge_ask(self) -> Ask | None:
-        """Return how a judge asks the LLM; its calls are counted but not limited: they are not the agent's."""
+        """Return how a judge asks the LLM; its calls are counted but not limited, not being the agent's."""
         if self._asker.llm.name in ("rules", "person"):
             return None
 

@@ -46,6 +46,7 @@ _TYPED_BY_KEYS = 200
 """Longer texts are put in whole, apart from their last character, which is typed."""
 _KEYS_SECONDS = 60.0
 """Long texts are typed key by key, and pages may work at each."""
+_CLOSED_SCHEMES = ("javascript", "chrome", "devtools", "view-source", "chrome-extension")
 _FRAME_TAGS = ("IFRAME", "FRAME")
 
 
@@ -373,10 +374,12 @@ class Actor:
     # Navigation
 
     async def _goto(self, url: str) -> None:
-        if "://" not in url and not url.startswith(("about:", "data:")):
-            url = "http://" + url if url.startswith(("localhost", "127.")) else "https://" + url
-        if url.startswith(("javascript:", "chrome:", "devtools:")):
-            raise ActionError(f"{url.split(':')[0]}: addresses are not opened; give a web address.")
+        url = url.strip()
+        scheme = url.partition(":")[0].lower()
+        if scheme in _CLOSED_SCHEMES:
+            raise ActionError(f"{scheme}: addresses are not opened; give a web address.")
+        if "://" not in url and scheme not in ("about", "data", "blob"):
+            url = f"http://{url}" if url.startswith(("localhost", "127.")) else f"https://{url}"
         await self._tabs.goto(url)
 
     async def _history(self, by: int) -> None:

@@ -202,7 +202,7 @@ class Page:
         main_world: bool = False,
         frame: FrameLink | None = None,
         timeout: float = 30.0,
-        patience: float = HANG_SECONDS,
+        patience: float | None = None,
     ) -> Any:
         """Return the JSON value of `expression`, a promise awaited, in the main frame unless told.
 
@@ -216,9 +216,13 @@ class Page:
             params["contextId"] = await self.world(link)
         elif frame is not None and (page_world := frame.session.page_worlds.get(frame.id)) is not None:
             params["contextId"] = page_world
-        result = await self.send(
-            "Runtime.evaluate", params, session=link.session, timeout=timeout, patience=patience
-        )
+        more: dict[str, Any] = {"session": link.session, "timeout": timeout, "patience": patience}
+        result = await self.send("Runtime.evaluate", params, **more)
+        if not main_world and _lacks_walker(result):
+            # The browser's own error pages have the world, and no init script has run in it.
+            bring = {"expression": script("walker"), "contextId": params["contextId"]}
+            await self.send("Runtime.evaluate", bring, **more)
+            result = await self.send("Runtime.evaluate", params, **more)
         return _value(result)
 
     async def walker(
@@ -228,12 +232,12 @@ class Page:
         given = "".join(f", {json.dumps(argument)}" for argument in arguments)
         if call in ("settle", "waitForChange"):  # These take their time, and name no element.
             return await self.evaluate(f"__backstep.{call}({given[2:]})", frame=frame, timeout=timeout)
-        patience = _WALK_SECONDS if call == "walk" else HANG_SECONDS
+        patience = _WALK_SECONDS if call == "walk" else None
         async with self._refs.lock:
             answer = await self.evaluate(
                 f'__backstep.ask({self._refs.next}, "{call}"{given})',
                 frame=frame,
-                timeout=max(timeout, patience + HANG_SECONDS),
+                timeout=max(timeout, _WALK_SECONDS + HANG_SECONDS),
                 patience=patience,
             )
             self._refs.next = answer["next"]
@@ -265,7 +269,7 @@ class Page:
         *,
         session: Channel | None = None,
         timeout: float = 30.0,
-        patience: float = HANG_SECONDS,
+        patience: float | None = None,
     ) -> dict[str, Any]:
         """Send one protocol command; raises PageGone, or BrowserError where it is refused or not answered."""
         channel = session or self.channel
@@ -289,7 +293,7 @@ class Page:
         *,
         session: Channel | None = None,
         timeout: float = 30.0,
-        patience: float = HANG_SECONDS,
+        patience: float | None = None,
     ) -> T:
         """Await something the page must answer, and help it along where its script loops for ever.
 
@@ -298,6 +302,7 @@ class Page:
         PageGone where nobody is left to answer, BrowserError after `timeout`
         seconds, and what `work` raises otherwise.
         """
+        patience = HANG_SECONDS if patience is None else patience
         if self.crashed:
             asyncio.ensure_future(work).cancel()
             raise PageGone("the renderer crashed")
@@ -328,6 +333,13 @@ class Page:
             self._in_flight.discard(task)
             if not task.done():
                 task.cancel()
+
+    async def stir(self, patience: float | None = None) -> None:
+        """Make sure the page answers; a script of it that loops for ever is ended. Raises nothing."""
+        try:
+            await self.send("Runtime.evaluate", {"expression": "1"}, patience=patience)
+        except (PageGone, BrowserError) as error:
+            log.info("The page does not answer: %s", error)
 
     async def _keep_alive(self, channel: Channel) -> None:
         """Make sure the page's script runs on: a loop is ended, and a renderer that cannot be helped too."""
@@ -444,6 +456,11 @@ class Page:
             "Page.captureScreenshot", {"format": "webp", "quality": 60, "optimizeForSpeed": True}
         )
         return base64.b64decode(answer["data"])
+
+
+def _lacks_walker(result: dict[str, Any]) -> bool:
+    said = result.get("exceptionDetails", {}).get("exception", {}).get("description", "")
+    return str(said).startswith("ReferenceError: __backstep is not defined")
 
 
 def _value(result: dict[str, Any]) -> Any:

@@ -11,8 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from core.browser.host import TabId
 from core.browser.page import Page, PageGone
 from core.model import Record
+
+
+_SILENCE = 3.0
+"""Seconds without news of a page that loads, before it is asked whether a script of it loops."""
 
 
 class Settled(Record):
@@ -20,7 +25,7 @@ class Settled(Record):
 
     reason: str
     """``quiet``, ``navigated``, ``still changing``, ``requests still open``, ``still loading``, ``crashed``,
-    ``closed`` or ``no answer``."""
+    ``closed`` or ``opened a tab``."""
     seconds: float
 
 
@@ -49,15 +54,16 @@ class Mark:
     requests: int
     navigations: int
     windows: int = 0
+    tab: TabId = ""
 
 
 def mark(page: Page) -> Mark:
     """Note the moment: call it just before acting."""
-    return Mark(page.requests.begun, page.navigations, page.windows_opened)
+    return Mark(page.requests.begun, page.navigations, page.windows_opened, page.tab)
 
 
 async def settle(page: Page, since: Mark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
-    """Wait until what began after `since` is over; see the module for the order.
+    """Wait until what began after `since` is over, or a tab was asked for; see the module for the order.
 
     Never raises for a page that does not come to rest: the reason says so.
     """
@@ -69,6 +75,9 @@ async def settle(page: Page, since: Mark, bounds: Bounds = DEFAULT_BOUNDS) -> Se
     while loop.time() - started < bounds.whole:
         if page.crashed or page.playwright_page.is_closed():
             reason = "crashed" if page.crashed else "closed"
+            break
+        if page.windows_opened > since.windows:
+            reason = "opened a tab"  # It is covered by the new one, and paints no more.
             break
         if page.loading.requested:
             await _until(page, lambda: not page.loading.requested, 1.0)
@@ -116,13 +125,20 @@ async def _loaded(page: Page, bounds: Bounds) -> bool:
 
 
 async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
-    try:
-        async with asyncio.timeout(most):
-            while not holds() and not page.crashed:
-                page.loading.changed.clear()
+    """Wait for what the page's events tell; a page that says nothing for long is asked whether it lives."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + most
+    while not holds() and not page.crashed:
+        left = deadline - loop.time()
+        if left <= 0:
+            return False
+        page.loading.changed.clear()
+        try:
+            async with asyncio.timeout(min(left, _SILENCE)):
                 await page.loading.changed.wait()
-    except TimeoutError:
-        return False
+        except TimeoutError:
+            if left > _SILENCE:
+                await page.stir(1.0)
     return True
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from playwright.async_api import Browser as PlaywrightBrowser
@@ -250,7 +251,7 @@ class Tabs:
         page = self.current
         before = mark(page)
         try:
-            await page.playwright_page.goto(url, wait_until="commit", timeout=GOTO_SECONDS * 1000)
+            await self._goto(page, url)
         except Error as error:
             if not self._browser_lives():
                 raise BrowserError("The browser has ended; open the task anew.") from error
@@ -258,8 +259,21 @@ class Tabs:
             message = f"{url} could not be opened: {_reason(text)}."
             kind: BrowserEventKind = "certificate" if certificate_refused(text) else "load_failed"
             self._note(BrowserEvent(kind=kind, text=message, tab=page.tab, url=url))
+            await settle(page, before)  # The browser puts a page of its own in its place.
             raise ActionError(message) from error
         return await self.settle(before)
+
+    @staticmethod
+    async def _goto(page: Page, url: str) -> None:
+        """Begin to load a URL; tried again where what was loading before gets in its way."""
+        for left in (1, 0):
+            try:
+                await page.playwright_page.goto(url, wait_until="commit", timeout=GOTO_SECONDS * 1000)
+                return
+            except Error as error:
+                if "interrupted by another navigation" not in error.message or not left:
+                    raise
+            await settle(page, mark(page))
 
     def _browser_lives(self) -> bool:
         return self._browser is not None and self._browser.is_connected()
@@ -270,13 +284,17 @@ class Tabs:
         Raises BrowserError where the browser has ended.
         """
         page = self.current
+        if since.tab != page.tab:
+            since = mark(page)  # The action chose another tab, where nothing has been begun.
         settled = await settle(page, since, bounds)
         if not self._browser_lives():
             raise BrowserError("The browser has ended; open the task anew.")
         if page.windows_opened > since.windows:
             await self._window_comes(page)
         if await self.follow():
-            settled = await settle(self.current, Mark(0, 0), bounds)
+            return await settle(self.current, Mark(0, 0), bounds)
+        if page.windows_opened > since.windows:
+            settled = await settle(page, replace(since, windows=page.windows_opened), bounds)
         return settled
 
     async def _window_comes(self, opener: Page) -> None:
@@ -294,6 +312,8 @@ class Tabs:
 def _reason(text: str) -> str:
     if "Timeout" in text:
         return f"it did not answer within {GOTO_SECONDS:g} s"
+    if "Download is starting" in text:
+        return "it is a download, which is refused"
     if "invalid URL" in text:
         return "that is not a web address"
     return network_reason(text) or text

@@ -1,7 +1,6 @@
 """The command line: its form is a contract that scripts lean on."""
 
 import asyncio
-import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -225,10 +224,6 @@ def run_app(app: typer.Typer) -> int:
     except BackstepError as error:
         say(str(error))
         return EXIT_USAGE
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; nothing may be flushed into the closed pipe at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:
         show = getattr(error, "show", None)
         if show is None:

@@ -4,7 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from core.cli.output import put_json, put_table, say, verdict_word
+from core.cli.output import put, put_json, put_table, say, verdict_word
 from core.debugger.exporting import FORMS, export_run
 from core.environments.registry import Environments
 from core.errors import TraceError, UsageError
@@ -107,12 +107,12 @@ def _check_step(store: TraceStore, run: int, number: int) -> None:
 
 
 def _show_run(store: TraceStore, row: RunRow) -> None:
-    print(f"run {row.run}: {row.task} seed {row.seed}, {row.preset}, {row.llm}: {verdict_word(row)}")
-    print(row.instruction)
+    put(f"run {row.run}: {row.task} seed {row.seed}, {row.preset}, {row.llm}: {verdict_word(row)}")
+    put(row.instruction)
     if row.answer:
-        print(f"answer: {row.answer}")
+        put(f"answer: {row.answer}")
     if row.error:
-        print(f"error: {row.error}")
+        put(f"error: {row.error}")
     put_table(
         ("step", "origin", "action", "on", "outcome", "thought"),
         [
@@ -135,15 +135,15 @@ def _show_step(store: TraceStore, row: RunRow, number: int, as_json: bool) -> No
         put_json(_step_as_json(store, detail))
         return
     step = detail.row
-    print(f"run {row.run}, step {number}: {step.action or 'no action'} {step.target}".rstrip())
-    print(f"state {step.state} at {step.url}")
-    print(f"thought: {step.thought}")
-    print(f"outcome: {step.outcome} {step.message}".rstrip())
+    put(f"run {row.run}, step {number}: {step.action or 'no action'} {step.target}".rstrip())
+    put(f"state {step.state} at {step.url}")
+    put(f"thought: {step.thought}")
+    put(f"outcome: {step.outcome} {step.message}".rstrip())
     for record in detail.records:
         if record.phase == "abstract":
-            print(record.clean.text)
+            put(record.clean.text)
     for call in detail.calls:
-        print(f"call {call.number} ({call.purpose}): {call.llm}, {call.seconds:.2f} s {call.error}".rstrip())
+        put(f"call {call.number} ({call.purpose}): {call.llm}, {call.seconds:.2f} s {call.error}".rstrip())
 
 
 def _step_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:

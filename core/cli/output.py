@@ -1,6 +1,7 @@
 """How commands speak: results to stdout, everything else to stderr, errors as one sentence."""
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -10,26 +11,48 @@ from rich.table import Table
 
 from core.trace.records import RunRow, StepRow
 
+_WIDEST = 40
+"""How wide a column stays before the last one is cut."""
+
 
 def say(text: str) -> None:
     """Write a line to stderr at once."""
     print(text, file=sys.stderr, flush=True)
 
 
+def put(text: str) -> None:
+    """Write a line to stdout at once; a reader that has gone away has seen enough."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # What is left in the buffer must not be flushed into the closed pipe at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def put_json(value: Any) -> None:
     """Write one JSON value to stdout."""
-    print(json.dumps(value, indent=2, ensure_ascii=False), flush=True)
+    put(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def put_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a table to stdout, cut to the terminal's width."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="ellipsis", no_wrap=True)
+    for number, column in enumerate(columns):
+        last = number == len(columns) - 1
+        widest = max((len(row[number]) for row in rows), default=0)
+        table.add_column(
+            column,
+            overflow="ellipsis",
+            no_wrap=True,
+            min_width=None if last else min(max(widest, len(column)), _WIDEST),
+        )
     for row in rows:
         table.add_row(*(cell.replace("[", r"\[") for cell in row))
-    console = Console(width=None if sys.stdout.isatty() else 200, soft_wrap=False, highlight=False)
-    console.print(table)
+    width = None if sys.stdout.isatty() else 200
+    console = Console(width=width, soft_wrap=False, highlight=False)
+    with console.capture() as captured:
+        console.print(table)
+    put(captured.get().rstrip("\n"))
 
 
 def step_line(step: StepRow) -> str:

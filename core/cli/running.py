@@ -6,7 +6,7 @@ from pathlib import Path
 from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost
 from core.browser.host import BrowserHost
-from core.cli.output import put_json, say, step_line
+from core.cli.output import put, put_json, say, step_line
 from core.debugger.headless import RunReport, run_headless
 from core.debugger.workshop import check_preset, open_workshop
 from core.environments.registry import Environments
@@ -92,8 +92,8 @@ def _print(report: RunReport, *, as_json: bool) -> None:
         put_json(report.model_dump())
         return
     ended = {True: "success", False: "no success", None: "not judged"}[report.success]
-    print(f"run {report.run}: {report.outcome}, {ended}, {report.steps} steps, {report.seconds:.1f} s")
+    put(f"run {report.run}: {report.outcome}, {ended}, {report.steps} steps, {report.seconds:.1f} s")
     if report.answer:
-        print(f"answer: {report.answer}")
+        put(f"answer: {report.answer}")
     if report.error:
-        print(f"error: {report.error}")
+        put(f"error: {report.error}")

@@ -77,7 +77,9 @@ class LLMDesk:
 
     def _entry(self, name: str, entry: LLMSettings) -> LLMEntry:
         values = {field: getattr(entry, field) for field in _FIELDS}
-        return LLMEntry(name=name, key_stored=self._keys.find_key(entry.base_url or name) is not None, **values)
+        return LLMEntry(
+            name=name, key_stored=self._keys.find_key(entry.base_url or name) is not None, **values
+        )
 
     async def _test(self, entry: LLMEntry, key: SecretStr) -> None:
         if not entry.model and not entry.name:

@@ -157,7 +157,7 @@ class Session(Driver):
 
     def queue(self, work: Coroutine[Any, Any, None]) -> None:
         """Queue work on the session's loop, from any thread; a BackstepError of it becomes the message."""
-        self._post(work)
+        self._post(lambda: work)
 
     def llms(self) -> LLMs:
         """Return the LLMs in use; raises UsageError before the session has begun."""
@@ -170,6 +170,7 @@ class Session(Driver):
         if self.agent_run is not None and not self.agent_run.ended:
             self.agent_run.use(llm=llms.routed(self.session.llm))
         self.send_catalogue(workshop)
+        self._withdrawn = self.busy  # A question put to the old ones is withdrawn with them.
         await old.close()
 
     # Commands: tasks and choices
@@ -235,7 +236,7 @@ class Session(Driver):
         return True
 
     async def _finish_stopped(self) -> None:
-        """End the run under way as stopped; where the trace cannot take that, it is found as interrupted later."""
+        """End the run under way as stopped; one that the trace cannot end is found as interrupted later."""
         if self.agent_run is None or self.agent_run.ended:
             return
         try:

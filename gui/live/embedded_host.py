@@ -107,9 +107,7 @@ def _encode(image: QImage) -> bytes:
     """Return the picture as WebP, scaled to one pixel a CSS pixel."""
     ratio = image.devicePixelRatio()
     if ratio != 1:
-        image = image.scaledToWidth(
-            round(image.width() / ratio), Qt.TransformationMode.SmoothTransformation
-        )
+        image = image.scaledToWidth(round(image.width() / ratio), Qt.TransformationMode.SmoothTransformation)
         image.setDevicePixelRatio(1)
     data = QByteArray()
     buffer = QBuffer(data)

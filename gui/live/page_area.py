@@ -20,7 +20,9 @@ class PageArea(QWidget):
     address_entered = Signal(str)
     """The person, who has the page, wants to go to this address."""
 
-    def __init__(self, parent: QWidget | None = None, *, accept_dialogs: bool = True, profiles: str = "") -> None:
+    def __init__(
+        self, parent: QWidget | None = None, *, accept_dialogs: bool = True, profiles: str = ""
+    ) -> None:
         super().__init__(parent)
         self._accept = accept_dialogs
         self._profiles = profiles

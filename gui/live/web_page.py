@@ -43,7 +43,10 @@ class WebPage(QWebEnginePage):
         self._announce(BrowserEvent(kind=kind, text=text, tab=self.devToolsId(), url=self.url().toString()))
 
     def _asked(self, kind: str, message: str, accepted: bool) -> None:
-        self.tell("dialog", f'The page asked ({kind}): "{message}"; it was {"accepted" if accepted else "dismissed"}.')
+        self.tell(
+            "dialog",
+            f'The page asked ({kind}): "{message}"; it was {"accepted" if accepted else "dismissed"}.',
+        )
 
     def javaScriptAlert(self, origin: QUrl | str, message: str) -> None:
         self._asked("alert", message, True)

@@ -1,19 +1,22 @@
 """Time of a step beside the LLM, by part, in both browsers, and the same work by bare Playwright calls.
 
-    python -m tests.benchmarks.bench_steps [--rounds 15] [--browser embedded|PATH] [--json FILE]
+    python -m tests.benchmarks.bench_steps [--rounds 15] [--browser embedded|PATH] [--json FILE] [--browsergym PYTHON]
 
 Prints medians in milliseconds. `observe`, `act` and `settle` are what the act
 phase measured; `recognise`, `abstract` and `commit` are whole phases with
 their writes; `step` is everything from one commit to the next, the LLM's
 answer (given at once, in process) left out. `bare` is the same click by
 Playwright, two painted frames, the accessibility tree and a screenshot.
-BrowserGym has a column where browsergym-miniwob is installed.
+With --browsergym PYTHON, an interpreter that has browsergym-miniwob, its own
+click step stands beside, as shipped and with its wait at zero; its observation
+is another one (the protocol's trees), so only whole steps compare.
 """
 
 import argparse
 import asyncio
 import json
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -31,10 +34,11 @@ from core.browser.capture import Capturer
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
+from core.environments.miniwob import html_root
 from core.environments.registry import Environments
+from core.environments.static_server import StaticServer
 from core.llm.protocol import LLMReply, LLMRequest, ToolCall
 from core.trace.store import TraceStore
-from tests.benchmarks.browsergym import browsergym_medians
 from tests.benchmarks.pages import PageServer
 
 MINIWOB = ("click-test-2", "book-flight", "email-inbox", "social-media")
@@ -164,6 +168,22 @@ def print_table(browser: str, results: dict[str, dict[str, float]], other: dict[
         print("  ".join(f"{cell:>14}" for cell in cells))
 
 
+def browsergym_medians(python: str, rounds: int) -> dict[str, dict[str, float]]:
+    """Run BrowserGym's steps in its own interpreter, on the same pages from the same files."""
+    script = Path(__file__).with_name("gym_steps.py")
+    server = StaticServer(html_root())
+    try:
+        command = [python, str(script), f"{server.origin}/miniwob/", str(rounds), *MINIWOB]
+        if chromium := find_chromium():
+            command += ["--chromium", chromium]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    finally:
+        server.close()
+    if done.returncode != 0:
+        raise SystemExit(f"BrowserGym failed:\n{done.stderr[-2000:]}")
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
 def in_browser(browser: str, work: Callable[[BrowserHost], Awaitable[Any]]) -> Any:
     """Run `work` with the embedded browser, or with the one at a path."""
     if browser != "embedded":
@@ -178,10 +198,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--browser", action="append", default=[])
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--browsergym", metavar="PYTHON")
     options = parser.parse_args()
     installed = find_chromium()
     browsers = options.browser or [*([installed] if installed else []), "embedded"]
-    other = browsergym_medians(MINIWOB, options.rounds)
+    other = browsergym_medians(options.browsergym, options.rounds) if options.browsergym else {}
     everything: dict[str, Any] = {"browsergym": other}
     for browser in browsers:
         results = in_browser(browser, lambda host: measure_steps(host, options.rounds))

@@ -125,7 +125,9 @@ def test_schemas_are_ones_that_servers_accept(page):
             if "enum" in one:
                 assert one["enum"]
                 assert len(set(one["enum"])) == len(one["enum"])
-                assert all(isinstance(value, int if one["type"] == "integer" else str) for value in one["enum"])
+                assert all(
+                    isinstance(value, int if one["type"] == "integer" else str) for value in one["enum"]
+                )
 
 
 def test_schemas_name_only_permissible_values():

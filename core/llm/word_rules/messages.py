@@ -30,8 +30,7 @@ def read_message_request(text: str) -> Objective | None:
     quoted = re.search(r'"(.*)"|“(.*)”', text)
     bare = text.replace(quoted[0], '""') if quoted else text
     said = (quoted[1] or quoted[2]) if quoted else ""
-    names = [name for name in re.findall(_NAME, bare) if name.casefold().removesuffix("'s") not in _NOT_NAMES]
-    names = list(dict.fromkeys(names))
+    names = _names(bare)
     if not _MESSAGE.search(bare) and not (
         len(names) == 2 and _FORWARD.search(bare) and _sent_by(bare, names)
     ):
@@ -55,6 +54,21 @@ def read_message_request(text: str) -> Objective | None:
     if verb in ("reply", "forward"):
         intents.append(Intent(kind="click", verb="send", names=("send",), text=text))
     return Objective(text=text, intents=tuple(intents), subject=sender)
+
+
+def _names(bare: str) -> list[str]:
+    """Return the names of people; a first word counts only where it does something, as in: Ann wants …"""
+    found: list[str] = []
+    for match in re.finditer(_NAME, bare):
+        first = match.start() == 0 or bare[: match.start()].rstrip().endswith((".", "!", "?"))
+        after = bare[match.end() :]
+        if first and not re.match(
+            r"['’]s\b|\s+(?:is|was|wants?|needs?|should|would|must|sent|wrote)\b", after
+        ):
+            continue
+        if match[1].casefold() not in _NOT_NAMES:
+            found.append(match[1])
+    return list(dict.fromkeys(found))
 
 
 def _verb(bare: str, names: list[str], said: str) -> str | None:

@@ -61,7 +61,8 @@ def matching(page: Page, text: str) -> list[Drawn] | None:
     asked = [stem(word) for word in words(text)]
     kinds = next((_KINDS[word] for word in asked if word in _KINDS), None)
     paint = next((found for word in words(text) if (found := colour(word))), None)
-    if kinds is None:
+    sign = re.search(r"\b(\w)s\b", text)
+    if kinds is None and sign is None:
         return None
     things = drawn(page)
     if not things:
@@ -71,7 +72,9 @@ def matching(page: Page, text: str) -> list[Drawn] | None:
     middle = (min(sized) + max(sized)) / 2 if mixed else _ORDINARY
     meant: list[Drawn] = []
     for thing in things:
-        if thing.kind not in kinds or (paint and thing.colour != paint):
+        if kinds is None and (sign is None or thing.element.name != sign[1]):
+            continue
+        if (kinds is not None and thing.kind not in kinds) or (paint and thing.colour != paint):
             continue
         if {"small", "little"} & set(asked) and thing.size > middle:
             continue

@@ -75,7 +75,14 @@ def test_the_reward_is_in_no_prompt_observation_or_html(stage, llm_server):
             stored += b"".join(run.store.blob(one.messages) for one in detail.calls)
         stored += run.state.capture.observation.model_dump_json().encode()
         stored += run.state.capture.html.encode()
-    for word in (b"Last reward", b"reward-display", b"Episodes done", b"Time left", b"reward-last", b"sync-task"):
+    for word in (
+        b"Last reward",
+        b"reward-display",
+        b"Episodes done",
+        b"Time left",
+        b"reward-last",
+        b"sync-task",
+    ):
         assert word not in stored, word
 
 
@@ -91,10 +98,7 @@ def test_the_next_step_takes_the_page_as_the_action_left_it(stage, llm_server, t
     assert records(run, 2)["observe"].reused is True
 
 
-COVERED = (
-    "<button>Under</button>"
-    "<div style='position:fixed;inset:0;background:#fff'>The cover</div>"
-)
+COVERED = "<button>Under</button><div style='position:fixed;inset:0;background:#fff'>The cover</div>"
 
 
 def test_an_action_that_fails_is_a_failed_step_told_to_the_llm(stage, llm_server, tmp_path):
@@ -120,9 +124,7 @@ def test_an_element_that_is_gone_is_a_failed_step(stage, llm_server, tmp_path):
 
 
 def test_a_reply_that_cannot_be_used_gets_one_turn_that_quotes_the_problem(stage, llm_server):
-    llm_server.script(
-        Reply(text="hm", calls=(call("klick", target=1),)), on('button "ONE"')
-    )
+    llm_server.script(Reply(text="hm", calls=(call("klick", target=1),)), on('button "ONE"'))
     run = stage.open(llm_server)
     stage.to_the_end(run)
     assert run.verdict.success is True
@@ -147,7 +149,11 @@ def test_a_reply_unusable_twice_is_a_failed_step_that_touches_no_page(stage, llm
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("click", {"target": 4711}), ("upload", {"target": 1, "path": "/etc/passwd"}), ("tab_focus", {"index": 3})],
+    [
+        ("click", {"target": 4711}),
+        ("upload", {"target": 1, "path": "/etc/passwd"}),
+        ("tab_focus", {"index": 3}),
+    ],
 )
 def test_what_is_not_permissible_never_reaches_the_page(stage, llm_server, name, arguments):
     bad = Reply(calls=(call(name, **arguments),))
@@ -411,9 +417,7 @@ def test_an_edited_prompt_holds_at_once_and_an_error_in_it_can_be_mended(stage, 
 
 def test_totals_are_the_sums_of_the_calls(stage, llm_server, tmp_path):
     usage = {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050}
-    llm_server.script(
-        Reply(calls=(call("note", text="x"),), usage=usage), Reply(text="no"), stop()
-    )
+    llm_server.script(Reply(calls=(call("note", text="x"),), usage=usage), Reply(text="no"), stop())
     run = stage.open(llm_server, url=page_file(tmp_path, "<p>Hello</p>"))
     stage.to_the_end(run)
     row = run.store.run(run.state.run)
@@ -438,9 +442,7 @@ def test_a_page_that_opens_another_tab_is_followed(stage, llm_server, tmp_path):
 
 def test_going_back_and_forward_are_offered_where_they_lead_somewhere(stage, llm_server, tmp_path):
     other = page_file(tmp_path, "<h1>The other</h1>", "other.html")
-    llm_server.script(
-        Reply(calls=(call("goto", url=other),)), Reply(calls=(call("go_back"),)), stop()
-    )
+    llm_server.script(Reply(calls=(call("goto", url=other),)), Reply(calls=(call("go_back"),)), stop())
     run = stage.open(llm_server, url=page_file(tmp_path, "<h1>First</h1>"))
     stage.to_the_end(run)
     offered = [{"go_back", "go_forward"} & set(request.tool_names) for request in llm_server.requests]

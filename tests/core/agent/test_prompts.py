@@ -93,7 +93,7 @@ def test_an_error_in_a_prompt_is_told_with_file_and_line(prompts, own, text, lin
 
 
 def test_a_prompt_that_is_missing_or_not_text_is_told(prompts, own):
-    with pytest.raises(DataError, match="did you mean plain/user.j2"):
+    with pytest.raises(DataError, match=r"did you mean plain/user\.j2"):
         render(prompts, "plain/usr.j2")
     (own / "plain" / "user.j2").write_bytes(b"\xff")
     with pytest.raises(DataError, match="not UTF-8"):

@@ -61,9 +61,7 @@ class Site:
             "/missing": lambda _: Response(
                 "<!doctype html><p>no such page", status=404, content_type="text/html"
             ),
-            "/broken": lambda _: Response(
-                "<!doctype html><p>it broke", status=500, content_type="text/html"
-            ),
+            "/broken": lambda _: Response("<!doctype html><p>it broke", status=500, content_type="text/html"),
             "/empty-error": lambda _: Response(b"", status=404),
             "/round": lambda _: Response(status=302, headers={"Location": "/round"}),
             "/away": lambda _: Response(status=302, headers={"Location": "/arrived"}),

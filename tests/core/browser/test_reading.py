@@ -115,8 +115,10 @@ async def test_frames_are_read_and_clicked_wherever_they_come_from(browser: Brow
 async def test_refs_in_frames_and_page_are_never_the_same(browser: Browsing, site: Site) -> None:
     inner = site.page("<button>one</button><button>two</button>")
     await browser.open(
-        site.page(f"<p>words</p><button>top</button><iframe src='{inner}'></iframe>"
-            f"<iframe src='{site.elsewhere(inner)}'>")
+        site.page(
+            f"<p>words</p><button>top</button><iframe src='{inner}'></iframe>"
+            f"<iframe src='{site.elsewhere(inner)}'>"
+        )
     )
     # Finding by XPath names elements between two readings, in each document.
     for _ in range(2):
@@ -124,7 +126,9 @@ async def test_refs_in_frames_and_page_are_never_the_same(browser: Browsing, sit
         assert len(refs) == len(set(refs))
         await browser.do('click [button "top"]')
         await browser.do("click [xpath=//p[.='words']]")
-        await browser.js("document.body.append(Object.assign(document.createElement('button'), {textContent: 'new'}))")
+        await browser.js(
+            "document.body.append(Object.assign(document.createElement('button'), {textContent: 'new'}))"
+        )
 
 
 @in_browser

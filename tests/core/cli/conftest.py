@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.cli.app import make_app, run_app
 from tests.core.stage import need_chromium
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -67,6 +68,35 @@ class CommandLine:
         """Return the words of a run command with the scripted LLM and the installed Chromium."""
         chosen = browser or need_chromium()
         return ["run", "--llm", "test-model", "--browser", chosen, "--json", *words]
+
+
+class InProcess:
+    """Runs the command line in this process, which is quick; nothing here may need Qt."""
+
+    def __init__(self, cli: CommandLine, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.db = cli.folder, cli.db
+        self._capsys = capsys
+
+    def __call__(self, *words: object) -> Done:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", ["main.py", *map(str, words)])
+            code = run_app(make_app(open_window=needs_qt, with_embedded=needs_qt))
+        captured = self._capsys.readouterr()
+        return Done(code, captured.out, captured.err)
+
+
+def needs_qt(*_: object) -> int:
+    raise AssertionError("this command was not to open a window or an embedded browser")
+
+
+@pytest.fixture
+def inside(cli, capsys, monkeypatch):
+    for name in set(os.environ) - set(cli.environment):
+        monkeypatch.delenv(name)
+    for name, value in cli.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(cli.folder)
+    return InProcess(cli, capsys)
 
 
 @pytest.fixture

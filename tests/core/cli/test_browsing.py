@@ -3,8 +3,8 @@ import time
 
 import pytest
 
-from core.agent.records import Abstracted, Acted, Committed, Decided, Observed, Proposal, Reviewed
 from core.action import parse_action
+from core.agent.records import Abstracted, Acted, Committed, Decided, Observed, Proposal, Reviewed
 from core.observation import CleanObservation
 from core.task import Verdict
 from core.trace.records import RunStart
@@ -13,9 +13,9 @@ from tests.core.observations import element, observation
 
 
 @pytest.fixture
-def trace(cli):
+def trace(inside):
     """Two runs: a whole one, and one that is only begun."""
-    store = TraceStore.open(cli.db)
+    store = TraceStore.open(inside.db)
     for number in (1, 2):
         run = store.begin_run(
             RunStart(
@@ -51,7 +51,7 @@ def trace(cli):
     )
     store.end_run(run, outcome="stopped", verdict=Verdict(), seconds=1.0, seconds_in_llm=0.0)
     store.close()
-    return cli
+    return inside
 
 
 def test_tasks_are_listed_quickly_with_instruction_and_tags(cli):
@@ -66,8 +66,8 @@ def test_tasks_are_listed_quickly_with_instruction_and_tags(cli):
     assert "web/open" in listed
 
 
-def test_tasks_are_listed_for_reading(cli):
-    done = cli("tasks")
+def test_tasks_are_listed_for_reading(inside):
+    done = inside("tasks")
     assert done.code == 0
     assert "miniwob/book-flight" in done.out
 
@@ -114,7 +114,7 @@ def test_a_run_is_exported_to_one_file(trace, form):
         (("show", "3"), "3"),
         (("show", "1", "--step", "9"), "no step 9; its steps are 1 to 1"),
         (("show", "2", "--step", "1"), "it has no steps"),
-        (("show", "x"), "x"),
+        (("show", "x"), "integer"),
         (("export", "3", "-o", "x.html"), "3"),
         (("export", "1", "--format", "htlm", "-o", "x.html"), "did you mean html?"),
         (("export", "1", "-o", "no/such/folder/x.html"), "cannot be written"),
@@ -129,16 +129,16 @@ def test_what_is_not_there_has_the_code_2(trace, words, said):
 
 
 @pytest.mark.parametrize("words", [("runs",), ("show", "1"), ("export", "1", "-o", "x.html")])
-def test_without_a_trace_there_is_a_sentence_and_no_file_is_made(cli, words):
-    done = cli(*words)
+def test_without_a_trace_there_is_a_sentence_and_no_file_is_made(inside, words):
+    done = inside(*words)
     assert done.code == 2
     assert "There is no trace yet" in done.err
-    assert not cli.db.exists()
+    assert not inside.db.exists()
 
 
-def test_a_damaged_trace_has_the_code_3(cli):
-    cli.db.write_bytes(b"this is no database" * 100)
-    assert cli("runs").code == 3
+def test_a_damaged_trace_has_the_code_3(inside):
+    inside.db.write_bytes(b"this is no database" * 100)
+    assert inside("runs").code == 3
 
 
 def test_a_reader_that_goes_away_is_no_error(cli):
@@ -149,9 +149,9 @@ def test_a_reader_that_goes_away_is_no_error(cli):
     process.stderr.close()
 
 
-def test_a_wrong_settings_file_has_the_code_2(cli):
-    (cli.config / "settings.toml").write_text("presset = 'plain'\n")
-    done = cli("runs")
+def test_a_wrong_settings_file_has_the_code_2(inside):
+    (inside.folder / "config" / "settings.toml").write_text("presset = 'plain'\n")
+    done = inside("runs")
     assert done.code == 2
     assert "line 1" in done.err
     assert "did you mean preset?" in done.err

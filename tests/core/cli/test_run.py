@@ -55,7 +55,11 @@ def test_a_success_is_told_in_one_json_object_and_the_code_0(cli, llm_server):
     assert report["seconds"] >= report["seconds_in_llm"] > 0
     assert "step 1  click [" in done.err
     assert "step 1" not in done.out
-    for kept in (done.out, done.err, *(path.read_bytes().decode("latin-1") for path in cli.db.parent.glob("traces.db*"))):
+    for kept in (
+        done.out,
+        done.err,
+        *(path.read_bytes().decode("latin-1") for path in cli.db.parent.glob("traces.db*")),
+    ):
         assert KEY not in kept
     shown = cli("show", report["run"], "--step", 1, "--json")
     assert KEY not in shown.out
@@ -98,7 +102,9 @@ def test_what_cannot_be_undone_follows_the_rule(cli, llm_server, tmp_path, rule,
 
 
 def test_a_dead_llm_server_has_the_code_3_and_a_readable_run(cli, tmp_path):
-    (cli.config / "settings.toml").write_text('[llms.dead]\nbase_url = "http://127.0.0.1:1/v1"\nattempts = 1\n')
+    (cli.config / "settings.toml").write_text(
+        '[llms.dead]\nbase_url = "http://127.0.0.1:1/v1"\nattempts = 1\n'
+    )
     cli.environment.pop("OPENAI_BASE_URL")
     words = cli.run("--task", "miniwob/click-test-2", "--llm", "dead")
     done = cli(*words)
@@ -176,16 +182,16 @@ def wait_for_phase(cli, phase):
         (("--task", "miniwob/click-test", "--llm", "person"), "needs a window"),
     ],
 )
-def test_bad_usage_has_the_code_2_and_a_sentence(cli, words, said):
-    done = cli(*cli.run(*words))
+def test_bad_usage_has_the_code_2_and_a_sentence(cli, inside, words, said):
+    done = inside(*cli.run(*words))
     assert (done.code, done.out) == (2, ""), done.err
     assert said in done.err
     assert "Traceback" not in done.err
 
 
-def test_an_unknown_llm_names_the_nearest(cli):
-    cli.environment.pop("OPENAI_BASE_URL")
-    done = cli(*cli.run("--task", "miniwob/click-test", "--llm", "rulse"))
+def test_an_unknown_llm_names_the_nearest(cli, inside, monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    done = inside(*cli.run("--task", "miniwob/click-test", "--llm", "rulse"))
     assert (done.code, "did you mean rules?" in done.err) == (2, True)
 
 

@@ -40,6 +40,8 @@ def test_an_objective_becomes_its_parts_in_their_order(
         ("Send Bob what you have: the note Ann wrote.", "Ann", ["Bob"]),
         ('Reply to Ann\'s email with the text "Good day."', "Ann", ["Good day."]),
         ("Ann's email should be deleted from the inbox.", "Ann", []),
+        ("Foward the email by Ann to Bob please.", "Ann", ["Bob"]),
+        ("Bob is waiting for the email by Ann.", "Ann", ["Bob"]),
     ],
 )
 def test_a_request_about_a_message_tells_its_writer_from_its_receiver(

@@ -1,0 +1,71 @@
+"""BrowserGym's own step on the same pages, as shipped and with its wait at zero; needs nothing of Backstep.
+
+    python tests/benchmarks/gym_steps.py MINIWOB_URL ROUNDS PAGE… [--chromium PATH]
+
+Runs in an environment of its own, since BrowserGym pins another Playwright;
+prints JSON: page → {"shipped": ms, "without waits": ms}, medians of a click.
+"""
+
+import json
+import os
+import statistics
+import sys
+import time
+
+
+def use_chromium(path: str) -> None:
+    """Let both browsers that BrowserGym starts be the installed one: the second takes no options."""
+    from playwright.sync_api import BrowserType
+
+    launch = BrowserType.launch
+
+    def with_path(self: BrowserType, **options: object) -> object:
+        arguments = [*options.pop("args", []), *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+        return launch(self, executable_path=path, args=arguments, **options)
+
+    BrowserType.launch = with_path
+
+
+def median_step(page: str, rounds: int, **options: object) -> float:
+    """Return the median milliseconds of a click that hits nothing, observation included."""
+    import gymnasium
+
+    environment = gymnasium.make(f"browsergym/miniwob.{page}", headless=True, **options)
+    took = []
+    for seed in range(rounds):
+        environment.reset(seed=seed)
+        environment.step("noop(0)")
+        started = time.perf_counter()
+        environment.step("mouse_click(5, 5)")
+        took.append((time.perf_counter() - started) * 1000)
+    environment.close()
+    return statistics.median(took)
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    chromium = ""
+    if "--chromium" in words:
+        at = words.index("--chromium")
+        chromium = words[at + 1]
+        del words[at : at + 2]
+    os.environ["MINIWOB_URL"] = words[0]
+    import browsergym.miniwob  # noqa: F401 (registers the tasks)
+    from browsergym.core.action.highlevel import HighLevelActionSet
+
+    if chromium:
+        use_chromium(chromium)
+    mapping = HighLevelActionSet(subsets=["coord", "chat", "nav"]).to_python_code
+    results = {}
+    for page in words[2:]:
+        results[page] = {
+            "shipped": median_step(page, int(words[1]), action_mapping=mapping),
+            "without waits": median_step(
+                page, int(words[1]), action_mapping=mapping, pre_observation_delay=0.0
+            ),
+        }
+    print(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+"""tests/core/browser/test_happenings.py in the embedded browser."""
+
+from tests.core.browser.test_happenings import *  # noqa: F403

@@ -5,7 +5,7 @@ import re
 from core.llm.word_rules.comparing import by_extreme
 from core.llm.word_rules.intent import Intent
 from core.llm.word_rules.move import Answer, Move, Scene, act, said
-from core.llm.word_rules.page import GOOD, colour_of, hints, is_next
+from core.llm.word_rules.page import GOOD, colour_of, ends_form, hints, is_next, is_submit
 from core.llm.word_rules.revealing import reveal
 from core.llm.word_rules.roles import role_of
 from core.llm.word_rules.shapes import described
@@ -20,8 +20,18 @@ def click(scene: Scene, intent: Intent) -> Answer:
     element = find(scene, intent)
     if element is not None:
         return _clicked(scene, element, intent)
+    if (only := _only_ending(scene, intent)) is not None:
+        return _clicked(scene, only, intent)
     name = wanted(intent)
     return opened_subject(scene, intent) or reveal(scene, name, _near(scene, intent))
+
+
+def _only_ending(scene: Scene, intent: Intent) -> Element | None:
+    """Return the one button that ends the form, where the part asks to end it by another word."""
+    if intent.place is not None or not any(ends_form(name) for name in intent.names):
+        return None
+    found = [one for one in scene.page.can("click") if is_submit(one)]
+    return found[0] if len(found) == 1 else None
 
 
 def _near(scene: Scene, intent: Intent) -> list[Element]:

@@ -237,5 +237,10 @@ def is_submit(element: Element) -> bool:
     """Tell whether an element ends a form."""
     if element.role not in ("button", "generic", "link"):
         return False
-    mine = words(element.name)
-    return bool(mine) and len(mine) <= 3 and stem(mine[0].strip("!")) in _ENDINGS
+    return ends_form(element.name)
+
+
+def ends_form(text: str) -> bool:
+    """Tell whether a short text is what a button that ends a form says."""
+    said = words(text)
+    return bool(said) and len(said) <= 3 and stem(said[0].strip("!")) in _ENDINGS

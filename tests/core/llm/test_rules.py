@@ -71,6 +71,7 @@ async def play(objective: str, *pages: str) -> list[str]:
             'text "9h 38m"\nbutton "Book for $665"\ntext "10h 5m"\nbutton "Book for $61"',
             "click [4]",
         ),
+        ("Press login.", 'textbox\nbutton "OK"\nlink "Help"', "click [2]"),
         ("Click on Tab #2.", 'tab "Tab #1" expanded selected\ntab "Tab #2" collapsed', "click [2]"),
     ],
 )

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from core.browser.host import BrowserHost
 from core.errors import Interrupted
@@ -15,7 +15,9 @@ T = TypeVar("T")
 SIZE = (1000, 780)
 
 
-def run_offscreen(work: Callable[[BrowserHost], Awaitable[T]], *, accept_dialogs: bool = True) -> T:
+def run_offscreen(
+    work: Callable[[BrowserHost], Awaitable[T]], *, accept_dialogs: bool = True, profiles: str = ""
+) -> T:
     """Run `work` in a worker's loop while Qt serves the browser in this thread; returns what it returns.
 
     The first interruption cancels the work, which then ends in order; raises
@@ -34,7 +36,7 @@ def run_offscreen(work: Callable[[BrowserHost], Awaitable[T]], *, accept_dialogs
     from gui.live.page_area import PageArea
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
-    area = PageArea(accept_dialogs=accept_dialogs)
+    area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
     area.resize(*SIZE)
     area.show()
     host = EmbeddedHost(area, endpoint)
@@ -80,4 +82,4 @@ def run_offscreen(work: Callable[[BrowserHost], Awaitable[T]], *, accept_dialogs
     loud_engine()
     if "error" in outcome:
         raise outcome["error"]
-    return outcome["result"]
+    return cast(T, outcome["result"])

@@ -351,9 +351,7 @@ class Actor:
         return found
 
     async def _upload(self, action: Upload) -> Located:
-        path = Path(action.path).expanduser()
-        if not path.is_file():
-            raise ActionError(f"There is no file {path} to upload.")
+        path = _existing(action.path)
         ref, frame = await self._resolve(action.target)
         link = frame or self.page.main_frame()
         answer = await self.page.walker("fileField", ref, frame=link)
@@ -366,7 +364,7 @@ class Actor:
         )
         await self.page.send(
             "DOM.setFileInputFiles",
-            {"files": [str(path.resolve())], "objectId": handle["result"]["objectId"]},
+            {"files": [str(path)], "objectId": handle["result"]["objectId"]},
             session=link.session,
         )
         return Located(ref=ref, label=await self._label(ref, frame), frame=link.id)
@@ -406,6 +404,13 @@ _KEYS = {
     "pageup": "PageUp",
     "pagedown": "PageDown",
 }
+
+
+def _existing(path: str) -> Path:
+    found = Path(path).expanduser().absolute()
+    if not found.is_file():
+        raise ActionError(f"There is no file {found} to upload.")
+    return found
 
 
 def _key(keys: str) -> str:

@@ -78,7 +78,7 @@ class Capturer:
         raise BrowserError("The page kept navigating and could not be read; step again when it rests.")
 
     async def with_picture(self, capture: Capture) -> Capture:
-        """Return the capture with its picture, which may still be being encoded when the page has been read."""
+        """Return the capture with its picture, which may still be encoded when the page has been read."""
         if self._pending is None or self._pending[0].observation is not capture.observation:
             return capture
         picture = await self._pending[1]

@@ -252,7 +252,8 @@ class ChromiumHost:
     async def _keep_one(self) -> None:
         """Open an empty tab where a page has closed the last one."""
         async with self._opening:
-            if not self._tabs and self._context is not None and not self._profile_died:
+            alive = self._browser is not None and self._browser.is_connected() and not self._profile_died
+            if not self._tabs and self._context is not None and alive:
                 await self._open_tab()
 
     async def reload_crashed(self, tab: TabId) -> None:

@@ -53,9 +53,8 @@ class TabDriver:
         await page.route(address, lambda route: route.fulfill(body="", content_type="text/html"))
         try:
             await self.goto(address)
-            await self._tabs.current.evaluate(
-                f"Object.entries({json.dumps(items)}).forEach(([key, value]) => localStorage.setItem(key, value))"
-            )
+            put = "([key, value]) => localStorage.setItem(key, value)"
+            await self._tabs.current.evaluate(f"Object.entries({json.dumps(items)}).forEach({put})")
             await self._tabs.goto("about:blank")
         except ActionError as error:
             raise BrowserError(f"The local storage of {origin} could not be set: {error}") from error

@@ -61,7 +61,7 @@ async def _mark_inside(page: "Page", link: FrameLink, known: Known, handles: lis
         *(
             page.send(
                 "DOMDebugger.getEventListeners",
-                # Not with "pierce": Chromium 156 then crashes the renderer a moment later, two times of three.
+                # Not with "pierce": Chromium 156 then crashes the renderer, two times of three.
                 {"objectId": handle, "depth": -1, "pierce": False},
                 session=link.session,
                 patience=_PATIENCE,
@@ -89,7 +89,7 @@ async def _tell(page: "Page", link: FrameLink, nodes: list[int], types: dict[int
             "Runtime.callFunctionOn",
             {
                 "executionContextId": world,
-                "functionDeclaration": "function (types, ...targets) { __backstep.listen(types, ...targets) }",
+                "functionDeclaration": "function (...told) { __backstep.listen(...told) }",
                 "arguments": [
                     {"value": [words for _, words in told]},
                     *({"objectId": handle} for handle, _ in told),

@@ -57,7 +57,7 @@ def gone(error: Error) -> str:
 
 
 def network_reason(text: str) -> str:
-    """Return the reason inside a network error such as ``net::ERR_NAME_NOT_RESOLVED``, in words; '' if unknown."""
+    """Return the reason of a network error such as ``net::ERR_NAME_NOT_RESOLVED`` in words; '' if unknown."""
     return next((words for sign, words in _NETWORK.items() if sign in text), "")
 
 

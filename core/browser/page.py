@@ -415,7 +415,7 @@ class Page:
         await mark_listeners(self, link)
 
     async def element_at(self, x: float, y: float) -> dict[str, Any] | None:
-        """Return ref, label and box of the element at a point of the viewport, frames too; None for nothing."""
+        """Return ref, label and box of the element at a point of the viewport, or None for nothing."""
         found: dict[str, Any] | None = await self.walker("at", x, y)
         left, top = 0.0, 0.0
         for link in (await self.find_frames())[1:]:

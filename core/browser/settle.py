@@ -15,7 +15,6 @@ from core.browser.host import TabId
 from core.browser.page import Page, PageGone
 from core.model import Record
 
-
 _SILENCE = 3.0
 """Seconds without news of a page that loads, before it is asked whether a script of it loops."""
 

@@ -221,7 +221,7 @@ class Tabs:
         known = self._pages.get(tab)
         if known is not None and not known.playwright_page.is_closed():
             return known.playwright_page
-        if self._browser is None:
+        if self._browser is None or not self._browser.is_connected():
             raise BrowserError("The browser has ended; open the task anew.")
         for context in self._browser.contexts:
             for page in context.pages:

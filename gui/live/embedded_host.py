@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QImageWriter
 
 from core.browser.host import BrowserEvent, TabId
 from gui.live.page_area import PageArea
@@ -112,5 +112,7 @@ def _encode(image: QImage) -> bytes:
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, "WEBP", PICTURE_QUALITY)
-    return data.data()
+    writer = QImageWriter(buffer, QByteArray(b"webp"))
+    writer.setQuality(PICTURE_QUALITY)
+    writer.write(image)
+    return bytes(data.data())

@@ -35,6 +35,8 @@ def prepare_engine() -> str:
         f"--remote-allow-origins={address}",
         # A page that has shown nothing yet would lose its first clicks.
         "--allow-pre-commit-input",
+        # And one without words would be pictured as the page before it for half a second.
+        "--disable-features=PaintHolding",
         "--disable-background-networking",
         "--log-level=3",
         "--disable-component-update",

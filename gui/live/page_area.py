@@ -1,7 +1,6 @@
 """The live page: tabs of web views, an address line, and which of them is current."""
 
-import shiboken6
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRect, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRect, QStandardPaths, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWebEngineCore import QWebEngineDownloadRequest, QWebEngineProfile
 from PySide6.QtWebEngineWidgets import QWebEngineView
@@ -25,7 +24,7 @@ class PageArea(QWidget):
     ) -> None:
         super().__init__(parent)
         self._accept = accept_dialogs
-        self._profiles = profiles
+        self._profiles = profiles or f"{_app_data()}/profiles"
         self._profile: QWebEngineProfile | None = None
         self._kept: dict[str, QWebEngineProfile] = {}
         self._announce: Announce = lambda event: None
@@ -184,8 +183,8 @@ class PageArea(QWidget):
         for view in self._views():
             view.setContextMenuPolicy(policy)
             self._page(view).handed_over = on
-        if on and (view := self.current_view()) is not None:
-            view.setFocus(Qt.FocusReason.OtherFocusReason)
+        if on and (current := self.current_view()) is not None:
+            current.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # Inside
 
@@ -266,3 +265,7 @@ class PageArea(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.view_moved.emit()
+
+
+def _app_data() -> str:
+    return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation)

@@ -12,7 +12,7 @@ from PySide6.QtWebEngineCore import (
 
 from core.browser.host import BrowserEvent, BrowserEventKind
 
-_LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
+LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 Announce = Callable[[BrowserEvent], None]
 
 
@@ -33,8 +33,7 @@ class WebPage(QWebEnginePage):
         self._announce = announce
         self._open_tab = open_tab
         self.handed_over = False
-        self._leaving = QCoreApplication.translate("QWebEnginePage", _LEAVING)
-        self.crashed = False
+        self._leaving = QCoreApplication.translate("QWebEnginePage", LEAVING)
         self.certificateError.connect(self._on_certificate_error)
         self.renderProcessTerminated.connect(self._on_terminated)
         self.permissionRequested.connect(self._on_permission)
@@ -58,9 +57,7 @@ class WebPage(QWebEnginePage):
         self._asked("beforeunload" if leaving else "confirm", "" if leaving else message, accepted)
         return accepted
 
-    def javaScriptPrompt(  # type: ignore[override]
-        self, origin: QUrl | str, message: str, default: str
-    ) -> tuple[bool, str]:
+    def javaScriptPrompt(self, origin: QUrl | str, message: str, default: str) -> tuple[bool, str]:
         self._asked("prompt", message, self._accept)
         return self._accept, default if self._accept else ""
 
@@ -92,7 +89,6 @@ class WebPage(QWebEnginePage):
     def _on_terminated(self, status: QWebEnginePage.RenderProcessTerminationStatus, code: int) -> None:
         if status == QWebEnginePage.RenderProcessTerminationStatus.NormalTerminationStatus:
             return
-        self.crashed = True
         self.tell("crash", f"The page's renderer ended ({status.name}, code {code}).")
 
     def _on_permission(self, permission: QWebEnginePermission) -> None:

@@ -32,6 +32,14 @@
     "menu", "menubar", "toolbar", "tree", "grid", "listbox", "radiogroup", "tabpanel", "alertdialog"]);
   const ALWAYS = new Set(["dialog", "alertdialog", "table", "row", "list", "navigation", "form", "menu", "listbox",
     "tree", "grid", "tablist", "main", "search", "radiogroup"]);
+  // The roles of ARIA 1.3 and of its graphics module; others in a role attribute are passed over.
+  const KNOWN = new Set(("alert alertdialog application article banner blockquote button caption cell checkbox code "
+    + "columnheader combobox comment complementary contentinfo definition deletion dialog directory document emphasis feed "
+    + "figure form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee "
+    + "math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation note option paragraph progressbar radio "
+    + "radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong "
+    + "subscript suggestion superscript switch tab table tablist tabpanel term text textbox time timer toolbar tooltip tree "
+    + "treegrid treeitem graphics-document graphics-object graphics-symbol").split(" "));
   const FROM_CONTENT = new Set(["button", "link", "heading", "option", "tab", "menuitem", "menuitemcheckbox",
     "menuitemradio", "checkbox", "radio", "switch", "treeitem", "cell", "gridcell", "columnheader", "rowheader",
     "tooltip", "caption", "code", "term", "definition", "listitem", "paragraph", "status", "alert"]);
@@ -84,9 +92,13 @@
   }
 
   function role(el) {
-    for (const word of (el.getAttribute("role") || "").toLowerCase().split(/\s+/)) {
-      if (word && word !== "none" && word !== "presentation" && /^[a-z]+(-[a-z]+)*$/.test(word)) return word;
-      if (word) return "generic";
+    const given = el.getAttribute("role");
+    if (given) {
+      for (const word of given.toLowerCase().split(/\s+/)) {
+        if (KNOWN.has(word)) return word;
+        // What can have the focus is not made nothing by saying so.
+        if (word === "none" || word === "presentation") { if (el.tabIndex >= 0) break; return "generic"; }
+      }
     }
     const implied = ROLES[el.tagName];
     if (typeof implied === "function") return implied(el);
@@ -182,9 +194,7 @@
         if (node.getAttribute("aria-hidden") === "true") return;
         const style = getComputedStyle(node);
         if (style.display === "none" || style.visibility === "hidden") return;
-        const own = node.getAttribute("aria-label");
-        if (own) { out += " " + own + " "; return; }
-        if (node.tagName === "IMG") { out += " " + (node.alt || "") + " "; return; }
+        // A field inside a label or button stands for its value there, whatever its own name is.
         if (node.tagName === "INPUT" || node.tagName === "TEXTAREA") {
           if (node.type !== "checkbox" && node.type !== "radio" && node.type !== "password") out += " " + node.value + " ";
           return;
@@ -193,6 +203,9 @@
           out += " " + Array.from(node.selectedOptions, o => o.label).join(" ") + " ";
           return;
         }
+        const own = node.getAttribute("aria-label");
+        if (own) { out += " " + own + " "; return; }
+        if (node.tagName === "IMG") { out += " " + (node.alt || "") + " "; return; }
         const block = style.display !== "inline" && style.display !== "contents";
         if (block) out += " ";
         for (const child of children(node)) visit(child);

@@ -60,7 +60,9 @@ class FirstClick:
             call = ToolCall(name="press", arguments='{"keys": "Shift"}')
         else:
             assert click.parameters[0].choices
-            call = ToolCall(name="click", arguments=json.dumps({"target": int(click.parameters[0].choices[0].value)}))
+            call = ToolCall(
+                name="click", arguments=json.dumps({"target": int(click.parameters[0].choices[0].value)})
+            )
         return LLMReply(text="Next.", tool_calls=(call,))
 
     async def close(self) -> None:
@@ -153,7 +155,9 @@ async def _bare(tabs: Tabs) -> float:
     return took
 
 
-def print_table(browser: str, results: dict[str, dict[str, float]], other: dict[str, dict[str, float]]) -> None:
+def print_table(
+    browser: str, results: dict[str, dict[str, float]], other: dict[str, dict[str, float]]
+) -> None:
     head = ["page", "elements", *PARTS, "bare", "step/bare"]
     if other:
         head += ["browsergym", "without waits"]

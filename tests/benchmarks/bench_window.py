@@ -26,7 +26,15 @@ def start_once(task: str, seed: int, database: Path) -> dict[str, object]:
     environment["BACKSTEP_CONFIG_DIR"] = str(database.parent / "config")
     environment["BACKSTEP_DATA_DIR"] = str(database.parent / "data")
     environment["XDG_CONFIG_HOME"] = str(database.parent / "qt")
-    arguments = [sys.executable, "-m", "tests.benchmarks.window_once", str(time.time()), task, str(seed), str(database)]
+    arguments = [
+        sys.executable,
+        "-m",
+        "tests.benchmarks.window_once",
+        str(time.time()),
+        task,
+        str(seed),
+        str(database),
+    ]
     done = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=120, check=True)
     figures = json.loads(done.stdout.splitlines()[-1])
     if "ready_ms" not in figures:
@@ -53,12 +61,19 @@ def main() -> None:
         database = Path(folder) / "bench.db"
         rounds = [start_once(options.task, seed, database) for seed in range(options.rounds)]
         size, steps = bytes_per_step(database)
-    for name, unit in (("shown_ms", "ms"), ("ready_ms", "ms"), ("memory_mb", "MB"), ("memory_after_mb", "MB")):
+    for name, unit in (
+        ("shown_ms", "ms"),
+        ("ready_ms", "ms"),
+        ("memory_mb", "MB"),
+        ("memory_after_mb", "MB"),
+    ):
         values = [float(str(one[name])) for one in rounds]
         print(f"{name:>16}  median {statistics.median(values):8.0f} {unit}  max {max(values):8.0f}")
     stalls = [float(stall) for one in rounds for stall in one["stalls_ms"]]  # type: ignore[attr-defined]
     longest = f", longest {max(stalls):.0f} ms" if stalls else ""
-    print(f"{'stalls > 50 ms':>16}  {len(stalls)} in {sum(int(str(one['steps'])) for one in rounds)} steps{longest}")
+    print(
+        f"{'stalls > 50 ms':>16}  {len(stalls)} in {sum(int(str(one['steps'])) for one in rounds)} steps{longest}"
+    )
     print(f"{'bytes a step':>16}  {size:8.0f} over {steps} steps, screenshots included")
 
 

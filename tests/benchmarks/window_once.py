@@ -1,6 +1,6 @@
 """One start of the window, for bench_window: opens a task, runs it with the built-in LLM, prints figures as JSON.
 
-    python -m tests.benchmarks.window_once STARTED TASK SEED DATABASE
+python -m tests.benchmarks.window_once STARTED TASK SEED DATABASE
 """
 
 import json

@@ -12,12 +12,14 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+import pytest
+
 from core.action import parse_action
 from core.browser.act import Actor, Located
 from core.browser.capture import Capturer
 from core.browser.driver import TabDriver
 from core.browser.host import BrowserEvent, BrowserHost
-from core.browser.settle import Settled
+from core.browser.settle import DEFAULT_BOUNDS, Bounds, Settled
 from core.browser.tabs import Tabs
 from core.observation import Element, Observation
 
@@ -75,11 +77,11 @@ class Browsing:
     async def open(self, url: str) -> Settled:
         return await self.tabs.goto(url)
 
-    async def do(self, text: str) -> Located | None:
+    async def do(self, text: str, bounds: Bounds = DEFAULT_BOUNDS) -> Located | None:
         """Carry out an action written as text and wait for what it sets off."""
         before = self.tabs.mark()
         located = await self.actor.act(parse_action(text))
-        self.settled = await self.tabs.settle(before)
+        self.settled = await self.tabs.settle(before, bounds)
         return located
 
     async def see(self) -> Observation:
@@ -107,6 +109,15 @@ class Browsing:
 
     def events(self) -> list[BrowserEvent]:
         return list(self.tabs.take_events())
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take a page to hang much sooner than a person's is."""
+    monkeypatch.setattr("core.browser.page.HANG_SECONDS", 1.0)
+    monkeypatch.setattr("core.browser.page._WALK_SECONDS", 3.0)
+    monkeypatch.setattr("core.browser.page._ALIVE_SECONDS", 0.8)
+    monkeypatch.setattr("core.browser.settle._SILENCE", 1.0)
 
 
 def in_browser(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.browser.chromium import ChromiumHost, find_chromium
-from tests.core.browser.browsing import Browsing, Worker
+from tests.core.browser.browsing import Browsing, Worker, impatient
 from tests.core.browser.site import Site
 
 
@@ -34,3 +34,6 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browsing]:
 def browser(started: Browsing) -> Browsing:
     started.begin()
     return started
+
+
+__all__ = ["browser", "impatient", "site", "started"]

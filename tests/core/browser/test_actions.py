@@ -321,12 +321,13 @@ async def test_a_cover_over_a_frame_is_noticed(browser: Browsing, site: Site) ->
         await browser.do(f"click [{button.ref}]")
 
 
+@pytest.mark.usefixtures("impatient")
 @in_browser
 async def test_waiting_ends_with_a_change_and_is_no_hang(browser: Browsing, site: Site) -> None:
     await browser.open(
-        site.page("<p>still</p><script>setTimeout(() => document.body.append('!'), 700)</script>")
+        site.page("<p>still</p><script>setTimeout(() => document.body.append('!'), 300)</script>")
     )
     await browser.do("wait [30]")
     assert "!" in await browser.words()
-    await browser.do("wait [5.5]")
+    await browser.do("wait [1.5]")
     assert browser.events() == []

@@ -2,13 +2,14 @@
 
 import pytest
 
+from core.browser.settle import Bounds
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 
 
 @in_browser
 async def test_a_slow_navigation_is_awaited(browser: Browsing, site: Site) -> None:
-    await browser.open(site.page("<a href='/slow?seconds=1'>go</a>"))
+    await browser.open(site.page("<a href='/slow?seconds=0.7'>go</a>"))
     await browser.do('click [link "go"]')
     assert "came late" in await browser.words()
     assert browser.settled.reason == "navigated"
@@ -25,7 +26,7 @@ async def test_a_redirect_is_followed_to_its_end(browser: Browsing, site: Site) 
 async def test_what_a_request_brings_is_awaited(browser: Browsing, site: Site) -> None:
     await browser.open(
         site.page(
-            "<button onclick=\"fetch('/slow?seconds=1').then(r => r.text()).then("
+            "<button onclick=\"fetch('/slow?seconds=0.7').then(r => r.text()).then("
             "() => document.body.append('brought'))\">get</button>"
         )
     )
@@ -83,7 +84,7 @@ async def test_a_page_that_never_rests_holds_nothing_up(browser: Browsing, site:
 @in_browser
 async def test_a_long_poll_is_waited_for_once_only(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<button onclick=\"fetch('/held')\">b</button>"))
-    await browser.do('click [button "b"]')
+    await browser.do('click [button "b"]', Bounds(requests=0.7))
     assert browser.settled.reason == "requests still open"
     await browser.do('click [button "b"]')
     assert browser.settled.reason == "quiet"
@@ -93,8 +94,10 @@ async def test_a_long_poll_is_waited_for_once_only(browser: Browsing, site: Site
 
 @in_browser
 async def test_a_picture_that_never_comes_is_waited_for_once_only(browser: Browsing, site: Site) -> None:
-    settled = await browser.open(site.page("<img src=/held><button>b</button>"))
-    assert settled.reason == "still loading"
+    picture = site.page("<img src=/held><button>b</button>")
+    await browser.open(site.page(f"<a href='{picture}'>go</a>"))
+    await browser.do('click [link "go"]', Bounds(rest=0.7))
+    assert browser.settled.reason == "still loading"
     await browser.do('click [button "b"]')
     assert browser.settled.reason == "quiet"
     site.released.set()

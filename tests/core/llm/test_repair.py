@@ -77,7 +77,8 @@ PERMISSIBLE = Permissible(
     )
 )
 TOOLS = tuple(
-    Tool(name=one.name, description=one.description, parameters=one.json_schema()) for one in PERMISSIBLE.actions
+    Tool(name=one.name, description=one.description, parameters=one.json_schema())
+    for one in PERMISSIBLE.actions
 )
 ANY_XPATH = Permissible(actions=(offered("click", Parameter(name="target")),))
 

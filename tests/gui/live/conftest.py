@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from gui.live.embedded_host import EmbeddedHost
 from gui.live.page_area import PageArea
-from tests.core.browser.browsing import Browsing, Worker
+from tests.core.browser.browsing import Browsing, Worker, impatient
 from tests.core.browser.site import Site
 from tests.gui.live.engine_plugin import ENDPOINT
 from tests.llm_server import llm_server
@@ -61,3 +61,6 @@ def started(area: PageArea) -> Iterator[Browsing]:
 def browser(started: Browsing) -> Browsing:
     started.begin()
     return started
+
+
+__all__ = ["area", "browser", "impatient", "site", "started"]

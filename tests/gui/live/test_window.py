@@ -100,7 +100,12 @@ def test_a_task_is_stepped_to_success_and_lies_in_the_trace(desk: Desk, llm_serv
     (step,) = store.steps(run.run)
     store.close()
     assert (run.outcome, run.verdict.success, run.touched) == ("done", True, False)
-    assert (step.sealed, step.origin, step.outcome, step.thought) == (True, "agent", "done", "The task names it.")
+    assert (step.sealed, step.origin, step.outcome, step.thought) == (
+        True,
+        "agent",
+        "done",
+        "The task names it.",
+    )
 
 
 def test_a_corrected_action_is_carried_out_and_kept_with_what_was_proposed(
@@ -110,7 +115,9 @@ def test_a_corrected_action_is_carried_out_and_kept_with_what_was_proposed(
     desk.open("miniwob/click-test-2")
     desk.step_to_review()
     proposed = desk.window._step.action.action
-    row = next(row for row in desk.window._step.permissible.rows if row.name == "click" and "ONE" in row.label)
+    row = next(
+        row for row in desk.window._step.permissible.rows if row.name == "click" and "ONE" in row.label
+    )
     desk.session.edit_action(row.text)
     desk._qtbot.waitUntil(lambda: desk.window._step.action.origin == "person", timeout=WAIT)
     desk.trigger("accept")
@@ -152,8 +159,9 @@ def test_a_run_goes_on_while_the_window_is_minimised(desk: Desk, llm_server: LLM
 
 def test_a_person_s_click_reaches_the_page_only_after_it_is_handed_over(desk: Desk, tmp_path: Path) -> None:
     url = page_file(
-        tmp_path, '<body style="margin:0"><button style="width:400px;height:300px"'
-        " onclick=\"document.title='clicked'\">Big</button></body>"
+        tmp_path,
+        '<body style="margin:0"><button style="width:400px;height:300px"'
+        " onclick=\"document.title='clicked'\">Big</button></body>",
     )
     desk.open("web/open", url=url, instruction="Press it.")
     view = desk.area.current_view()

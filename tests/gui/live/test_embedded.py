@@ -1,0 +1,123 @@
+"""What only the embedded browser has: Qt's picture, its hidden views, its connection."""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtCore import QCoreApplication
+
+from core.errors import BrowserError
+from gui.live.page_area import PageArea
+from gui.live.web_page import LEAVING
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.site import Site
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@in_browser
+async def test_the_picture_shows_the_page_one_pixel_to_a_css_pixel(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<style>html{background:rgb(0,128,0)}</style>"))
+    size = (await browser.see()).viewport
+    picture = await browser.host.picture(browser.tabs.current.tab)
+    assert picture is not None
+    image = Image.open(io.BytesIO(await picture)).convert("RGB")
+    assert image.size == size
+    red, green, blue = image.getpixel((size[0] // 2, size[1] // 2))
+    assert (red < 20, 100 < green < 150, blue < 20) == (True, True, True)
+
+
+@in_browser
+async def test_a_lost_connection_is_said_and_made_again(browser: Browsing, site: Site) -> None:
+    url = site.page("<button>b</button>")
+    await browser.open(url)
+    context = browser.tabs.current.playwright_page.context
+    assert context.browser is not None
+    await context.browser.close()
+    with pytest.raises(BrowserError, match="has ended"):
+        await browser.do('click [button "b"]')
+    await browser.tabs.open_profile()
+    await browser.open(url)
+    await browser.find("button", "b")
+
+
+def test_a_hidden_area_can_be_worked_in_again_once_it_is_shown(
+    browser: Browsing, site: Site, area: PageArea
+) -> None:
+    browser.worker.run(browser.open(site.page("<button onclick=\"this.textContent='done'\">b</button>")))
+    area.hide()
+    area.show()
+    browser.worker.run(browser.do('click [button "b"]'))
+    browser.worker.run(browser.find("button", "done"))
+
+
+def test_a_minimised_area_is_worked_in(browser: Browsing, site: Site, area: PageArea) -> None:
+    browser.worker.run(browser.open(site.page("<button onclick=\"this.textContent='done'\">b</button>")))
+    area.showMinimized()
+    try:
+        browser.worker.run(browser.do('click [button "b"]'))
+        browser.worker.run(browser.find("button", "done"))
+    finally:
+        area.showNormal()
+
+
+def test_the_question_before_leaving_is_told_from_a_confirm_by_the_words_of_qt() -> None:
+    library = Path(sys.modules["PySide6.QtWebEngineCore"].__file__ or "").parent
+    engine = next(library.glob("Qt/lib/libQt6WebEngineCore.so*"), None)
+    if engine is None:
+        pytest.skip("Qt's library lies elsewhere on this system")
+    words = QCoreApplication.translate("QWebEnginePage", LEAVING)
+    assert subprocess.run(["grep", "-qF", words, engine], check=False).returncode == 0
+
+
+OFFSCREEN = """
+import asyncio, os, signal, sys, threading
+from gui.offscreen import run_offscreen
+from core.browser.tabs import Tabs
+from core.errors import Interrupted
+
+async def work(host):
+    tabs = Tabs(host)
+    try:
+        await tabs.start()
+        await tabs.open_profile()
+        await tabs.goto("data:text/html,<title>here</title>")
+        print(await tabs.current.evaluate("document.title"), flush=True)
+        if sys.argv[1] == "interrupt":
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(60)
+        if sys.argv[1] == "fail":
+            raise ValueError("mine")
+        return "result"
+    finally:
+        print("let go", flush=True)
+        await tabs.close()
+
+try:
+    print(run_offscreen(work))
+except Interrupted:
+    sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "printed"),
+    [
+        ("end", 0, ["here", "let go", "result"]),
+        ("interrupt", 130, ["here", "let go"]),
+        ("fail", 1, ["here", "let go"]),
+    ],
+)
+def test_an_offscreen_run_ends_in_order(how: str, code: int, printed: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", OFFSCREEN, how],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.split("\n")[:-1]) == (code, printed), done.stderr

@@ -25,7 +25,9 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     session_modules.start()
     from gui.application import Application
 
-    application = Application(theme=settings.theme, accept_dialogs=settings.dialogs == "accept")
+    application = Application(
+        theme=settings.theme, accept_dialogs=settings.dialogs == "accept", profiles=_profiles()
+    )
     session_modules.join()
     from core.cli.window import make_desk, make_session
 
@@ -37,7 +39,14 @@ def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", setting
     """Give the embedded browser, offscreen, to a piece of work."""
     from gui.offscreen import run_offscreen
 
-    return run_offscreen(work, accept_dialogs=settings.dialogs == "accept")
+    return run_offscreen(work, accept_dialogs=settings.dialogs == "accept", profiles=_profiles())
+
+
+def _profiles() -> str:
+    """Return the folder of the embedded browser's named profiles, which keep logins."""
+    from core.settings import data_folder
+
+    return str(data_folder() / "profiles")
 
 
 def entry() -> None:

@@ -204,7 +204,7 @@ async def _act_in_page(state: RunState, world: World, action: Action) -> Acted:
     times["observe"] = _lap(clock)
     ended = await world.episode_ended()
     events = world.tabs.take_events()
-    told = [event.text for event in events if event.kind not in ("console",)]
+    told = [event.text for event in events if event.kind != "console" and event.text not in problem]
     crashed = any(event.kind in ("crash", "hang") for event in events)
     message = " ".join([part for part in [problem, *told] if part])
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"

@@ -13,6 +13,7 @@ from core.agent.records import (
     Observed,
     Recognised,
     Reviewed,
+    place_of,
 )
 from core.debugger.snapshots import (
     ActionView,
@@ -29,7 +30,7 @@ from core.debugger.snapshots import (
 from core.errors import TraceError
 from core.llm.protocol import LLMReply, Message
 from core.llm.tokens import count_tokens
-from core.observation import Box, Observation, Ref
+from core.observation import Observation, Ref
 from core.trace.records import RunRow, StepDetail
 from core.trace.store import TraceStore
 
@@ -238,14 +239,6 @@ def _screenshot(
     return ScreenshotView(
         data=data,
         viewport=observed.observation.viewport,
-        box=_box_of(observed, acted, chosen),
+        box=place_of(chosen, observed, acted),
         caption=f"Step {detail.row.number}: {chosen if chosen is not None else 'no action'}",
     )
-
-
-def _box_of(observed: Observed, acted: Acted | None, chosen: Action | None) -> Box | None:
-    """Where the acted element was when the picture was taken, which is before the action scrolled to it."""
-    ref = ref_of(chosen)
-    if ref is not None and (element := observed.observation.element(ref)):
-        return element.box
-    return acted.box if acted else None

@@ -1,6 +1,7 @@
 """The fields of the action form: one widget for each kind of argument."""
 
 import re
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt, Signal
@@ -32,12 +33,13 @@ class Field(QWidget):
         editor.setToolTip(parameter.description)
 
     @property
+    @abstractmethod
     def value(self) -> str | bool:
-        raise NotImplementedError
+        """What the field holds, as the action's text wants it."""
 
+    @abstractmethod
     def show_value(self, value: str | bool) -> None:
         """Put `value` in without telling of a change."""
-        raise NotImplementedError
 
     def show_wrong(self, wrong: bool) -> None:
         """Frame the field where it is at fault."""

@@ -68,10 +68,10 @@ def _sort(scene: Scene, text: str) -> Answer:
         return None
     down = bool(re.search(r"decreasing|descending|highest.*top|largest first", text, re.IGNORECASE))
     goal = sorted(items, key=lambda one: numbers(one.name)[0], reverse=down)
-    for now, wanted in zip(items, goal, strict=True):
-        if now.ref != wanted.ref and now.name != wanted.name:
-            why = f"{wanted.name.strip()} belongs where {now.name.strip()} is."
-            return _dragged(scene, wanted, now, why, finishes=False)
+    for present, wanted in zip(items, goal, strict=True):
+        if present.ref != wanted.ref and present.name != wanted.name:
+            why = f"{wanted.name.strip()} belongs where {present.name.strip()} is."
+            return _dragged(scene, wanted, present, why, finishes=False)
     return "done"
 
 

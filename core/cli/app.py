@@ -242,7 +242,7 @@ def with_loop(work: Awaitable[Any]) -> Any:
             try:
                 loop.add_signal_handler(number, task.cancel)
             except NotImplementedError:
-                break
+                break  # Windows has no such handlers: asyncio.run ends the task itself there.
         try:
             return await task
         except asyncio.CancelledError:

@@ -77,6 +77,7 @@ class Site:
 
     @staticmethod
     def _slow(request: Request) -> Response:
+        # The server's own slowness is what is tested; the test itself waits for the answer, not for a time.
         time.sleep(float(request.args.get("seconds", "0.5")))
         return Response("<!doctype html><title>slow</title><p>came late", content_type="text/html")
 

@@ -8,8 +8,10 @@ from pydantic import SecretStr
 
 from core.debugger.llm_entries import DeskAnswer, KnownServer, LLMEntry, LLMList
 from core.errors import BackstepError, UsageError
+from core.llm.check import check_endpoint
 from core.llm.endpoints import load_endpoints
 from core.llm.openai_compatible import OpenAICompatibleLLM
+from core.llm.protocol import LLM
 from core.llm.registry import LLMs, open_llms
 from core.settings import LLMSettings, Settings, load_settings
 from core.settings_keys import Keys
@@ -94,10 +96,8 @@ class LLMDesk:
                 timeout_seconds=min(entry.timeout_seconds, 20.0),
                 attempts=1,
             )
-            from core.llm.check import check_endpoint
-
             try:
-                self.answered.send(DeskAnswer(ok=True, text=await check_endpoint(llm)))
+                await self._probe(llm)
             finally:
                 await llm.close()
             return
@@ -105,9 +105,15 @@ class LLMDesk:
         trial = self._settings().model_copy(update={"llms": {name: self._as_settings(entry)}})
         llms = LLMs(trial, keys=self._keys, endpoints=self._endpoints)
         try:
-            self.answered.send(DeskAnswer(ok=True, text=await llms.check(name)))
+            await self._probe(llms.get(name))
         finally:
             await llms.close()
+
+    async def _probe(self, llm: LLM) -> None:
+        """Say what the server answers: a refusal, or a model it does not have, is no success."""
+        served = await llm.models() if isinstance(llm, OpenAICompatibleLLM) else ()
+        has_model = not served or (isinstance(llm, OpenAICompatibleLLM) and llm.model in served)
+        self.answered.send(DeskAnswer(ok=has_model, text=await check_endpoint(llm)))
 
     def _address(self, entry: LLMEntry) -> str:
         known = {one.name: one.base_url for one in self._endpoints}

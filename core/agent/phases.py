@@ -4,6 +4,7 @@ What a phase needs of the world comes in as `World`; the order of the phases,
 the budgets and the storing are the loop's.
 """
 
+import asyncio
 import time
 from dataclasses import dataclass
 from typing import Literal
@@ -27,7 +28,7 @@ from core.agent.records import (
 )
 from core.agent.state import Pending, RunState
 from core.browser.act import Actor, Located
-from core.browser.capture import Capturer
+from core.browser.capture import Capturer, titled
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
 from core.browser.tabs import Tabs
@@ -54,6 +55,17 @@ class World:
             await self.tabs.settle(self.tabs.mark())
         return await self.capturer.capture(self.tabs.current, await self.tabs.list())
 
+    async def unchanged(self, capture: Capture) -> bool:
+        """Return whether the current page and the tabs are still as `capture` has them; in doubt they are not."""
+        seen = capture.observation
+        try:
+            same, tabs = await asyncio.gather(
+                self.capturer.unchanged(self.tabs.current, capture), self.tabs.list()
+            )
+        except (PageGone, BrowserError):
+            return False  # Reading it will say why.
+        return same and titled(tabs, seen.title, seen.url) == seen.tabs
+
     async def episode_ended(self) -> bool:
         """Return whether the page has ended the episode; a page that is gone has not."""
         try:
@@ -63,9 +75,11 @@ class World:
 
 
 async def observe(state: RunState, world: World) -> tuple[Observed, Capture]:
-    """Take the page as the last act read it; read it anew where that is stale."""
-    reused = state.capture is not None and not state.stale
-    capture = state.capture if reused and state.capture is not None else await world.read()
+    """Take the page as it was last read; read it anew where it has changed since."""
+    capture = state.capture
+    reused = capture is not None and not state.stale and await world.unchanged(capture)
+    if capture is None or not reused:
+        capture = await world.read()
     capture = await world.capturer.with_picture(capture)
     state.capture = capture
     state.stale = False
@@ -206,7 +220,7 @@ async def _act_in_page(state: RunState, world: World, action: Action) -> Acted:
     events = world.tabs.take_events()
     told = [event.text for event in events if event.kind != "console" and event.text not in problem]
     crashed = any(event.kind in ("crash", "hang") for event in events)
-    message = " ".join([part for part in [problem, *told] if part])
+    message = " ".join([part for part in [problem, located.note if located else "", *told] if part])
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
     return Acted(
         effect="page action",

@@ -43,7 +43,7 @@ class Observed(Record):
     html: BlobHash = ""
     screenshot: BlobHash = ""
     reused: bool = False
-    """Whether this is what the last act read, and the page was not read anew."""
+    """Whether this is what was read last: the page has not changed since, and was not read anew."""
 
 
 class Recognised(Record):

@@ -48,6 +48,10 @@ _KEYS_SECONDS = 60.0
 """Long texts are typed key by key, and pages may work at each."""
 _CLOSED_SCHEMES = ("javascript", "chrome", "devtools", "view-source", "chrome-extension")
 _FRAME_TAGS = ("IFRAME", "FRAME")
+_AIMS = 4
+"""How often the pointer follows what moves away from it."""
+_HOVER_MILLISECONDS = 120
+"""The most that a page which changes under the pointer is given to come to rest."""
 
 
 class Located(Record):
@@ -62,6 +66,10 @@ class Located(Record):
     x: float = 0.0
     y: float = 0.0
     frame: str = ""
+    scrolled: bool = False
+    """Whether something had to be scrolled to bring it into view."""
+    note: str = ""
+    """What was done otherwise than asked, in a sentence; empty for nothing."""
 
 
 class Actor:
@@ -137,12 +145,22 @@ class Actor:
     async def locate(self, target: Target) -> Located:
         """Find the element, bring it into view and choose a point that input reaches; raises ActionError."""
         ref, frame = await self._resolve(target)
-        answer = await self.page.walker("locate", ref, frame=frame)
+        return await self._located(target, await self.page.walker("locate", ref, frame=frame), frame)
+
+    async def _place(self, target: Target) -> Located:
+        """Find where to drop: in view and with a box, but covered or not; raises ActionError."""
+        ref, frame = await self._resolve(target)
+        answer = await self.page.walker("place", ref, frame=frame)
+        return await self._located(target, answer, frame, covered=True)
+
+    async def _located(
+        self, target: Target, answer: dict[str, Any], frame: FrameLink | None, *, covered: bool = False
+    ) -> Located:
         if "problem" in answer:
             raise ActionError(f"{self._say(target, answer)} {answer['problem']}.")
         located = Located.model_validate({**answer, "frame": frame.id if frame else ""})
         if frame is not None and frame.parent is not None:
-            located = await self._into_tab(located, frame)
+            located = await self._into_tab(located, frame, covered=covered)
         return located
 
     async def _resolve(self, target: Target) -> tuple[int, FrameLink | None]:
@@ -198,18 +216,22 @@ class Actor:
                 return frame
         raise ActionError(f"[{ref}] was in a frame that is no longer in the page.")
 
-    async def _into_tab(self, located: Located, frame: FrameLink) -> Located:
-        """Bring the frame's element into view and move the point from frame to tab coordinates."""
-        x, y, box = located.x, located.y, located.box
+    async def _into_tab(self, located: Located, frame: FrameLink, *, covered: bool = False) -> Located:
+        """Bring the frame's element into view and move the point from frame to tab coordinates.
+
+        Raises ActionError where something lies over the frame there, unless it may be `covered`.
+        """
+        x, y, box, scrolled = located.x, located.y, located.box, located.scrolled
         link: FrameLink | None = frame
         while link is not None and link.parent is not None:
             owner = await self.page.frame_owner(link)
             if owner is None:
                 raise ActionError(f"{located.label} lies in a frame that cannot be found in the page.")
-            place = await self.page.walker("throughFrame", owner, x, y, frame=link.parent)
+            place = await self.page.walker("throughFrame", owner, x, y, covered, frame=link.parent)
             if "problem" in place:
                 raise ActionError(f"[{located.ref}] {located.label} {place['problem']}.")
             if place["moved"]:
+                scrolled = True
                 # Which frame a point lies in is told by what was painted last.
                 await self.page.walker("settle", 300, 2)
             scale = place["scale"]
@@ -221,7 +243,7 @@ class Actor:
                 height=box.height * scale,
             )
             link = link.parent
-        return located.model_copy(update={"x": x, "y": y, "box": box})
+        return located.model_copy(update={"x": x, "y": y, "box": box, "scrolled": scrolled})
 
     @staticmethod
     def _say(target: Target, answer: dict[str, Any]) -> str:
@@ -234,11 +256,9 @@ class Actor:
         await self.page.send("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more})
 
     async def _click(self, target: Target, count: int) -> Located:
-        found = await self.locate(target)
-        if found.tag == "option":
-            raise ActionError(f"{found.label} is an option: use select on its list.")
+        found = await self._point_at(target)
         x, y = found.x, found.y
-        events = [self._mouse("mouseMoved", x, y)]
+        events = []
         for number in range(1, count + 1):
             held = {"button": "left", "clickCount": number}
             events.append(self._mouse("mousePressed", x, y, buttons=1, **held))
@@ -246,6 +266,34 @@ class Actor:
         # All are sent before the first is answered: the browser keeps their order.
         await self._all(events)
         return found
+
+    async def _point_at(self, target: Target) -> Located:
+        """Bring the pointer to the element, and follow it where the page answers by moving or replacing it."""
+        ref, frame = await self._resolve(target)
+        answer, note = await self.page.walker("locate", ref, frame=frame), ""
+        for _ in range(_AIMS):
+            found = await self._located(target, answer, frame)
+            if found.tag == "option":
+                raise ActionError(f"{found.label} is an option: use select on its list.")
+            await self._mouse("mouseMoved", found.x, found.y)
+            now = await self.page.walker("pointed", False, frame=frame)
+            if "changed" in now:
+                # What the page made of the pointer may take a moment.
+                await self.page.walker("settle", _HOVER_MILLISECONDS, 1, frame=frame)
+                now = await self.page.walker("pointed", True, frame=frame)
+            if "problem" in now:
+                raise ActionError(
+                    f"{self._say(target, answer)} {now['problem']} once the pointer is over it."
+                )
+            if "same" in now:
+                there = found if frame is None else await self._located(target, answer, frame)
+                if (there.x, there.y) == (found.x, found.y):
+                    return found.model_copy(update={"note": note})
+                continue
+            if now.pop("replaced", False):
+                note = f"Under the pointer {answer['label']} gave way to {now['label']}, which was clicked."
+            answer = now
+        raise ActionError(f"{self._say(target, answer)} moves away whenever the pointer comes to it.")
 
     @staticmethod
     async def _all(events: list[Any]) -> None:
@@ -256,11 +304,15 @@ class Actor:
 
     async def _drag(self, action: Drag) -> Located:
         start = await self.locate(action.target)
-        end = await self.locate(action.to)
-        again = await self.locate(action.target)  # Scrolling to the second may have moved the first.
-        if (again.x, again.y) != (start.x, start.y):
-            end = await self.locate(action.to)
-            start = again
+        for _ in range(_AIMS):
+            end = await self._place(action.to)
+            if not end.scrolled:
+                break
+            start = await self.locate(action.target)  # Scrolling to the one has moved the other.
+            if not start.scrolled:
+                break
+        else:
+            raise ActionError(f"{start.label} and {end.label} cannot be brought into the window together.")
         mouse, page = self.page.playwright_page.mouse, self.page
         nudge = (start.x + (3 if end.x >= start.x else -3), start.y + (3 if end.y >= start.y else -3))
         await page.answered(mouse.move(start.x, start.y))
@@ -345,7 +397,7 @@ class Actor:
         if before.get("radio") and not action.checked:
             raise ActionError(f"[{ref}] is a radio button: choose another one to clear it.")
         found = await self._click(RefTarget(ref=ref), 1)
-        after = await self.page.walker("isChecked", ref, frame=frame)
+        after = await self.page.walker("isChecked", found.ref, frame=frame)
         if after.get("checked") != action.checked and "problem" not in after:
             raise ActionError(f"[{ref}] {found.label} did not change when it was clicked.")
         return found

@@ -1,12 +1,16 @@
 """Reading a page: one walk per document, merged into one observation, and its picture."""
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable
+from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
+from core.browser.changes import Seen, SeenDocument, rendered, unchanged
+from core.browser.frames import Channel
 from core.browser.host import BrowserHost
 from core.browser.page import FrameLink, Page, PageGone
 from core.errors import BrowserError
@@ -25,11 +29,13 @@ class _FrameBox(Record):
 
 
 class _Walk(Record):
-    """What the walker returns of one document."""
+    """What the walker returns of one document: what differs from the reading it was told is known."""
 
     url: str
     title: str
     elements: tuple[Element, ...]
+    order: tuple[int, ...] | None = None
+    """The refs of all elements, or None where they are the known ones."""
     frames: tuple[_FrameBox, ...]
     omitted: int
     next: int
@@ -37,9 +43,25 @@ class _Walk(Record):
     scroll: tuple[int, int]
     page_size: tuple[int, int]
     document: str
+    reading: int
+    """Numbers the readings of the document, see `changes`."""
     html: str
+    html_kept: tuple[int, int]
+    """How much of the known HTML stands before and after `html`, in UTF-16 units."""
 
 
+@dataclass(frozen=True)
+class _Known:
+    """One document as it was last read."""
+
+    reading: int = 0
+    order: tuple[int, ...] = ()
+    elements: dict[int, Element] = field(default_factory=dict)
+    html: str = ""
+
+
+_NOTHING = _Known()
+_HALF = re.compile(r"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
 _WALK = TypeAdapter(_Walk)
 
 
@@ -51,6 +73,8 @@ class Capturer:
         self.hidden = hidden
         self.pictures = pictures
         self._pending: tuple[Capture, Awaitable[bytes]] | None = None
+        self._seen: tuple[Observation, Seen] | None = None
+        self._known: dict[tuple[Channel, int], _Known] = {}
 
     async def capture(self, page: Page, tabs: tuple[Tab, ...] = ()) -> Capture:
         """Read the page as it is now; raises BrowserError when it cannot be read.
@@ -85,46 +109,67 @@ class Capturer:
         self._pending = None
         return capture.model_copy(update={"screenshot": picture})
 
+    async def unchanged(self, page: Page, capture: Capture) -> bool:
+        """Return whether the page is still as `capture` has it; in doubt it is not. Tabs are not compared."""
+        if self._seen is None or self._seen[0] is not capture.observation:
+            return False
+        return await unchanged(page, self._seen[1])
+
     async def _read(self, page: Page, tabs: tuple[Tab, ...]) -> tuple[Observation, str]:
+        self._seen = None
         links = await page.find_frames()
-        main = await self._walk(page, links[0])
+        seen = Seen(page, page.navigations)
+        # What is counted while the page is being read counts as a change since.
+        seen.rendered, _ = await asyncio.gather(rendered(page, links), page.mark_listeners(links[0]))
+        main = await self._walk(page, links[0], seen)
         elements = list(main.elements)
         html = [main.html]
         frames = [Frame(id=links[0].id, url=main.url)]
         if len(links) > 1:
-            await self._read_frames(page, links, main, elements, frames, html)
-        return (
-            Observation(
-                url=main.url,
-                title=main.title,
-                elements=tuple(elements),
-                frames=tuple(frames),
-                tabs=tuple(
-                    tab.model_copy(update={"title": main.title, "url": main.url}) if tab.current else tab
-                    for tab in tabs
-                ),
-                viewport=main.viewport,
-                scroll=main.scroll,
-                page_size=main.page_size,
-                omitted=main.omitted,
-                document=main.document,
-            ),
-            "\n".join(html),
+            await self._read_frames(page, links, main, seen, elements, frames, html)
+        observation = Observation(
+            url=main.url,
+            title=main.title,
+            elements=tuple(elements),
+            frames=tuple(frames),
+            tabs=titled(tabs, main.title, main.url),
+            viewport=main.viewport,
+            scroll=main.scroll,
+            page_size=main.page_size,
+            omitted=main.omitted,
+            document=main.document,
         )
+        self._seen = (observation, seen)
+        used = {(one.link.session, one.world) for one in seen.documents}
+        self._known = {document: known for document, known in self._known.items() if document in used}
+        return observation, "\n".join(html)
 
-    async def _walk(self, page: Page, link: FrameLink, limit: int = LIMIT) -> _Walk:
-        await page.mark_listeners(link)
-        options: dict[str, Any] = {"next": page.next_ref, "limit": limit, "hidden": self.hidden, "html": True}
-        text = await page.walker("walk", options, frame=link)
-        walk = _WALK.validate_json(text)
+    async def _walk(self, page: Page, link: FrameLink, seen: Seen, limit: int = LIMIT) -> _Walk:
+        world = await page.world(link)
+        known = self._known.get((link.session, world), _NOTHING)
+        options: dict[str, Any] = {
+            "next": page.next_ref,
+            "limit": limit,
+            "hidden": self.hidden,
+            "known": known.reading,
+        }
+        walk = _parsed(await page.walker("walk", options, frame=link))
         page.next_ref = max(page.next_ref, walk.next)
-        return walk
+        if await page.world(link) != world:
+            raise PageGone("the document was replaced while it was read")
+        elements = known.elements | {element.ref: element for element in walk.elements}
+        order = known.order if walk.order is None else walk.order
+        read = _Known(walk.reading, order, {ref: elements[ref] for ref in order}, _joined(known.html, walk))
+        self._known[link.session, world] = read
+        seen.documents.append(SeenDocument(link, world, walk.reading))
+        return walk.model_copy(update={"elements": tuple(read.elements.values()), "html": read.html})
 
     async def _read_frames(
         self,
         page: Page,
         links: list[FrameLink],
         main: _Walk,
+        seen: Seen,
         elements: list[Element],
         frames: list[Frame],
         html: list[str],
@@ -138,8 +183,10 @@ class Capturer:
             if owner is None or box is None or link.parent is None or link.parent.id not in places:
                 continue
             try:
-                walk = await self._walk(page, link, max(LIMIT - len(elements), 0))
+                await page.mark_listeners(link)
+                walk = await self._walk(page, link, seen, max(LIMIT - len(elements), 0))
             except PageGone:
+                seen.sure = False
                 continue
             left, top = places[link.parent.id]
             left, top = left + box.x, top + box.y
@@ -180,6 +227,29 @@ class Capturer:
                 return _ready(await page.screenshot())
         except (BrowserError, TimeoutError):
             return _ready(b"")
+
+
+def _parsed(text: str) -> _Walk:
+    try:
+        return _WALK.validate_json(text)
+    except ValidationError:
+        # Pages may hold halves of surrogate pairs, which are no text outside of them.
+        return _WALK.validate_json(_HALF.sub(r"\1\\ufffd", text))
+
+
+def _joined(known: str, walk: _Walk) -> str:
+    """Return the whole HTML from what is known of it and what is new."""
+    begins, ends = walk.html_kept
+    if known.isascii():
+        return known[:begins] + walk.html + known[len(known) - ends :]
+    units = known.encode("utf-16-le", "surrogatepass")
+    new = walk.html.encode("utf-16-le", "surrogatepass")
+    return (units[: begins * 2] + new + units[len(units) - ends * 2 :]).decode("utf-16-le", "surrogatepass")
+
+
+def titled(tabs: tuple[Tab, ...], title: str, url: str) -> tuple[Tab, ...]:
+    """Return the tabs with what the walker read of the current one, which no list of tabs asks for."""
+    return tuple(tab.model_copy(update={"title": title, "url": url}) if tab.current else tab for tab in tabs)
 
 
 def _ready(data: bytes) -> Awaitable[bytes]:

@@ -20,7 +20,7 @@ from core.browser.host import BrowserEvent, BrowserEventKind, TabId
 from core.browser.listeners import mark_listeners
 from core.browser.net_errors import certificate_refused, gone, network_reason
 from core.browser.network import Loading, Requests
-from core.browser.scripts import WORLD, script
+from core.browser.scripts import WORLD, world_script
 from core.errors import ActionError, BrowserError
 
 log = logging.getLogger(__name__)
@@ -113,10 +113,11 @@ class Page:
         await self.send("Page.enable", {}, session=channel)
         await self.send(
             "Page.addScriptToEvaluateOnNewDocument",
-            {"source": script("walker"), "worldName": WORLD, "runImmediately": True},
+            {"source": world_script(), "worldName": WORLD, "runImmediately": True},
             session=channel,
         )
         await self.send("Runtime.enable", {}, session=channel)
+        await self.send("Performance.enable", {}, session=channel)  # Counts style and layout, see `changes`.
 
     # Where it stands
 
@@ -220,7 +221,7 @@ class Page:
         result = await self.send("Runtime.evaluate", params, **more)
         if not main_world and _lacks_walker(result):
             # The browser's own error pages have the world, and no init script has run in it.
-            bring = {"expression": script("walker"), "contextId": params["contextId"]}
+            bring = {"expression": world_script(), "contextId": params["contextId"]}
             await self.send("Runtime.evaluate", bring, **more)
             result = await self.send("Runtime.evaluate", params, **more)
         return _value(result)
@@ -393,7 +394,7 @@ class Page:
         )
         world = made["executionContextId"]
         await self.send(
-            "Runtime.evaluate", {"expression": script("walker"), "contextId": world}, session=link.session
+            "Runtime.evaluate", {"expression": world_script(), "contextId": world}, session=link.session
         )
         link.session.worlds[link.id] = world
 

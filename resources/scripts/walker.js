@@ -3,6 +3,8 @@
 (() => {
   if (globalThis.__backstep) return;
 
+  const changes = globalThis.__backstepChanges;
+
   // Properties set here are seen in this world only: each world has its own wrapper of an element.
   const REF = Symbol("ref");
   const LISTENS = Symbol("listens");   // event types an element listens to, told from outside
@@ -70,7 +72,9 @@
   const getter = (type, name) => { const get = Object.getOwnPropertyDescriptor(type.prototype, name).get; return el => get.call(el); };
   const parentNodeOf = getter(Node, "parentNode");
   const parentOf = getter(Node, "parentElement");
-  const childrenOf = getter(Node, "childNodes");
+  const firstOf = getter(Node, "firstChild");
+  const nextOf = getter(Node, "nextSibling");
+  const shows = Element.prototype.checkVisibility;
   const tagNameOf = getter(Element, "tagName");
   const rootOf = el => el.shadowRoot || el[CLOSED] || null;
   // Most texts have nothing to squash: a test is cheaper than a replacement.
@@ -218,14 +222,17 @@
     return squash(out);
   }
 
+  // The nodes inside as they are shown: of a shadow root, or given to a slot. An array: going through a live list
+  // takes five times as long.
   function children(node) {
     const root = rootOf(node);
-    if (root) return root.childNodes;
-    if (node.tagName === "SLOT") {
+    if (!root && node.tagName === "SLOT") {
       const given = node.assignedNodes();
       if (given.length) return given;
     }
-    return node.tagName === "FORM" || typeof node.tagName !== "string" ? childrenOf(node) : node.childNodes;
+    const found = [];
+    for (let child = firstOf(root || node); child; child = nextOf(child)) found.push(child);
+    return found;
   }
 
   function colour(css) {
@@ -251,7 +258,7 @@
     return known ? types.some(type => known.includes(type)) : false;
   }
 
-  function uses(el, kind, style, pointer) {
+  function uses(el, kind, pointer) {
     const found = [];
     const tag = el.tagName;
     if (tag === "INPUT") {
@@ -314,14 +321,14 @@
     return el.getAttribute("aria-valuetext") || el.getAttribute("aria-valuenow") || "";
   }
 
-  function detail(el, kind, style, named, used, box) {
+  function detail(el, kind, css, named, used, box) {
     const parts = [];
     if (kind === "graphics-symbol" || (el.namespaceURI === "http://www.w3.org/2000/svg" && el.tagName === "text")) {
-      const fill = colour(style.fill) || colour(style.stroke);
+      const fill = colour(css().fill) || colour(css().stroke);
       const shape = el.tagName === "rect" ? "rectangle" : el.tagName === "polygon" ? polygon(el) : el.tagName;
       parts.push(`${fill ? fill + " " : ""}${shape} ${Math.round(box.width)}×${Math.round(box.height)} at ${Math.round(box.x)},${Math.round(box.y)}`);
     } else if (used && !named) {
-      const fill = colour(style.backgroundColor);
+      const fill = colour(css().backgroundColor);
       if (fill && fill !== "white" && !FIELD.has(el.tagName)) parts.push(fill);
       const words = typeof el.className === "string" ? el.className : "";
       const hint = squash([el.id && "#" + el.id, words && "." + squash(words).split(" ").join(".")].filter(Boolean).join(" "));
@@ -372,20 +379,43 @@
     return left < right ? new DOMRect(left, top, right - left, bottom - top) : null;
   }
 
-  function ownText(el) {
+  function ownText(nodes) {
     let out = "";
-    for (const child of children(el)) if (child.nodeType === 3) out += " " + child.data;
+    for (const child of nodes) if (child.nodeType === 3) out += " " + child.data;
     return out === "" ? "" : squash(out);
   }
 
+  const VISIBLE = { visibilityProperty: true, checkVisibilityCSS: true };
+  const WHOLE = new Set(["SELECT", "DATALIST", "TEXTAREA"]);
+
+  function sides(rect) {
+    const { x, y, width, height } = rect;
+    return { left: x, top: y, right: x + width, bottom: y + height, x, y, width, height };
+  }
+
+  const lowered = new Map();
+
+  function lower(tag) {
+    let small = lowered.get(tag);
+    if (small === undefined) lowered.set(tag, small = tag.toLowerCase());
+    return small;
+  }
+
+  // The last reading as it was handed over: its number, each row by its ref, their order, the HTML.
+  let handed = { number: 0, rows: new Map(), order: "", html: "" };
+
+  // Reads the document. Where `options.known` names the last reading, only what differs from it is handed over: the
+  // elements whose rows changed, the order where that changed, and the HTML between what begins and ends alike.
   function walk(options) {
     if (options.next > next) next = options.next;
     const limit = options.limit;
     const hidden = options.hidden.length ? options.hidden.join(",") : null;
     const out = [], frames = [];
+    const body = document.body, page = document.documentElement;
     let omitted = 0;
     let active = document.activeElement;
     while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+    const reading = changes.begin();
     const view = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
 
     const put = (el, record) => {
@@ -394,33 +424,51 @@
       return record;
     };
 
+    // Asking for style is most of the work: it is asked for only where it tells something.
     const visit = (el, depth, parent, clip, inPointer, delegated, covered) => {
-      if (SKIP.has(el.tagName)) return;
+      const tag = tagNameOf(el);
+      if (SKIP.has(tag)) return;
       if (hidden && el.matches(hidden)) return;
-      const style = getComputedStyle(el);
-      if (style.display === "none") return;
-      const shown = style.visibility === "visible";
-      const rect = el.getBoundingClientRect();
-      let box = style.display === "contents" ? null : rect;
-      let sized = box && box.width > 0 && box.height > 0;
-      if (!sized && (!box || style.overflow === "visible")) {
+      let style = null;
+      const css = () => style || (style = getComputedStyle(el));
+      let shown = shows.call(el, VISIBLE), boxed = true;
+      if (!shown) {
+        if (css().display === "none") return;
+        boxed = style.display !== "contents";
+        shown = style.visibility === "visible";
+      }
+      const root = rootOf(el);
+      if (root) reading.root(root);
+      const nodes = children(el);
+      const whole = WHOLE.has(tag);                // what is inside is told by the element itself
+      const parents = !whole && nodes.some(node => node.nodeType === 1);
+      const outer = el === body || el === page;
+      let box = boxed ? sides(el.getBoundingClientRect()) : null;
+      let sized = boxed && box.width > 0 && box.height > 0;
+      if (!sized && (!boxed || css().overflow === "visible")) {
         const held = around(el);  // Its own box is nothing, but what it holds is to be seen.
-        if (held) { box = held; sized = true; }
+        if (held) { box = sides(held); sized = true; }
       }
       let inner = clip;
-      if (box && style.overflow !== "visible" && style.display !== "inline") {
-        inner = { left: Math.max(clip.left, box.left), top: Math.max(clip.top, box.top),
-          right: Math.min(clip.right, box.right), bottom: Math.min(clip.bottom, box.bottom) };
-        if (el === document.body || el === document.documentElement) inner = clip;
+      if (parents && css().overflow !== "visible") {
+        reading.scroller(el);
+        if (box && !outer && style.display !== "inline") {
+          inner = { left: Math.max(clip.left, box.left), top: Math.max(clip.top, box.top),
+            right: Math.min(clip.right, box.right), bottom: Math.min(clip.bottom, box.bottom) };
+        }
       }
+      if (tag === "INPUT" || tag === "TEXTAREA" || tag === "SELECT") reading.field(el);
+      if (shown && sized) reading.drawn(el, tag);
       const kind = role(el);
-      const pointer = style.cursor === "pointer" && !inPointer && el !== document.body;
       const isFrame = kind === "iframe";
-      let used = shown && sized && el !== document.body && el !== document.documentElement
-        ? uses(el, kind, style, pointer) : [];
-      const own = shown && sized ? ownText(el) : "";
-      if (!used.length && delegated && own && shown && sized) used = ["click"];
-      if (el.tagName === "LABEL" && el.control && !used.includes("click")) {
+      let used = [], own = "";
+      if (shown && sized) {
+        const told = whole || tag === "INPUT" || CLICKABLE.has(kind);  // whatever the pointer looks like
+        if (!outer) used = uses(el, kind, !told && !inPointer && css().cursor === "pointer");
+        own = ownText(nodes);
+        if (!used.length && delegated && own) used = ["click"];
+      }
+      if (tag === "LABEL" && el.control && !used.includes("click")) {
         const target = el.control.getBoundingClientRect();
         if (!(target.width > 0 && target.height > 0)) used = el.control.type === "file" ? ["upload"] : ["click"];
       }
@@ -458,11 +506,11 @@
           if (label) record.name = label;
           const held = value(el); if (held) record.value = cut(held, 2000);
           const st = states(el, kind, active); if (st.length) record.states = st;
-          const more = detail(el, kind, style, label, used.length > 0, box); if (more) record.detail = more;
+          const more = detail(el, kind, css, label, used.length > 0, box); if (more) record.detail = more;
           if (used.length) record.uses = used;
           if (depth) record.depth = depth;
           if (parent) record.parent = parent;
-          record.tag = el.tagName.toLowerCase();
+          record.tag = lower(tag);
           if (el.tagName === "SELECT") {
             record.options = Array.from(el.options).slice(0, 500).map(o => ({
               label: squash(o.label || o.text), value: o.value, selected: o.selected, disabled: o.disabled }));
@@ -472,36 +520,67 @@
           if (!seen) record.in_viewport = false;
           record = put(el, record);
           below = depth + 1; heir = record ? record.ref : parent;
-          if (isFrame) frames.push({ ref: refOf(el), x: r1(box.left + el.clientLeft + parseFloat(style.paddingLeft)),
+          if (isFrame) frames.push({ ref: refOf(el), x: r1(box.left + el.clientLeft + parseFloat(css().paddingLeft)),
             y: r1(box.top + el.clientTop + parseFloat(style.paddingTop)), visible: seen });
         }
         if (show && label && wholly || labelled) swallow = true;
         if (show && as === "text" && !running) swallow = covered;
         if (!show && el.tagName === "SELECT") return;
       }
-      if (isFrame || el.tagName === "SELECT" || el.tagName === "DATALIST" || el.tagName === "TEXTAREA") return;
-      const handing = delegated || (listens(el, ["click", "mousedown"]) && el !== document.body && el !== document.documentElement
-        && /^(UL|OL|TABLE|TBODY|TR|NAV|MENU)$/.test(el.tagName));
-      for (const child of children(el)) {
-        if (child.nodeType === 1) visit(child, below, heir, inner, style.cursor === "pointer", handing, swallow);
+      if (isFrame || !parents) return;
+      const handing = delegated || (!outer && /^(UL|OL|TABLE|TBODY|TR|NAV|MENU)$/.test(tag) && listens(el, ["click", "mousedown"]));
+      const pointer = css().cursor === "pointer";
+      for (const node of nodes) {
+        if (node.nodeType === 1) visit(node, below, heir, inner, pointer, handing, swallow);
       }
     };
 
     labelled = new Map();
     try {
-      if (document.body) visit(document.body, 0, 0, view, false, false, false);
+      if (body) visit(body, 0, 0, view, false, false, false);
     } finally {
       labelled = null;
     }
     const scroller = document.scrollingElement || document.documentElement;
-    const result = {
-      url: location.href, title: title(), elements: out, frames, omitted, next,
+    const before = options.known === handed.number ? handed : { rows: new Map(), order: "", html: "" };
+    const rows = new Map(), changed = [];
+    for (const record of out) {
+      const row = JSON.stringify(record);
+      rows.set(record.ref, row);
+      if (before.rows.get(record.ref) !== row) changed.push(row);
+    }
+    const order = Array.from(rows.keys()).join(",");
+    const text = html(hidden);
+    const [begins, ends] = alike(before.html, text);
+    handed = { number: reading.end(), rows, order, html: text };
+    const head = JSON.stringify({
+      url: location.href, title: title(), frames, omitted, next, reading: handed.number,
       viewport: [innerWidth, innerHeight], scroll: [Math.round(scrollX), Math.round(scrollY)],
       page_size: [scroller ? scroller.scrollWidth : 0, scroller ? scroller.scrollHeight : 0],
       document: String(Math.round(performance.timeOrigin * 10)),
-      html: options.html ? html(hidden) : "",
+      html: text.slice(begins, text.length - ends), html_kept: [begins, ends],
+    });
+    const ordered = order === before.order ? "" : `,"order":[${order}]`;
+    return `${head.slice(0, -1)},"elements":[${changed.join(",")}]${ordered}}`;
+  }
+
+  // How many characters two texts have in common at their beginning, and of the rest at their end.
+  function alike(before, after) {
+    const most = Math.min(before.length, after.length);
+    const common = (limit, same) => {
+      let low = 0, high = limit;
+      while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (same(low, middle)) low = middle; else high = middle - 1;
+      }
+      return low;
     };
-    return JSON.stringify(result);
+    let begins = common(most, (from, to) => before.slice(from, to) === after.slice(from, to));
+    const cutEnd = (text, from, to) => text.slice(text.length - to, text.length - from);
+    if (/[\ud800-\udbff]/.test(after.charAt(begins - 1))) begins--;  // Neither end may tear a pair of surrogates.
+    let ends = common(most - begins, (from, to) => cutEnd(before, from, to) === cutEnd(after, from, to));
+    if (/[\udc00-\udfff]/.test(after.charAt(after.length - ends))) ends--;
+    return [begins, Math.max(ends, 0)];
   }
 
   // A form or picture named "title" takes the place of the document's.
@@ -516,9 +595,15 @@
     if (!root) return "";
     const away = "script" + (hidden ? "," + hidden : "");
     if (!document.querySelector(away)) return root.outerHTML;
-    const copy = root.cloneNode(true);
+    // In a document without a window a copy loads nothing and wakes no custom element of the page.
+    const copy = document.implementation.createHTMLDocument("").importNode(root, true);
     for (const el of copy.querySelectorAll(away)) el.remove();
-    return copy.outerHTML;
+    // There scripts are off, and what is in a noscript would be written as words: it is put in afterwards.
+    const quoted = Array.from(copy.querySelectorAll("noscript"), el => el.textContent);
+    if (!quoted.length) return copy.outerHTML;
+    const mark = `backstep ${Math.random()} `;
+    copy.querySelectorAll("noscript").forEach((el, index) => { el.textContent = mark + index + ";"; });
+    return copy.outerHTML.replace(new RegExp(`${mark}(\\d+);`, "g"), (_, index) => quoted[index]);
   }
 
   function label(el) {
@@ -557,26 +642,45 @@
   function locate(ref) {
     const el = byRef(ref);
     if (!el) return { problem: elements.has(ref) ? "is no longer in the page" : "is not in this page" };
-    return reach(el);
+    const said = reach(el);
+    if (!("problem" in said)) aim(el, said);
+    return said;
+  }
+
+  const unseen = el => getComputedStyle(el).visibility !== "visible" || !el.getClientRects().length && !around(el);
+  const off = el => el.matches(":disabled") || el.getAttribute("aria-disabled") === "true";
+  const boxOf = el => { const box = el.getBoundingClientRect(); return { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) }; };
+
+  function describe(el) {
+    return { ref: refOf(el), label: label(el), xpath: xpath(el), tag: el.tagName.toLowerCase(), type: typeof el.type === "string" ? el.type : "" };
+  }
+
+  // Whether a click on what was hit is a click on the element.
+  function reaches(found, el) {
+    return within(found, el) || found.tagName === "LABEL" && found.control === el || el.tagName === "LABEL" && el.control === found;
+  }
+
+  // Scrolls the element to the middle of the window unless it is in view already; tells whether it moved.
+  function bring(el, inView) {
+    const before = el.getBoundingClientRect();
+    if (inView(before)) return false;
+    el.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const after = el.getBoundingClientRect();
+    return before.left !== after.left || before.top !== after.top;
   }
 
   function reach(el) {
-    const style = getComputedStyle(el);
-    const said = { ref: refOf(el), label: label(el), xpath: xpath(el), tag: el.tagName.toLowerCase(), type: typeof el.type === "string" ? el.type : "" };
-    if (style.visibility !== "visible" || !el.getClientRects().length && !around(el)) return { ...said, problem: "is not visible" };
-    if (el.matches(":disabled") || el.getAttribute("aria-disabled") === "true") return { ...said, problem: "is disabled" };
-    const far = rect => rect.top < 0 || rect.left < 0 || rect.bottom > innerHeight || rect.right > innerWidth;
-    if (far(el.getBoundingClientRect()) || !points(el).some(p => within(hit(...p), el))) {
-      el.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-    }
-    const box = el.getBoundingClientRect();
-    said.box = { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) };
+    const said = describe(el);
+    if (unseen(el)) return { ...said, problem: "is not visible" };
+    if (off(el)) return { ...said, problem: "is disabled" };
+    said.scrolled = bring(el, box => box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth
+      && points(el).some(p => within(hit(...p), el)));
+    said.box = boxOf(el);
     let over = null;
     for (const [x, y] of points(el)) {
       if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
       const found = hit(x, y);
-      if (found && (within(found, el) || (found.tagName === "LABEL" && found.control === el)
-          || (el.tagName === "LABEL" && el.control === found))) return { ...said, x, y };
+      if (found && reaches(found, el)) return { ...said, x, y };
       over = over || found;
     }
     if (over && over.nodeType === 1 && within(el, over) && el.namespaceURI === "http://www.w3.org/2000/svg") {
@@ -585,6 +689,85 @@
     }
     if (over) return { ...said, problem: `is covered by ${label(over)}` };
     return { ...said, problem: "has no point inside the window that could be clicked" };
+  }
+
+  // A place to drop on: in view and with a box, but covered or not; what is dragged may lie over it.
+  function place(ref) {
+    const el = byRef(ref);
+    if (!el) return { problem: elements.has(ref) ? "is no longer in the page" : "is not in this page" };
+    const said = describe(el);
+    if (unseen(el)) return { ...said, problem: "is not visible" };
+    const inside = ([x, y]) => { const shown = room(el); return x >= shown.left && y >= shown.top && x < shown.right && y < shown.bottom; };
+    said.scrolled = bring(el, () => points(el).some(inside));
+    said.box = boxOf(el);
+    const free = points(el).filter(inside);
+    const best = free.find(([x, y]) => { const found = hit(x, y); return found && reaches(found, el); }) || free[0];
+    return best ? { ...said, x: best[0], y: best[1] } : { ...said, problem: "has no place inside the window to drop on" };
+  }
+
+  // The part of the window that is left for an element by the boxes round it that cut off what is too large.
+  function room(el) {
+    const left = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+    for (let node = parentOf(el) || el.getRootNode().host; node; node = parentOf(node) || node.getRootNode().host) {
+      if (node === document.body || node === document.documentElement) break;
+      const style = getComputedStyle(node);
+      if (style.overflow === "visible" || style.display === "inline" || style.display === "contents") continue;
+      const box = node.getBoundingClientRect();
+      left.left = Math.max(left.left, box.left); left.top = Math.max(left.top, box.top);
+      left.right = Math.min(left.right, box.right); left.bottom = Math.min(left.bottom, box.bottom);
+    }
+    return left;
+  }
+
+  // What the pointer was last sent to, as it was before the pointer came.
+  let aimed = null;
+
+  function aim(el, said) {
+    aimed = { el, x: said.x, y: said.y, kind: role(el), tag: el.tagName, label: said.label, box: el.getBoundingClientRect(),
+      changes: changes.arm() };
+  }
+
+  // After the pointer came to what `locate` found: whether it is there still, where it is now, or what took its place.
+  // Without `patient`, a page that has changed meanwhile is asked for a second look.
+  function pointed(patient) {
+    const { el, x, y } = aimed;
+    if (!patient && changes.count() !== aimed.changes) return { changed: true };
+    const found = hit(x, y);
+    const there = el.isConnected && !unseen(el);
+    if (there && found && reaches(found, el)) return { same: true };
+    const again = there ? reach(el) : describe(el);
+    if (there && !("problem" in again)) {
+      if (again.x === x && again.y === y) return { same: true };
+      aim(el, again);
+      return again;
+    }
+    const heir = replacement(found, there);
+    if (!heir) return { ...again, problem: again.problem || "goes away" };
+    const said = reach(heir);
+    if (!("problem" in said)) aim(heir, said);
+    return { ...said, replaced: true };
+  }
+
+  // The same role and name under the pointer; where the element has gone, also the same role in its place, or the
+  // only one of its role and name elsewhere.
+  function replacement(found, there) {
+    const { el, kind, tag } = aimed;
+    const like = node => node !== el && role(node) === kind && label(node) === aimed.label
+      && (aimed.label !== kind || node.tagName === tag);
+    const inPlace = node => node !== el && !there && role(node) === kind && overlap(aimed.box, node.getBoundingClientRect()) > 0.5;
+    for (let node = found; node && node.nodeType === 1 && node !== document.body; node = parentOf(node) || node.getRootNode().host) {
+      if (like(node) || inPlace(node)) return node;
+    }
+    if (there || aimed.label === kind) return null;
+    const others = [];
+    all(document, node => { if (!SKIP.has(node.tagName) && role(node) === kind && seen(node) && like(node)) others.push(node); });
+    return others.length === 1 ? others[0] : null;
+  }
+
+  // How much of the larger of two boxes both share, from 0 to 1.
+  function overlap(a, b) {
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    return wide > 0 && high > 0 ? wide * high / Math.max(a.width * a.height, b.width * b.height) : 0;
   }
 
   function points(el) {
@@ -602,7 +785,8 @@
   }
 
   function all(root, visit) {
-    for (const el of root.querySelectorAll("*")) {
+    const walker = document.createTreeWalker(root, 1);
+    for (let el = walker.nextNode(); el; el = walker.nextNode()) {
       visit(el);
       if (rootOf(el)) all(rootOf(el), visit);
     }
@@ -649,17 +833,16 @@
     let fallback = null;
     for (; el && el.nodeType === 1; el = parentOf(el) || el.getRootNode().host) {
       if (el === document.body || el === document.documentElement) break;
-      const box = el.getBoundingClientRect();
-      if (el.tagName === "IFRAME" || el.tagName === "FRAME") return spot(el, box);
-      const said = spot(el, box);
-      if (uses(el, role(el), getComputedStyle(el), false).length) return said;
-      fallback = fallback || (ownText(el) ? said : null);
+      if (el.tagName === "IFRAME" || el.tagName === "FRAME") return spot(el);
+      const said = spot(el);
+      if (uses(el, role(el), false).length) return said;
+      fallback = fallback || (ownText(children(el)) ? said : null);
     }
     return fallback;
   }
 
-  function spot(el, box) {
-    return { ref: refOf(el), label: label(el), box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
+  function spot(el) {
+    return { ref: refOf(el), label: label(el), box: boxOf(el) };
   }
 
   // Readies a field for typing: focus it, and choose what the keys will replace.
@@ -844,8 +1027,8 @@
       y: box.top + (el.clientTop + parseFloat(style.paddingTop)) * scale, scale };
   }
 
-  // Brings a point inside a frame into view and tells where it lies here, or what is in front of it.
-  function throughFrame(ref, x, y) {
+  // Brings a point inside a frame into view and tells where it lies here, or what is in front of it unless that may be.
+  function throughFrame(ref, x, y, covered) {
     const el = byRef(ref);
     if (!el) return { problem: "lies in a frame that is no longer in the page" };
     const before = scrollX + scrollY;
@@ -867,7 +1050,7 @@
     if (out(px, py, { left: 0, top: 0, right: innerWidth, bottom: innerHeight })) return { problem: "has no point inside the window that could be clicked" };
     const moved = before !== scrollX + scrollY;
     const found = hit(px, py);
-    if (found && !within(found, el)) return { problem: `is covered by ${label(found)}` };
+    if (found && !covered && !within(found, el)) return { problem: `is covered by ${label(found)}` };
     const at = framePlace(ref);
     return { x: px, y: py, left: at.x, top: at.y, scale: at.scale, moved };
   }
@@ -887,7 +1070,7 @@
 
   const tagOf = ref => byRef(ref)?.tagName ?? "";
   const labelOf = ref => { const el = byRef(ref); return el ? label(el) : ""; };
-  const calls = { walk, locate, findRole, findXPath, focused, at, ready, assign, choose, isChecked, scrollBy, refOf, fileField,
+  const calls = { walk, locate, place, pointed, findRole, findXPath, focused, at, ready, assign, choose, isChecked, scrollBy, refOf, fileField,
     framePlace, throughFrame, openRoot, tagOf, labelOf };
   globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, settle, waitForChange, listen, byRef, label, xpath });
 })();

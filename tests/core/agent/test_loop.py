@@ -98,6 +98,46 @@ def test_the_next_step_takes_the_page_as_the_action_left_it(stage, llm_server, t
     assert records(run, 2)["observe"].reused is True
 
 
+def test_a_page_that_changed_by_itself_after_a_note_is_read_anew(stage, llm_server, tmp_path):
+    url = page_file(
+        tmp_path,
+        "<p id=p>before</p><script>let all = 0; addEventListener('message', () => {"
+        " p.textContent = 'pushed ' + ++all })</script>",
+    )
+    note = Reply(calls=(call("note", text="x"),))
+    llm_server.script(note, note, note, stop())
+    run = stage.open(llm_server, url=url)
+    page = run.world.tabs.current
+    stage.step(run)
+    stage.step(run)
+    stage.thread.run(
+        page.evaluate(
+            "new Promise(done => { addEventListener('message', () => setTimeout(done), {once: true});"
+            " postMessage('push') })",
+            main_world=True,
+        )
+    )
+    stage.to_the_end(run)
+    seen = [records(run, number)["observe"] for number in (1, 2, 3, 4)]
+    assert [one.reused for one in seen] == [False, True, False, True]
+    assert ["pushed 1" in one.observation.lines() for one in seen] == [False, False, True, True]
+
+
+def test_a_tab_that_was_opened_or_left_by_itself_is_seen_after_a_note(stage, llm_server, tmp_path):
+    llm_server.otherwise = Reply(calls=(call("note", text="x"),))
+    run = stage.open(llm_server, url=page_file(tmp_path, "<p>Hello</p>"))
+    tabs = run.world.tabs
+    stage.step(run)
+    first = tabs.current.tab
+    stage.thread.run(tabs.open())
+    stage.thread.run(tabs.make_current(first))
+    stage.step(run)
+    assert records(run, 2)["observe"].reused is False
+    assert len(run.state.observation.tabs) == 2
+    stage.step(run)
+    assert records(run, 3)["observe"].reused is True
+
+
 COVERED = "<button>Under</button><div style='position:fixed;inset:0;background:#fff'>The cover</div>"
 
 

@@ -331,3 +331,122 @@ async def test_waiting_ends_with_a_change_and_is_no_hang(browser: Browsing, site
     assert "!" in await browser.words()
     await browser.do("wait [1.5]")
     assert browser.events() == []
+
+
+HOVER = {
+    "replaced by one like it": (
+        "<div id=w><button id=b aria-label=like onclick=\"hear('old')\">o</button></div><script>"
+        "b.onmouseenter = () => { w.innerHTML = '<button aria-label=like>*</button>';"
+        " w.firstChild.onclick = () => hear('new') }</script>"
+    ),
+    "replaced by another icon in its place": (
+        "<style>i{display:inline-block;width:30px;height:30px;cursor:pointer}</style><div id=w>"
+        "<i id=b aria-label=like class=empty></i></div><script>"
+        "b.onmouseenter = () => { w.innerHTML = '<i class=full></i>';"
+        " w.firstChild.onclick = () => hear('new') }</script>"
+    ),
+    "hidden, with another shown": (
+        "<style>div:hover .a, div .b {display:none} div:hover .b {display:inline}</style><div style='width:60px'>"
+        "<button class=a aria-label=like onclick=\"hear('old')\">o</button>"
+        "<button class=b aria-label=like onclick=\"hear('new')\">*</button></div>"
+    ),
+    "replaced a moment later, and elsewhere": (
+        "<div id=w><button id=b aria-label=like>o</button></div><script>"
+        "b.onmouseenter = () => { w.dataset.over = 1; requestAnimationFrame(() => {"
+        " w.innerHTML = '<button aria-label=like style=\"margin:200px\">*</button>';"
+        " w.firstChild.onclick = () => hear('new') }) }</script>"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", HOVER.values(), ids=HOVER.keys())
+@in_browser
+async def test_what_gives_way_under_the_pointer_is_followed_and_said(
+    browser: Browsing, site: Site, body: str
+) -> None:
+    await browser.open(site.page(body, head=LOG))
+    target = next(e for e in (await browser.see()).elements if e.name == "like")
+    located = await browser.do(f"click [{target.ref}]")
+    assert await browser.js("heard") == ["new"]
+    assert located is not None
+    assert located.note.startswith(f'Under the pointer {target.role} "like" gave way to {target.role}')
+
+
+@in_browser
+async def test_what_moves_under_the_pointer_is_clicked_where_it_is_then(
+    browser: Browsing, site: Site
+) -> None:
+    moving = site.page(
+        "<button id=b style='position:absolute;left:0;top:0' onclick=\"hear('hit')\">b</button>"
+        "<script>b.onmouseenter = () => { b.style.top = '150px' }</script>",
+        head=LOG,
+    )
+    await browser.open(moving)
+    located = await browser.do('click [button "b"]')
+    assert await browser.js("heard") == ["hit"]
+    assert located is not None
+    assert located.note == ""
+    await browser.open(site.page(f"<iframe src='{site.elsewhere(moving)}' height=300></iframe>"))
+    await browser.do(f"click [{(await browser.find('button', 'b')).ref}]")
+    frame = browser.tabs.current.playwright_page.frames[1]
+    assert await frame.evaluate("heard") == ["hit"]
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        (
+            "b.onmouseenter = () => { v.hidden = false }",
+            'is covered by dialog "veil" once the pointer is over',
+        ),
+        ("b.onmouseenter = () => b.remove()", "goes away once the pointer is over"),
+        (
+            "b.onmouseenter = () => { b.style.left = b.offsetLeft + 150 + 'px' }",
+            "moves away whenever the pointer comes to it",
+        ),
+    ],
+)
+@in_browser
+async def test_what_cannot_be_clicked_once_the_pointer_is_there_is_not(
+    browser: Browsing, site: Site, script: str, sentence: str
+) -> None:
+    await browser.open(
+        site.page(
+            "<button id=b style='position:absolute;left:0;top:0' onclick=\"hear('hit')\">b</button>"
+            "<div id=v hidden role=dialog aria-label=veil style='position:fixed;inset:0'"
+            f" onclick=\"hear('veil')\"></div><script>{script}</script>",
+            head=LOG,
+        )
+    )
+    with pytest.raises(ActionError, match=sentence):
+        await browser.do('click [button "b"]')
+    assert await browser.js("heard") == []
+
+
+@in_browser
+async def test_a_covered_place_can_be_dropped_on_and_a_covered_thing_not_dragged(
+    browser: Browsing, site: Site
+) -> None:
+    covered = site.page(
+        "<div id=m role=button aria-label=m style='width:80px'>mouse</div>"
+        "<div style='position:relative;margin-top:100px'><div id=z role=button aria-label=z>here</div>"
+        "<div id=v role=button aria-label=veil style='position:absolute;inset:0'></div></div>"
+        "<div style='height:2000px'></div><div id=far role=button aria-label=far>far</div><script>"
+        "var held = false; m.onmousedown = () => { held = true };"
+        "v.onmouseup = () => held && hear('dropped')</script>",
+        head=LOG,
+    )
+    await browser.open(covered)
+    await browser.do('drag [button "m"] [button "z"]')
+    assert await browser.js("[heard, scrollY]") == [["dropped"], 0]
+    with pytest.raises(ActionError, match='is covered by button "veil"'):
+        await browser.do('drag [button "z"] [button "m"]')
+    with pytest.raises(ActionError, match="cannot be brought into the window together"):
+        await browser.do('drag [button "m"] [button "far"]')
+    await browser.js("z.style.display = 'none'")
+    with pytest.raises(ActionError, match="is not visible"):
+        await browser.do('drag [button "m"] [xpath=//*[@id="z"]]')
+    await browser.open(site.page(f"<p>words</p><iframe src='{site.elsewhere(covered)}' height=300></iframe>"))
+    seen = {e.name: e.ref for e in (await browser.see()).elements}
+    await browser.do(f"drag [{seen['m']}] [{seen['z']}]")
+    assert await browser.tabs.current.playwright_page.frames[1].evaluate("heard") == ["dropped"]

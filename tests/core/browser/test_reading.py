@@ -1,5 +1,8 @@
 """What an observation holds: everything a person could see or use, and refs that stay with it."""
 
+import pytest
+
+from core.browser.capture import Capturer
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 
@@ -281,3 +284,58 @@ async def test_the_element_at_a_point_is_found_inside_frames(browser: Browsing, 
     assert found["ref"] == button.ref
     assert abs(found["box"]["x"] - button.box.x) < 1
     assert abs(found["box"]["y"] - button.box.y) < 1
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "p.textContent = 'other'",
+        "p.textContent = '👍 👎'",
+        "p.textContent = '👎👎'",
+        "p.remove()",
+        "document.body.prepend(document.createElement('hr'), b)",
+        "document.body.append('at the end', document.createElement('hr'))",
+        "document.body.textContent = ''",
+        "scrollTo(0, 100)",
+    ],
+)
+@in_browser
+async def test_what_is_read_again_is_what_would_be_read_anew(
+    browser: Browsing, site: Site, script: str
+) -> None:
+    words = "".join(f"<p>{number} 👍 words</p>" for number in range(30))
+    await browser.open(
+        site.page(f"<p id=p>👍</p><button id=b>b</button>{words}<div style='height:3000px'></div>")
+    )
+    page, capturer = browser.tabs.current, browser.capturer
+    await capturer.capture(page)
+    await browser.js(f"{{ {script} }}; 0")
+    again = await capturer.capture(page)
+    anew = await Capturer(browser.host, pictures=False).capture(page)
+    assert again.observation == anew.observation
+    assert again.html == anew.html == await browser.js("document.documentElement.outerHTML")
+
+
+@in_browser
+async def test_half_a_surrogate_pair_is_read_as_a_replacement_character(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(site.page("<p id=p>words</p>"))
+    await browser.js(r"p.textContent = 'a\ud83d \\ud83d'; 0")
+    assert [e.name for e in (await browser.see()).elements] == ["a\ufffd \\ud83d"]
+
+
+@in_browser
+async def test_reading_wakes_nothing_of_the_page_and_keeps_what_is_for_browsers_without_scripts(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            "<x-counted></x-counted><noscript><img src=x>&amp;</noscript><script>var made = 0;"
+            "customElements.define('x-counted', class extends HTMLElement { constructor() { super(); made++ } })"
+            "</script>"
+        )
+    )
+    capture = await browser.capturer.capture(browser.tabs.current)
+    assert await browser.js("made") == 1
+    assert "<x-counted></x-counted><noscript><img src=x>&amp;</noscript></body>" in capture.html

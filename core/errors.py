@@ -7,6 +7,7 @@ BackstepError                 any failure a user can do something about; its tex
 │   ├── BrowserError          the browser is missing, has died or does not answer
 │   ├── LLMError              the LLM endpoint failed, after retries
 │   └── TraceError            the database is locked, full, damaged, read-only or too new
+│       └── NotInTraceError   it has no run, or no step, of that number
 ├── ActionError               an action could not be carried out in the page; becomes a failed step
 ├── ActionSyntaxError         a text that is not an action
 └── Interrupted               the person stopped it
@@ -38,6 +39,10 @@ class LLMError(WorldError):
 
 
 class TraceError(WorldError):
+    pass
+
+
+class NotInTraceError(TraceError):
     pass
 
 

@@ -45,7 +45,14 @@ def _base_url(value: str) -> str:
     return value.strip()
 
 
+def _task_path(value: Path) -> Path:
+    if value == Path():
+        raise ValueError("give the path of a file")
+    return value
+
+
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
+TaskPath = Annotated[Path, AfterValidator(_task_path)]
 
 
 class LLMSettings(Record):
@@ -105,6 +112,10 @@ class FileSettings(Record):
     theme: Theme = "system"
     pace: float = Field(default=0.0, ge=0, le=600, allow_inf_nan=False)
     """Seconds to wait between the steps of a run."""
+    task_files: tuple[TaskPath, ...] = ()
+    """Task files whose tasks are always offered; a relative path counts from the folder of this file."""
+    webarena: tuple[TaskPath, ...] = ()
+    """The same for WebArena's configuration files and folders of them."""
     llms: dict[str, LLMSettings] = Field(default_factory=dict)
     purposes: dict[Purpose, PurposeSettings] = Field(default_factory=dict)
 
@@ -134,6 +145,17 @@ def settings_path(environ: Mapping[str, str] = os.environ) -> Path:
     return config_folder(environ) / FILE_NAME
 
 
+def read_settings_file(environ: Mapping[str, str] = os.environ) -> FileSettings:
+    """Return what the settings file says, as it says it; raises DataError where it is wrong."""
+    path = settings_path(environ)
+    return read_toml_model(path, FileSettings) if path.exists() else FileSettings()
+
+
+def task_path(path: Path, environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the absolute path that an entry of `task_files` or `webarena` stands for."""
+    return Path(os.path.abspath(config_folder(environ) / path.expanduser()))
+
+
 def load_settings(
     flags: Mapping[str, object] | None = None, *, environ: Mapping[str, str] = os.environ
 ) -> Settings:
@@ -143,13 +165,14 @@ def load_settings(
     given. Raises DataError for a wrong file and UsageError for a wrong
     environment variable or flag, each in one sentence.
     """
-    path = settings_path(environ)
-    file = read_toml_model(path, FileSettings) if path.exists() else FileSettings()
+    file = read_settings_file(environ)
     given = {name: getattr(file, name) for name in file.model_fields_set}
     origin = "file" if file.base_url else "none"
     folder = data_folder(environ)
     if file.db is not None:
         given["db"] = folder / file.db.expanduser()
+    given["task_files"] = tuple(task_path(path, environ) for path in file.task_files)
+    given["webarena"] = tuple(task_path(path, environ) for path in file.webarena)
 
     if address := environ.get("OPENAI_BASE_URL", "").strip():
         given["base_url"] = _checked("base_url", address, "the environment variable OPENAI_BASE_URL")

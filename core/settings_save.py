@@ -9,7 +9,7 @@ from typing import Any
 
 import tomlkit
 from pydantic import ValidationError
-from tomlkit.items import AbstractTable
+from tomlkit.items import AbstractTable, Array
 
 from core.errors import DataError
 from core.settings import FileSettings, settings_path
@@ -77,5 +77,22 @@ def _set(document: tomlkit.TOMLDocument, parts: list[str], value: object) -> Non
         table = table[part]
     if value is None:
         table.pop(parts[-1], None)
+    elif isinstance(value, list | tuple):
+        _set_list(table, parts[-1], [str(one) if isinstance(one, Path) else one for one in value])
     else:
         table[parts[-1]] = str(value) if isinstance(value, Path) else value
+
+
+def _set_list(table: Any, key: str, values: list[object]) -> None:
+    """Put `values` into a list, in whose lines comments stay; what is new comes last."""
+    held = table.get(key)
+    if not isinstance(held, Array):
+        held = tomlkit.array()
+        held.multiline(True)
+        table[key] = held
+        held = table[key]
+    for gone in [one for one in held if one not in values]:
+        held.remove(gone)
+    for value in values:
+        if value not in held:
+            held.append(value)

@@ -5,7 +5,7 @@ import time
 from concurrent.futures import Future
 from typing import Protocol
 
-from core.debugger.commands import SessionCommands
+from core.debugger.commands import SessionCommands, TaskDeskCommands
 from core.debugger.llm_entries import LLMDeskCommands
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
 from gui.theme import Choice
@@ -59,7 +59,9 @@ class Application:
         self.area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
         self.host = EmbeddedHost(self.area, endpoint)
 
-    def show_window(self, session: Session, desk: LLMDeskCommands, opening: Opening) -> int:
+    def show_window(
+        self, session: Session, desk: LLMDeskCommands, task_desk: TaskDeskCommands, opening: Opening
+    ) -> int:
         """Show the window on a session until it is closed; returns the exit code."""
         import shiboken6
         from PySide6.QtCore import QSettings
@@ -67,6 +69,7 @@ class Application:
         from gui.llm_settings import LLMSettingsController
         from gui.main_window import MainWindow
         from gui.remembered import OpenedTask
+        from gui.task_files import TaskFiles
 
         session.start()  # The browser's driver starts in the worker while the window is built.
         window = MainWindow(session, self.area, QSettings())
@@ -74,7 +77,8 @@ class Application:
             window.theme.choose(self._theme)
         controller = LLMSettingsController(desk, window)
         window.llm_settings_requested.connect(controller.open)
-        window.show()
+        TaskFiles(task_desk, window.tasks)
+        window.show_at_first()
         session.announce()
         window.restore_choices(preset=opening.preset, llm=opening.llm)
         task = OpenedTask(

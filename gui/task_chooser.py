@@ -1,19 +1,9 @@
-"""The task chooser: a search over all tasks, a seed, or any page of the web."""
+"""The task chooser: a search over all tasks, a seed, any page of the web, and one's own files of tasks."""
 
 import random
-from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -25,114 +15,28 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSpinBox,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTabWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
+from core.debugger.commands import TaskDeskAnswer
 from core.debugger.snapshots import Catalogue
-from core.task import Task
+from core.task_source import TaskSource
+from gui.profile_choice import ProfileChoice
 from gui.remembered import OpenedTask
+from gui.task_files_tab import Answer, TaskFilesTab
+from gui.task_list import OPEN_TASK, TaskList, TaskRows
 from gui.theme import Theme
 from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.formats import count
 from gui.widgets.search_field import SearchField
 from gui.widgets.words import OrWords, Words, set_flag, set_tone
 
-OPEN_TASK = "web/open"
-TASK = Qt.ItemDataRole.UserRole
-Index = QModelIndex | QPersistentModelIndex
 _MOST_TAGS = 14
 _LARGEST_SEED = 2**31 - 1
-
-
-class TaskList(QAbstractListModel):
-    """The tasks that have all the words and all the tags, in the catalogue's order."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._tasks: tuple[Task, ...] = ()
-        self._rows: list[Task] = []
-
-    def show_tasks(self, tasks: tuple[Task, ...]) -> None:
-        self._tasks = tuple(task for task in tasks if task.id != OPEN_TASK)
-
-    @property
-    def total(self) -> int:
-        return len(self._tasks)
-
-    def find(self, search: str, tags: set[str]) -> None:
-        words = search.lower().split()
-        self.beginResetModel()
-        self._rows = [
-            task
-            for task in self._tasks
-            if tags <= {task.environment, *task.tags}
-            and all(word in f"{task.id} {task.instruction} {' '.join(task.tags)}".lower() for word in words)
-        ]
-        self.endResetModel()
-
-    def task(self, index: Index) -> Task | None:
-        return self._rows[index.row()] if 0 <= index.row() < len(self._rows) else None
-
-    def index_of(self, task: str) -> QModelIndex:
-        return next((self.index(at) for at, row in enumerate(self._rows) if row.id == task), QModelIndex())
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._rows)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        task = self.task(index)
-        if task is None:
-            return None
-        if role == TASK:
-            return task
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{task.id}\n{task.instruction}\n{', '.join(task.tags)}"
-        return f"{task.id}: {task.instruction}" if role == Qt.ItemDataRole.DisplayRole else None
-
-
-class _Delegate(QStyledItemDelegate):
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(240, 44)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        task: Task | None = index.data(TASK)
-        if task is None:
-            return
-        rect: QRect = option.rect
-        painter.save()
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, self._theme.colour("selected"))
-            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), self._theme.colour("agent"))
-        upper = QRect(rect.left() + 12, rect.top() + 4, rect.width() - 24, 19)
-        lower = upper.translated(0, 18)
-        left = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        painter.setFont(self._theme.small_font())
-        painter.setPen(self._theme.colour("dim"))
-        tags = ", ".join(task.tags[:4])
-        tags = painter.fontMetrics().elidedText(tags, Qt.TextElideMode.ElideRight, upper.width() // 2)
-        painter.drawText(upper, right, tags)
-        painter.setPen(self._theme.colour("dim"))
-        words = task.instruction or "The seed decides the instruction."
-        painter.setFont(self._theme.text_font())
-        cut = painter.fontMetrics().elidedText(
-            words.replace("\n", " "), Qt.TextElideMode.ElideRight, lower.width()
-        )
-        painter.drawText(lower, left, cut)
-        painter.setFont(self._theme.text_font(bold=True))
-        painter.setPen(self._theme.colour("text"))
-        painter.drawText(upper, left, task.id)
-        painter.restore()
+_TASKS, _WEB, _FILES = range(3)
 
 
 class TaskChooser(QDialog):
@@ -140,6 +44,13 @@ class TaskChooser(QDialog):
 
     opened = Signal(object)
     """The `OpenedTask` to open."""
+    file_requested = Signal()
+    """A file of tasks is to be asked for."""
+    folder_requested = Signal()
+    add_requested = Signal(object)
+    """A tuple of paths that were dropped here."""
+    remove_requested = Signal(str)
+    """The path of a file whose tasks are not wanted."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -150,20 +61,42 @@ class TaskChooser(QDialog):
         self.tabs = QTabWidget(self)
         self.tabs.addTab(self._tasks_tab(theme), "Tasks")
         self.tabs.addTab(self._web_tab(theme), "The open web")
+        self.files = TaskFilesTab(theme, self)
+        self.files.remove_requested.connect(self.remove_requested)
+        self.tabs.addTab(self.files, "Task files")
         self.tabs.currentChanged.connect(self._refresh)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.open_button = buttons.addButton("Open", QDialogButtonBox.ButtonRole.AcceptRole)
         set_flag(self.open_button, "accent", True)
-        self.open_button.setToolTip("Open it in a clean profile; a run under way is ended as stopped (Enter)")
+        self.open_button.setToolTip("Open it; a run under way is ended as stopped (Enter)")
         self.open_button.setDefault(True)
         buttons.accepted.connect(self._on_open)
         buttons.rejected.connect(self.reject)
+        self.answer = Answer(self)
+        self._wanted = ""
+        """A task that was just added and is to be chosen when the catalogue has it."""
+        foot = QHBoxLayout()
+        self.file_button = self._add_button(
+            "Add tasks from a file…",
+            "A task file (TOML or JSON) or WebArena's configuration; it is remembered",
+            "Ctrl+O",
+        )
+        self.file_button.clicked.connect(self.file_requested)
+        self.folder_button = self._add_button(
+            "From a folder…", "A folder of WebArena's 0.json, 1.json …; it is remembered", "Ctrl+Shift+O"
+        )
+        self.folder_button.clicked.connect(self.folder_requested)
+        foot.addWidget(self.file_button)
+        foot.addWidget(self.folder_button)
+        foot.addWidget(buttons, 1)
+        self.setAcceptDrops(True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 12, 14, 12)
         layout.setSpacing(10)
         layout.addWidget(self.tabs, 1)
-        layout.addWidget(buttons)
-        self.resize(680, 580)
+        layout.addWidget(self.answer)
+        layout.addLayout(foot)
+        self.resize(720, 600)
         self._find()
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
@@ -171,27 +104,66 @@ class TaskChooser(QDialog):
         if catalogue is self._catalogue:
             return
         self._catalogue = catalogue
-        self.model.show_tasks(catalogue.tasks)
-        self._fill_chips(catalogue.tasks)
+        self.model.show_tasks(catalogue.tasks, catalogue.sources)
+        self._fill_chips(catalogue)
+        self.profile.show_names(catalogue.profiles)
         self._find()
+        self._show_sources(catalogue.sources)
+        self._choose_wanted()
+
+    def show_answer(self, answer: TaskDeskAnswer | None) -> None:
+        """Say what became of adding or removing files, and choose the first task that was added."""
+        self.answer.say(answer)
+        self._wanted = answer.task if answer is not None else ""
+        self._choose_wanted()
 
     def show_chosen(self, opened: OpenedTask | None) -> None:
         """Begin at this task; focus goes to the search."""
+        self.show_answer(None)
         if opened is not None and opened.task == OPEN_TASK:
             self.url.setText(opened.url)
             self.instruction.setPlainText(opened.instruction)
+            self.profile.show_chosen(opened.profile)
         elif opened is not None:
             self.seed.setValue(opened.seed)
-            index = self.model.index_of(opened.task)
-            if index.isValid():
-                self.list.setCurrentIndex(index)
-                self.list.scrollTo(index, QListView.ScrollHint.PositionAtCenter)
+            self._choose(opened.task)
         self.search.setFocus()
         self.search.selectAll()
 
+    def _choose(self, task: str) -> bool:
+        index = self.model.index_of(task)
+        if index.isValid():
+            self.list.setCurrentIndex(index)
+            self.list.scrollTo(index, QListView.ScrollHint.PositionAtCenter)
+        return index.isValid()
+
+    def _choose_wanted(self) -> None:
+        if not self._wanted:
+            return
+        if not self.model.index_of(self._wanted).isValid():
+            self.search.clear()
+            for chip in self._chips.values():
+                chip.setChecked(False)
+        if self._choose(self._wanted):
+            self._wanted = ""
+            self.tabs.setCurrentIndex(_TASKS)
+
+    def _show_sources(self, sources: tuple[TaskSource, ...]) -> None:
+        self.files.show_sources(sources)
+        bad = sum(1 for source in sources if source.problem)
+        told = f"Task files ({len(sources)})" if sources else "Task files"
+        self.tabs.setTabText(_FILES, f"{told} · {count(bad, 'problem')}" if bad else told)
+
+    def _add_button(self, text: str, words: str, key: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setAutoDefault(False)
+        button.setShortcut(key)
+        button.setToolTip(f"{words} ({key})")
+        return button
+
     def _tasks_tab(self, theme: Theme) -> QWidget:
         tab = QWidget(self)
-        self.search = SearchField(theme, "Search by name, instruction or tag", tab)
+        self.search = SearchField(theme, "Search by name, instruction, tag or file", tab)
         self.search.textChanged.connect(self._find)
         self.search.next_wanted.connect(self._on_open)
         self.search.installEventFilter(self)
@@ -199,7 +171,7 @@ class TaskChooser(QDialog):
         self._chip_row = FlowLayout(chips)
         self.list = QListView(tab)
         self.list.setModel(self.model)
-        self.list.setItemDelegate(_Delegate(theme, tab))
+        self.list.setItemDelegate(TaskRows(theme, tab))
         self.list.setUniformItemSizes(True)
         self.list.setAccessibleName("Tasks")
         self.list.doubleClicked.connect(self._on_open)
@@ -253,28 +225,33 @@ class TaskChooser(QDialog):
         form.setHorizontalSpacing(14)
         form.addRow("URL", self.url)
         form.addRow("Instruction", self.instruction)
+        self.profile = ProfileChoice(tab)
+        self.profile.changed.connect(self._refresh)
+        form.addRow("Profile", self.profile)
         form.addRow(
             Words(
                 "Nobody judges this task: when the run ends you say whether it succeeded. "
-                "The page opens in a clean profile, without your logins.",
+                "To log in, take the page with F6; a named profile keeps the login for the next run.",
                 tab,
             )
         )
         return tab
 
-    def _fill_chips(self, tasks: tuple[Task, ...]) -> None:
+    def _fill_chips(self, catalogue: Catalogue) -> None:
+        checked = {tag for tag, chip in self._chips.items() if chip.isChecked()}
         while self._chip_row.count():
             item = self._chip_row.takeAt(0)
             widget = item.widget() if item else None
             if widget is not None:
                 widget.deleteLater()
         counts: dict[str, int] = {}
-        for task in tasks:
+        for task in catalogue.tasks:
             for tag in {task.environment, *task.tags}:
                 counts[tag] = counts.get(tag, 0) + 1
-        listed = sum(1 for task in tasks if task.id != OPEN_TASK)
-        useful = [tag for tag, number in counts.items() if 1 < number < listed]
-        useful.sort(key=lambda tag: (-counts[tag], tag))
+        listed = sum(1 for task in catalogue.tasks if task.id != OPEN_TASK)
+        own = {task.partition("/")[0] for source in catalogue.sources for task in source.tasks}
+        useful = [tag for tag, number in counts.items() if tag in own or 1 < number < listed]
+        useful.sort(key=lambda tag: (tag not in own, -counts[tag], tag))
         self._chips = {}
         for tag in sorted(useful[:_MOST_TAGS]):
             chip = QPushButton(f"{tag} {counts[tag]}")
@@ -282,6 +259,7 @@ class TaskChooser(QDialog):
             chip.setAutoDefault(False)
             chip.setProperty("chip", True)
             chip.setAccessibleName(f"Only tasks tagged {tag}")
+            chip.setChecked(tag in checked)
             chip.toggled.connect(self._find)
             self._chip_row.addWidget(chip)
             self._chips[tag] = chip
@@ -312,11 +290,13 @@ class TaskChooser(QDialog):
             self.dice.setEnabled(seeded)
 
     def _chosen(self) -> OpenedTask | None:
-        if self.tabs.currentIndex() == 1:
+        if self.tabs.currentIndex() == _FILES:
+            return None
+        if self.tabs.currentIndex() == _WEB:
             url, instruction = self.url.text().strip(), self.instruction.toPlainText().strip()
-            return (
-                OpenedTask(task=OPEN_TASK, url=url, instruction=instruction) if url and instruction else None
-            )
+            if not (url and instruction and self.profile.usable):
+                return None
+            return OpenedTask(task=OPEN_TASK, url=url, instruction=instruction, profile=self.profile.value)
         task = self.model.task(self.list.currentIndex())
         return OpenedTask(task=task.id, seed=self.seed.value() if task.seeded else 0) if task else None
 
@@ -336,3 +316,16 @@ class TaskChooser(QDialog):
                 self.list.setCurrentIndex(self.model.index(row))
                 return True
         return super().eventFilter(watched, event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _dropped(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if paths := _dropped(event):
+            event.acceptProposedAction()
+            self.add_requested.emit(paths)
+
+
+def _dropped(event: QDropEvent) -> tuple[str, ...]:
+    return tuple(url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile())

@@ -19,6 +19,9 @@ class TaskOpening(QObject):
     hinted = Signal(str, str)
     """A title and a hint for what was begun from the welcome."""
     settings_wanted = Signal()
+    chooser_made = Signal(object)
+    """The `TaskChooser`, when it is first asked for."""
+    chooser_opened = Signal()
 
     def __init__(
         self, commands: SessionCommands, remembered: Remembered, theme: Theme, window: QWidget
@@ -47,7 +50,13 @@ class TaskOpening(QObject):
         """Open a task and remember it as the last one."""
         self._remembered.add_recent(opened)
         self.recent_changed.emit(self._remembered.recent)
-        self._commands.open_task(opened.task, opened.seed, url=opened.url, instruction=opened.instruction)
+        self._commands.open_task(
+            opened.task,
+            opened.seed,
+            url=opened.url,
+            instruction=opened.instruction,
+            profile=opened.profile,
+        )
 
     @Slot()
     def choose_task(self) -> None:
@@ -55,9 +64,18 @@ class TaskOpening(QObject):
         if self.chooser is None:
             self.chooser = TaskChooser(self._theme, self._window)
             self.chooser.opened.connect(self.open_task)
+            self.chooser_made.emit(self.chooser)
         self.chooser.show_catalogue(self._catalogue)
         self.chooser.show_chosen(self._remembered.last_task)
         self.chooser.open()
+        self.chooser_opened.emit()
+
+    @Slot()
+    def add_tasks(self) -> None:
+        """Open the task chooser and ask for a file of tasks."""
+        self.choose_task()
+        if self.chooser is not None:
+            self.chooser.file_requested.emit()
 
     @Slot()
     def open_again(self) -> None:

@@ -21,7 +21,14 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("new_task", "&New task…", "Ctrl+N", "new-file", "Choose a task and open it in a clean profile"),
+    Command("new_task", "&New task…", "Ctrl+N", "new-file", "Choose a task and open it"),
+    Command(
+        "add_tasks",
+        "Add tasks &from a file…",
+        "Ctrl+O",
+        "file-add",
+        "Add a task file or WebArena's configuration to the tasks",
+    ),
     Command(
         "again", "Open the task &again", "Ctrl+R", "debug-restart", "The same task and seed from the start"
     ),
@@ -60,6 +67,14 @@ COMMANDS: tuple[Command, ...] = (
         "ask_again", "Ask a&gain", "Ctrl+Shift+R", "refresh", "Throw the proposal away and ask the LLM again"
     ),
     Command("skip", "S&kip the action", "Ctrl+J", "debug-continue", "Leave this step without an action"),
+    Command(
+        "fire_remedy",
+        "&Try a remedy",
+        "Ctrl+Shift+J",
+        "discard",
+        "Go back to the step that the chosen remedy starts from, else the topmost, and try it",
+    ),
+    Command("edit_plan", "&Edit the plan", "Ctrl+Shift+E", "edit", "Edit the plan in its place"),
     Command("point", "P&oint at an element", "F7", "inspect", "Choose an element in the page for the action"),
     Command(
         "handover",

@@ -15,7 +15,7 @@ PACES: tuple[tuple[float, str], ...] = (
     (5.0, "Five seconds"),
 )
 
-_REVIEW = ("accept", "ask_again", "skip", "point", "handover")
+_REVIEW = ("accept", "ask_again", "skip", "fire_remedy", "edit_plan", "point", "handover")
 _ENDING = ("success", "failure", "", "max_steps")
 _RECORDED = ("previous", "next_recorded", "now")
 
@@ -33,7 +33,10 @@ class Menus(QObject):
         self._pace = 0.0
         self.bar = QMenuBar(window)
         self.pace = self._pace_menu(window)
-        self._fill("&File", ("new_task", "again", "next_seed", "", "export", "", "llm_settings", "", "quit"))
+        self._fill(
+            "&File",
+            ("new_task", "add_tasks", "again", "next_seed", "", "export", "", "llm_settings", "", "quit"),
+        )
         run = self._fill(
             "&Run",
             (

@@ -48,13 +48,16 @@ class Asker:
     def __init__(self, store: TraceStore, llm: Answerer, listener: Callable[[Asked], None]) -> None:
         self._store = store
         self.llm = llm
+        self.asking: CallRecord | None = None
+        """The call that is out."""
         self._listener = listener
 
     async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
         """Return the reply and the number of its call.
 
-        Raises LLMError; a cancelled call is stored with what it had cost, as
-        cancelled. The budget of calls is the caller's to look at.
+        Raises LLMError. A cancelled call is stored with the time it took, as
+        cancelled or with the message of the cancelling. The budget of calls is
+        the caller's to look at.
         """
         state.totals.llm_calls += 1
         prompt = encode_prompt(request)
@@ -80,18 +83,21 @@ class Asker:
             retries.append(retry)
             self._listener(Asked(record=record, text="".join(said), retry=retry))
 
+        self.asking = record
         try:
             reply = await self.llm.reply(request, on_text=on_text, on_retry=on_retry)
         except (BackstepError, asyncio.CancelledError) as error:
             seconds = time.perf_counter() - began
             self._count(state, seconds)
-            reason = "cancelled" if isinstance(error, asyncio.CancelledError) else str(error)
+            reason = str(error) or "cancelled"
             failed = record.model_copy(
                 update={"seconds": seconds, "retries": tuple(retries), "error": reason}
             )
             self._store.save_call(state.run, failed)
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise
+        finally:
+            self.asking = None
         self._count(state, reply.seconds)
         state.totals.prompt_tokens += reply.usage.prompt_tokens
         state.totals.completion_tokens += reply.usage.completion_tokens

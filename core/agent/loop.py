@@ -13,7 +13,7 @@ from core.agent.deciding import Decider
 from core.agent.phases import World
 from core.agent.presets import Preset, Presets
 from core.agent.prompts import Prompts
-from core.agent.records import PHASES, Acted, Observed, Phase, PhaseRecord
+from core.agent.records import PHASES, Acted, CallRecord, Observed, Phase, PhaseRecord
 from core.agent.state import Budget, Pending, RunState, StepClock
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
@@ -67,6 +67,11 @@ class AgentRun:
     @property
     def next_phase(self) -> Phase:
         return self.state.next_phase
+
+    @property
+    def asking(self) -> CallRecord | None:
+        """The LLM call that is out, if one is."""
+        return self._asker.asking
 
     def use(self, *, preset: Preset | None = None, llm: Answerer | None = None) -> None:
         """Go on with another preset or another LLM.

@@ -18,7 +18,7 @@ from playwright.async_api import (
 )
 
 from core.browser.host import BrowserEvent, TabId
-from core.browser.profiles import profile_folder
+from core.browser.profiles import profile_folder, profile_names
 from core.errors import BrowserError
 
 log = logging.getLogger(__name__)
@@ -136,6 +136,9 @@ class ChromiumHost:
         # A named profile has a browser process of its own; it may die alone.
         if context is self._context:
             self._profile_died = True
+
+    def profiles(self) -> tuple[str, ...]:
+        return profile_names(self._profiles)
 
     async def open_tab(self) -> TabId:
         async with self._opening:

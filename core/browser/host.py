@@ -41,6 +41,10 @@ class BrowserHost(Protocol):
         """Close all tabs and open one empty tab in a clean profile, or in the named one that keeps logins."""
         ...
 
+    def profiles(self) -> tuple[str, ...]:
+        """Return the names of the profiles that keep logins, sorted."""
+        ...
+
     async def open_tab(self) -> TabId:
         """Open an empty tab in the current profile and make it current."""
         ...

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from core.cli.output import say
 from core.errors import ActionError, BackstepError, Interrupted, WorldError
 from core.setup import display_problem, run_tests
 
@@ -45,11 +46,6 @@ WebArenaFiles = Annotated[
 ]
 
 
-def say(text: str) -> None:
-    """Write a line to stderr at once."""
-    print(text, file=sys.stderr, flush=True)
-
-
 def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., Any]) -> typer.Typer:
     """Build the command line over the two things that need Qt."""
     app = typer.Typer(add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False)
@@ -65,6 +61,8 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         llm: LLMName = None,
         base_url: BaseUrl = None,
         db: Database = None,
+        tasks_file: TaskFiles = None,
+        webarena: WebArenaFiles = None,
     ) -> None:
         """Open the window on a task, ready to step."""
         if context.invoked_subcommand is not None:
@@ -84,6 +82,8 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             chosen=bool(task or url),
             preset=preset or "",
             llm=llm or "",
+            task_files=tuple(path.absolute() for path in tasks_file or ()),
+            webarena=tuple(path.absolute() for path in webarena or ()),
         )
         raise typer.Exit(open_window(arguments, settings))
 
@@ -92,7 +92,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         """List all tasks."""
         from core.cli.browsing import list_tasks
 
-        list_tasks(_environments(tasks_file, webarena), as_json=as_json)
+        list_tasks(_environments(_settings(), tasks_file, webarena), as_json=as_json)
 
     @app.command()
     def run(
@@ -151,7 +151,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         report = run_task(
             arguments,
             settings,
-            _environments(tasks_file, webarena, time_limit),
+            _environments(settings, tasks_file, webarena, time_limit),
             with_embedded=with_embedded,
             with_loop=with_loop,
         )
@@ -258,8 +258,19 @@ def _settings(**flags: Any) -> Any:
 
 
 def _environments(
-    task_files: list[Path] | None, webarena: list[Path] | None, time_limit: bool = False
+    settings: Any, task_files: list[Path] | None, webarena: list[Path] | None, time_limit: bool = False
 ) -> Any:
+    """Return all tasks; a file that only the settings name and that is bad is told and left out."""
     from core.environments.registry import Environments
 
-    return Environments(task_files=task_files or (), webarena=webarena or (), time_limit=time_limit)
+    environments = Environments(
+        task_files=task_files or (),
+        webarena=webarena or (),
+        remembered_task_files=settings.task_files,
+        remembered_webarena=settings.webarena,
+        time_limit=time_limit,
+    )
+    for source in environments.sources:
+        if source.problem:
+            say(f"Left out: {source.problem}")
+    return environments

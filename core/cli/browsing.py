@@ -7,7 +7,7 @@ from typing import Any
 from core.cli.output import put, put_json, put_table, say, verdict_word
 from core.debugger.exporting import FORMS, export_run
 from core.environments.registry import Environments
-from core.errors import TraceError, UsageError
+from core.errors import NotInTraceError, UsageError
 from core.settings import Settings
 from core.settings_file import near
 from core.trace.records import RunRow, StepDetail
@@ -66,44 +66,21 @@ def list_runs(settings: Settings, query: str, limit: int, *, as_json: bool) -> N
 
 
 def show_run(settings: Settings, run: int, step: int | None, *, as_json: bool) -> None:
-    """Print a run with its steps, or everything of one step."""
+    """Print a run with its steps, or everything of one step; raises UsageError where it is not there."""
     store = open_for_reading(settings)
     try:
-        row = _find_run(store, run)
+        row = store.run(run)
         if step is not None:
-            _check_step(store, run, step)
             _show_step(store, row, step, as_json)
         elif as_json:
             steps = [one.model_dump() for one in store.steps(run)]
             put_json({**row.model_dump(), "steps_list": steps})
         else:
             _show_run(store, row)
+    except NotInTraceError as error:
+        raise UsageError(str(error)) from error
     finally:
         store.close()
-
-
-def _find_run(store: TraceStore, run: int) -> RunRow:
-    """Return the run; raises UsageError that names the nearest ones where there is none of that number."""
-    try:
-        return store.run(run)
-    except TraceError as error:
-        if _is_listed(store, run):
-            raise
-        raise UsageError(str(error)) from error
-
-
-def _is_listed(store: TraceStore, run: int) -> bool:
-    rows = store.runs(limit=max(store.count_runs(), 1))
-    return any(row.run == run for row in rows)
-
-
-def _check_step(store: TraceStore, run: int, number: int) -> None:
-    """Raise UsageError where the run has no such step."""
-    numbers = [step.number for step in store.steps(run)]
-    if number in numbers:
-        return
-    have = f"its steps are 1 to {numbers[-1]}" if numbers else "it has no steps"
-    raise UsageError(f"Run {run} has no step {number}; {have}.")
 
 
 def _show_run(store: TraceStore, row: RunRow) -> None:
@@ -167,13 +144,12 @@ def _step_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:
 
 
 def export(settings: Settings, run: int, form: str, output: Path) -> None:
-    """Write a run to a file."""
+    """Write a run to a file; raises UsageError where there is no such run or form."""
     if form not in FORMS:
         raise UsageError(f'There is no export form "{form}"; {near(form, FORMS)}')
-    store = open_for_reading(settings)
+    open_for_reading(settings).close()
     try:
-        _find_run(store, run)
-    finally:
-        store.close()
-    export_run(settings.database, run, form, str(output))
+        export_run(settings.database, run, form, str(output))
+    except NotInTraceError as error:
+        raise UsageError(str(error)) from error
     say(f"Run {run} was written to {output}.")

@@ -4,12 +4,10 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-
-from core.trace.records import RunRow, StepRow
+if TYPE_CHECKING:
+    from core.trace.records import RunRow, StepRow
 
 _WIDEST = 40
 """How wide a column stays before the last one is cut."""
@@ -36,6 +34,9 @@ def put_json(value: Any) -> None:
 
 def put_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a table to stdout, cut to the terminal's width."""
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
         last = number == len(columns) - 1
@@ -55,7 +56,7 @@ def put_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     put(captured.get().rstrip("\n"))
 
 
-def step_line(step: StepRow) -> str:
+def step_line(step: "StepRow") -> str:
     """Return a step as one line of progress."""
     beside = (step.seconds - step.seconds_in_llm) * 1000
     what = step.action or "no action"
@@ -65,7 +66,7 @@ def step_line(step: StepRow) -> str:
     return f"step {step.number}  {what}  {end}  ({beside:.0f} ms beside the LLM)"
 
 
-def verdict_word(row: RunRow) -> str:
+def verdict_word(row: "RunRow") -> str:
     if row.verdict.success is None:
         return row.outcome
     return f"{row.outcome}, {'success' if row.verdict.success else 'no success'}"

@@ -1,10 +1,12 @@
 """What the window's session is made of, apart from the window."""
 
 from collections.abc import Awaitable
+from pathlib import Path
 
 from core.browser.host import BrowserHost
 from core.debugger.llm_desk import LLMDesk
 from core.debugger.session import Session
+from core.debugger.task_desk import TaskDesk
 from core.debugger.workshop import Workshop, open_workshop
 from core.environments.registry import Environments
 from core.llm.registry import open_llms
@@ -23,6 +25,8 @@ class WindowArguments(Record):
     """Whether the task was asked for, and is not the default one."""
     preset: str = ""
     llm: str = ""
+    task_files: tuple[Path, ...] = ()
+    webarena: tuple[Path, ...] = ()
 
 
 def make_desk(session: Session, settings: Settings) -> LLMDesk:
@@ -31,15 +35,26 @@ def make_desk(session: Session, settings: Settings) -> LLMDesk:
     return LLMDesk(session.queue, session.use_llms, session.llms, config=config_folder(), flags=flags)
 
 
-def make_session(settings: Settings, host: BrowserHost) -> Session:
-    """Return a session that opens its workshop once it is started."""
+def make_task_desk(session: Session) -> TaskDesk:
+    """Return what the task chooser asks of a session's files of tasks."""
+    return TaskDesk(session.queue, session.environments, session.offer)
+
+
+def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:
+    """Return a session that opens its workshop once it is started; a file of tasks that is bad is no failure."""
 
     def open_it() -> Awaitable[Workshop]:
         return open_workshop(
             settings,
             host,
             llms=open_llms(settings, config_folder=config_folder()),
-            environments=Environments(),
+            environments=Environments(
+                task_files=arguments.task_files,
+                webarena=arguments.webarena,
+                remembered_task_files=settings.task_files,
+                remembered_webarena=settings.webarena,
+                strict=False,
+            ),
             config=config_folder(),
         )
 

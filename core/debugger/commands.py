@@ -1,4 +1,4 @@
-"""What the window may ask of a session: calls that only queue work and return at once."""
+"""What the window may ask of a session and its tasks: calls that only queue work and return at once."""
 
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from core.debugger.snapshots import (
     SessionView,
     StepView,
 )
+from core.model import Record
 from core.signal import Signal
 
 
@@ -32,14 +33,25 @@ class SessionCommands(Protocol):
     picked: Signal[Picked]
     logged: Signal[LogLine]
 
-    def open_task(self, task: str, seed: int, *, url: str = "", instruction: str = "") -> None:
-        """Open a task in a clean profile; a run under way is ended as stopped."""
+    def open_task(
+        self, task: str, seed: int, *, url: str = "", instruction: str = "", profile: str = ""
+    ) -> None:
+        """Open a task in a clean profile, or in the named one; a run under way is ended as stopped."""
 
     def set_preset(self, name: str) -> None:
         """Use this preset from the next step on."""
 
     def set_llm(self, name: str) -> None:
-        """Use this LLM from the next call on."""
+        """Use this LLM from the next call on; a question that is open for the person is asked of it."""
+
+    def set_mechanism(self, name: str, on: bool) -> None:
+        """Switch a mechanism on or off from the next step on, whatever the preset says."""
+
+    def edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
+        """Put these subtasks in place of the plan, and go on at the one at `current` (from 0)."""
+
+    def fire_remedy(self, number: int) -> None:
+        """Go back to the step that this remedy starts from, and try it."""
 
     def step(self) -> None:
         """Do one step; at review, take the action and go on to the next review."""
@@ -99,3 +111,32 @@ class SessionCommands(Protocol):
 
     def export_run(self, run: int, form: str, path: str) -> None:
         """Write a run as ``json`` or ``html``."""
+
+
+class TaskDeskAnswer(Record):
+    """What became of adding or removing files of tasks."""
+
+    ok: bool
+    text: str
+    """What happened, or what is wrong, where, and what to do; a line or more for each file."""
+    task: str = ""
+    """The first task that was added."""
+
+
+class TaskDeskCommands(Protocol):
+    """The user's files of tasks, seen from the window.
+
+    Safe to call from any thread; new tasks come with `catalogue_changed`, and
+    `answered` is sent from the worker's thread.
+    """
+
+    answered: Signal[TaskDeskAnswer]
+
+    def add(self, paths: tuple[str, ...]) -> None:
+        """Add task files and WebArena configurations, or read them anew, and remember them in the settings."""
+
+    def remove(self, path: str) -> None:
+        """Leave out the tasks of a file and forget it; the file itself stays as it is."""
+
+    def refresh(self) -> None:
+        """Read the files that have changed since they were last read."""

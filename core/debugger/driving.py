@@ -35,7 +35,8 @@ class Driver(Publisher):
         """Whether the run is going on."""
         return self._going is not None and not self._going.done()
 
-    def _go(self, until: Until) -> None:
+    def go(self, until: Until) -> None:
+        """Go on from the phase that is next, or say why not; what goes on already goes on."""
         if self.agent_run is None:
             opening = self.session.mode == "opening"
             self.change(message=self.session.message if opening else "Open a task first (Ctrl+N).")
@@ -53,22 +54,43 @@ class Driver(Publisher):
             self.change(message="You have the page: give it back first (F6).")
             return
         self._pause.clear()
-        self._withdrawn = False
         self.show_live()
-        self._until = until
-        self._going = asyncio.ensure_future(self._drive(self.agent_run))
+        self._set_going(self.agent_run, until)
 
-    def _pause_or_cancel(self) -> None:
-        if not self.busy:
+    def _set_going(self, run: AgentRun, until: Until) -> None:
+        self._withdrawn = False
+        self._until = until
+        self._going = asyncio.ensure_future(self._drive(run))
+
+    def pause_or_cancel(self) -> None:
+        """Stop at the end of this phase; asked a second time, in the middle of an LLM call."""
+        run, going = self.agent_run, self._going
+        if run is None or going is None or going.done():
             return
-        if self._pause.is_set() and self._going is not None and self.session.mode in ("asking", "answering"):
+        if self._pause.is_set() and run.asking is not None:
             self._withdrawn = True
-            self._going.cancel()
+            going.cancel()
             return
         self._pause.set()
         self.change(message="Pausing at the end of this phase; pause again to cancel the LLM call.")
 
-    async def _halt(self) -> None:
+    async def ask_anew(self, why: str) -> None:
+        """Withdraw the LLM call that is out and ask whoever is the LLM now; without one nothing happens.
+
+        `why` is told in the log and as the end of the withdrawn call.
+        """
+        run, going = self.agent_run, self._going
+        if run is None or run.asking is None or going is None or going.done() or going.cancelling():
+            return
+        self.log("info", "LLM", f"Call {run.asking.number} was withdrawn and is asked anew: {why}.")
+        going.cancel(f"cancelled: {why}")
+        await asyncio.wait([going])
+        # A pause, a stop or a task that was opened meanwhile goes before.
+        undisturbed = self._going is going and self.agent_run is run and not self._withdrawn
+        if undisturbed and not run.ended and not self.session.handed_over:
+            self._set_going(run, self._until)
+
+    async def halt(self) -> None:
         """Stop going on, in the middle of a call if need be."""
         going, self._going = self._going, None
         if going is not None and not going.done():
@@ -81,20 +103,25 @@ class Driver(Publisher):
             if run.ended:
                 self.ended(run)
         except asyncio.CancelledError:
-            if self._withdrawn:
-                self._rest(run, "waiting", "The LLM call was cancelled; step to ask again.")
+            task = asyncio.current_task()
+            given_up = task is not None and not task.cancelling()  # by whoever was asked, not by us
+            if self._withdrawn or given_up:
+                self.rest(run, "waiting", "The LLM call was cancelled; step to ask again.")
             raise
         except (BackstepError, PageGone) as error:
             message = str(error) or "The page went away; step again."
             self.log("error", "session", message)
-            self._rest(run, "failed", message)
+            if isinstance(error, TraceError):
+                self.change(saved=False)
+            self.rest(run, "failed", message)
         except Exception as error:
             log.exception("The run cannot go on")
             self.fail(
                 f"{type(error).__name__}: {error}. This is a mistake of the program; the log has the details."
             )
 
-    def _rest(self, run: AgentRun, mode: Mode, message: str) -> None:
+    def rest(self, run: AgentRun, mode: Mode, message: str) -> None:
+        """Wait for the person, with the step as far as it has come."""
         self.set_mode(mode, message)
         try:
             self.publish_step(run)
@@ -117,7 +144,7 @@ class Driver(Publisher):
             if phase == "commit" and self._until == "end" and not run.ended:
                 await self._keep_pace()
         if not run.ended:
-            self.set_mode("waiting", self._gate_message(run))
+            self.set_mode("waiting", self.gate_message(run))
             self.publish_step(run)
 
     async def _keep_pace(self) -> None:
@@ -138,7 +165,7 @@ class Driver(Publisher):
             or (until == "decide" and phase == "decide")
         )
 
-    def _gate_message(self, run: AgentRun) -> str:
+    def gate_message(self, run: AgentRun) -> str:
         """Return what is to be known of the action under review, which counts as told from then on."""
         if run.next_phase != "review":
             return ""
@@ -151,7 +178,7 @@ class Driver(Publisher):
     def _held_by_gate(self, run: AgentRun, until: Until) -> bool:
         """Stop before an action that cannot be undone, until the person takes just this one knowingly."""
         told = self._gate_shown
-        message = self._gate_message(run)
+        message = self.gate_message(run)
         if not message:
             return False
         if self._gate_shown == told and until != "end":

@@ -1,6 +1,7 @@
 """A run without a window: the loop goes on by itself, and what would stop for a person follows a rule."""
 
 import asyncio
+import time
 from collections.abc import Callable
 
 from core.agent.asking import Answerer
@@ -86,18 +87,21 @@ async def run_headless(
         await _finish(run, "interrupted", "Interrupted from the keyboard.")
     except (BackstepError, PageGone) as error:
         await _finish(run, "error", str(error) or "The page went away; run the task again.")
+    if not run.ended:
+        return _unstored(run)
     try:
         return report(workshop.store.run(run.state.run))
     except TraceError as error:
-        return _unstored(run, str(error))
+        run.error = run.error or str(error)
+        return _unstored(run)
 
 
 async def _finish(run: AgentRun, outcome: RunOutcome, error: str) -> None:
     try:
         await run.finish(outcome, error=error)
-    except TraceError:
-        # A trace that fails is what the report tells; the run is marked interrupted when it is next opened.
-        run.outcome, run.error = "error", error
+    except TraceError as failure:
+        # The report tells of it; in the trace the run stays without an end, and is found as interrupted.
+        run.error = error if outcome == "error" else str(failure)
 
 
 async def _go_to_the_end(run: AgentRun, on_gate: OnGate, on_step: Callable[[StepRow], None]) -> None:
@@ -158,19 +162,20 @@ def report(row: RunRow) -> RunReport:
     )
 
 
-def _unstored(run: AgentRun, error: str) -> RunReport:
-    """The report when the trace itself has failed, from what is known in memory."""
+def _unstored(run: AgentRun) -> RunReport:
+    """Return the report when the trace itself has failed, from what is known in memory."""
     state = run.state
     return RunReport(
         run=state.run,
         task=state.episode.task.id,
         seed=state.episode.seed,
-        steps=state.number,
+        steps=run.begun,
         llm_calls=state.totals.llm_calls,
         prompt_tokens=state.totals.prompt_tokens,
         completion_tokens=state.totals.completion_tokens,
         cost=state.totals.cost,
+        seconds=round(time.time() - state.started, 3),
         seconds_in_llm=round(state.totals.seconds_in_llm, 3),
         outcome="error",
-        error=run.error or error,
+        error=run.error,
     )

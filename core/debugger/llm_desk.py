@@ -48,20 +48,20 @@ class LLMDesk:
         async def work() -> None:
             self._send_list()
 
-        self._post(self._answering(work()))
+        self._post(self._answering(work))
 
     def test(self, entry: LLMEntry, key: SecretStr) -> None:
-        self._post(self._answering(self._test(entry, key)))
+        self._post(self._answering(lambda: self._test(entry, key)))
 
     def save(self, entry: LLMEntry, key: SecretStr) -> None:
-        self._post(self._answering(self._save(entry, key)))
+        self._post(self._answering(lambda: self._save(entry, key)))
 
     def remove(self, name: str) -> None:
-        self._post(self._answering(self._remove(name)))
+        self._post(self._answering(lambda: self._remove(name)))
 
-    async def _answering(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _answering(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await work
+            await work()
         except BackstepError as error:
             self.answered.send(DeskAnswer(ok=False, text=str(error)))
 

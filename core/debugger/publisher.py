@@ -123,7 +123,9 @@ class Publisher:
     # Steps
 
     def advanced(self, run: AgentRun, record: PhaseRecord) -> None:
-        """A phase has ended."""
+        """A phase has ended, and is stored."""
+        if not self.session.saved:
+            self.change(saved=True)
         if record.phase == "commit":
             beside = (record.seconds - record.seconds_in_llm) * 1000
             self.change(beside_llm_ms=max(beside, 0.0), **self.figures())
@@ -261,12 +263,16 @@ class Publisher:
             except DataError as error:
                 problems.append(str(error))
         llms: tuple[LLMChoice, ...] = tuple(workshop.llms.choices())
+        sources = workshop.environments.sources
+        problems += [source.problem for source in sources if source.given and source.problem]
         self.catalogue_changed.send(
             Catalogue(
                 tasks=workshop.environments.tasks(),
                 presets=tuple(presets),
                 llms=llms,
                 problems=tuple(problems),
+                sources=sources,
+                profiles=workshop.host.profiles(),
             )
         )
 

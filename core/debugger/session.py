@@ -5,262 +5,209 @@ everything else here runs in that loop.
 """
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import Future
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable
+from typing import Literal
 
-from core.action import Action, parse_action
 from core.agent.asking import Asked
 from core.agent.loop import AgentRun, open_run
 from core.agent.state import Budget
 from core.browser.host import BrowserEvent
-from core.browser.page import PageGone
 from core.debugger import exporting
-from core.debugger.driving import Driver
-from core.debugger.publisher import needs_action
-from core.debugger.snapshots import Picked
-from core.debugger.worker import Worker
+from core.debugger.correcting import Corrections
+from core.debugger.lifetime import Lifetime
 from core.debugger.workshop import Workshop
-from core.errors import ActionError, ActionSyntaxError, BackstepError, BrowserError, TraceError, UsageError
-from core.llm.encode import as_json, as_lines, as_tool_call
-from core.llm.protocol import LLMRequest
-from core.llm.registry import LLMs
-from core.observation import Box
+from core.environments.registry import Environments
+from core.errors import BackstepError, TraceError, UsageError
+from core.llm.registry import LLMs, RoutedLLM
 from core.task import Verdict
-from core.trace.records import Intervention
-from core.trace.store import TraceStore
 
 
-class Session(Driver):
+class Session(Lifetime):
     """The `SessionCommands` of the window."""
 
     def __init__(self, open_workshop: Callable[[], Awaitable[Workshop]], *, who: str = "person") -> None:
-        super().__init__()
-        self._open_workshop = open_workshop
-        self._who = who
-        self._worker = Worker(self._on_worker_failure)
-        self._workshop: Workshop | None = None
-        self._opening: asyncio.Task[Any] | None = None
-        self._asked_to_open = 0
-        """How often a task, or a stop, was asked for: only the last one counts."""
-        self._question: LLMRequest | None = None
-        self._lock = asyncio.Lock()
-        """Held by whoever opens, ends or hands over a run."""
-        self._started = asyncio.Event()
-        self._failure = ""
-        """Why the browser or the trace is not there."""
-        self._closed = False
+        super().__init__(open_workshop)
+        self._corrections = Corrections(self, self._need_workshop, who)
 
-    # Beginning and end, from the window's thread
-
-    def start(self) -> None:
-        """Begin: connect to the browser and the trace; what fails shows as the session's message."""
-        self._worker.start()
-        self._worker.post(self._start())
-
-    def announce(self) -> None:
-        """Send every snapshot once more, for a window that came later."""
-
-        async def work() -> None:
-            if self._workshop is not None:
-                self.send_catalogue(self._workshop)
-                self.send_runs()
-            self.change()
-
-        self._worker.post(work())
-
-    def close(self) -> "Future[None]":
-        """Begin to end the run and to let go of everything.
-
-        Returns at once: until the future is done the worker may still need
-        the GUI thread to answer for the browser. Then call `stop_worker`.
-        """
-        try:
-            return self._worker.post(self._close())
-        except RuntimeError:
-            over: Future[None] = Future()
-            over.set_result(None)
-            return over
-
-    def stop_worker(self) -> None:
-        """End the worker's thread; nothing can be asked of the session any more."""
-        self._worker.stop()
-
-    async def _start(self) -> None:
-        try:
-            async with self._lock:
-                await self._connect()
-        finally:
-            self._started.set()
-
-    async def _connect(self) -> None:
-        self.set_mode("opening", "Starting the browser…")
-        try:
-            workshop = await self._open_workshop()
-        except BackstepError as error:
-            self._failure = str(error)
-            self.fail(self._failure)
-            return
-        self._failure = ""
-        self._workshop = workshop
-        self.store = workshop.store
+    def _listen(self, workshop: Workshop) -> None:
         workshop.tabs.on_event(self._on_browser_event)
-        workshop.llms.person.connect(self._on_question)
-        settings = workshop.settings
-        self.change(
-            preset=settings.preset, llm=settings.llm, max_steps=settings.max_steps, pace=settings.pace
-        )
-        self.send_catalogue(workshop)
-        self.send_runs()
-        self.set_mode("empty", "Choose a task (Ctrl+N).")
+        workshop.llms.person.connect(self._corrections.on_question)
 
-    async def _close(self) -> None:
-        self._closed = True
-        await self._stop_opening()
-        async with self._lock:
-            await self._halt()
-            workshop, self._workshop, self.store = self._workshop, None, None
-            if workshop is None:
-                return
-            try:
-                if self.agent_run is not None:
-                    await self.agent_run.finish("stopped")
-            finally:
-                await workshop.close()
+    # Commands: tasks
 
-    def _on_worker_failure(self, error: BaseException) -> None:
-        self.fail(f"{type(error).__name__}: {error}. The log has the details; open the task anew.")
+    def open_task(
+        self, task: str, seed: int, *, url: str = "", instruction: str = "", profile: str = ""
+    ) -> None:
+        self._post(lambda: self._open(task, seed, url, instruction, profile))
 
-    def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        try:
-            self._worker.post(self._guarded(work))
-        except RuntimeError:
-            return  # The session is over; a last click has nothing to reach.
-
-    async def _guarded(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        await self._started.wait()
-        if self._closed:
-            return
-        try:
-            await work()
-        except BackstepError as error:
-            self.complain(str(error))
-
-    def _now(self, change: Callable[[], None]) -> None:
-        async def work() -> None:
-            change()
-
-        self._post(work)
-
-    # For those beside the session that need its loop
-
-    def queue(self, work: Coroutine[Any, Any, None]) -> None:
-        """Queue work on the session's loop, from any thread; a BackstepError of it becomes the message."""
-        self._post(lambda: work)
-
-    def llms(self) -> LLMs:
-        """Return the LLMs in use; raises UsageError before the session has begun."""
-        return self._need_workshop().llms
-
-    async def use_llms(self, llms: LLMs) -> None:
-        """Go on with these LLMs from the next call on, and offer them."""
-        workshop = self._need_workshop()
-        old, workshop.llms = workshop.llms, llms
-        if self.agent_run is not None and not self.agent_run.ended:
-            self.agent_run.use(llm=llms.routed(self.session.llm))
-        self.send_catalogue(workshop)
-        self._withdrawn = self.busy  # A question put to the old ones is withdrawn with them.
-        await old.close()
-
-    # Commands: tasks and choices
-
-    def open_task(self, task: str, seed: int, *, url: str = "", instruction: str = "") -> None:
-        self._post(lambda: self._open(task, seed, url, instruction))
-
-    async def _open(self, task_id: str, seed: int, url: str, instruction: str) -> None:
-        self._asked_to_open += 1
-        mine = self._asked_to_open
-        await self._stop_opening()
-        if mine != self._asked_to_open:
-            return  # Another task was asked for meanwhile.
-        self._opening = asyncio.current_task()
-        try:
-            async with self._lock:
-                run = await self._open_run(task_id, seed, url, instruction)
-        finally:
-            if self._opening is asyncio.current_task():
-                self._opening = None
+    async def _open(self, task_id: str, seed: int, url: str, instruction: str, profile: str) -> None:
+        run = await self._openings.only(lambda: self._open_run(task_id, seed, url, instruction, profile))
         if run is not None and run is self.agent_run:
-            self._go("decide")
+            self.go("decide")
 
-    async def _open_run(self, task_id: str, seed: int, url: str, instruction: str) -> AgentRun | None:
+    async def _open_run(
+        self, task_id: str, seed: int, url: str, instruction: str, profile: str
+    ) -> AgentRun | None:
         if self._workshop is None:
             await self._connect()
         if self._workshop is None:
             return None
         workshop = self._workshop
-        await self._halt()
+        await self.halt()
         await self._finish_stopped()
         self.agent_run = None
         self.begin(task_id, seed)
+        chosen = self.session
         try:
+            if await asyncio.to_thread(workshop.environments.refresh, task_id):
+                self.send_catalogue(workshop)
             task = workshop.environments.find(task_id, url=url, instruction=instruction)
             run = await open_run(
                 workshop.store,
                 workshop.world(task),
                 task,
                 seed,
-                preset=workshop.presets.get(self.session.preset),
+                preset=workshop.presets.get(chosen.preset),
                 presets=workshop.presets,
-                llm=workshop.llms.routed(self.session.llm),
+                llm=workshop.llms.routed(chosen.llm),
                 prompts=workshop.prompts,
-                budget=Budget(self.session.max_steps, workshop.settings.max_llm_calls),
+                budget=Budget(chosen.max_steps, workshop.settings.max_llm_calls),
                 browser=workshop.host.name,
+                profile=profile or None,
                 on_asked=self._on_asked,
             )
         except BackstepError as error:
             self.fail(f"{task_id} could not be opened: {error}")
+            self.send_runs(self._query)  # The run before has ended, though no other has begun.
             return None
         self.agent_run = run
+        if profile:
+            self.send_catalogue(workshop)  # A new profile is offered from now on.
+        # What was chosen while the task was being opened holds from its first step on.
+        run.state.budget.page_actions = self.session.max_steps
+        if self.session.preset != chosen.preset:
+            self._use_preset(self.session.preset, before=chosen.preset)
+        await self._use_llm(workshop.llms.routed(self.session.llm), before=chosen.llm)
         self.opened(run)
         return run
 
-    async def _stop_opening(self) -> bool:
-        """Cancel the opening of a task that is under way; return whether there was one."""
-        opening, self._opening = self._opening, None
-        if opening is None or opening.done():
-            return False
-        opening.cancel()
-        await asyncio.wait([opening])
-        return True
+    def stop(self) -> None:
+        async def work() -> None:
+            if await self._openings.stop():
+                self.set_mode("empty", "Opening the task was stopped; choose a task (Ctrl+N).")
+                return
+            async with self._lock:
+                await self.halt()
+                if self.agent_run is not None and not self.agent_run.ended:
+                    await self._end(self.agent_run)
 
-    async def _finish_stopped(self) -> None:
-        """End the run under way as stopped; one that the trace cannot end is found as interrupted later."""
-        if self.agent_run is None or self.agent_run.ended:
-            return
+        self._post(work)
+
+    def end(self, success: bool) -> None:
+        async def work() -> None:
+            async with self._lock:
+                await self.halt()
+                if self.agent_run is None:
+                    self.change(message="Open a task first (Ctrl+N).")
+                    return
+                reason = "The person at the window said so."
+                await self._end(self.agent_run, Verdict(success=success, judge="person", reason=reason))
+
+        self._post(work)
+
+    async def _end(self, run: AgentRun, verdict: Verdict | None = None) -> None:
+        """End the run, or give an ended one its verdict; one that the trace cannot end rests as it is."""
         try:
-            await self.agent_run.finish("stopped")
+            if verdict is not None:
+                before = _verdict_words(run.verdict) if run.ended else ""
+                self._corrections.store("end", before, _verdict_words(verdict))
+            if run.ended and verdict is not None:
+                run.store.set_verdict(run.state.run, verdict)
+                run.verdict = verdict
+            await run.finish("stopped", verdict=verdict)
         except TraceError as error:
             self.log("error", "trace", str(error))
+            self.change(saved=False)
+            self.rest(run, "failed", str(error))
+            return
+        self.ended(run)
+
+    # Commands: choices
 
     def set_preset(self, name: str) -> None:
         def work() -> None:
-            preset = self._need_workshop().presets.get(name)
-            if self.agent_run is not None and not self.agent_run.ended:
-                self.agent_run.use(preset=preset)
-            self.change(preset=name, **self.figures())
+            self._need_workshop().presets.get(name)
+            before = self.session.preset
+            self.change(preset=name)
+            self._use_preset(name, before=before)
+            self.change(**self.figures())
 
         self._now(work)
+
+    def _use_preset(self, name: str, *, before: str) -> None:
+        run = self.agent_run
+        if run is None or run.ended:
+            return
+        if name != before:
+            self._corrections.store("preset", before, name)
+        run.use(preset=self._need_workshop().presets.get(name))
 
     def set_llm(self, name: str) -> None:
-        def work() -> None:
+        async def work() -> None:
             llm = self._need_workshop().llms.routed(name)
-            if self.agent_run is not None and not self.agent_run.ended:
-                self.agent_run.use(llm=llm)
+            before = self.session.llm
             self.change(llm=name)
+            await self._use_llm(llm, before=before)
 
-        self._now(work)
+        self._post(work)
+
+    async def _use_llm(self, llm: RoutedLLM, *, before: str) -> None:
+        """Go on with this LLM; a person's open question is withdrawn where it is not theirs any more."""
+        run = self.agent_run
+        if run is None or run.ended:
+            return
+        if llm.name != before:
+            self._corrections.store("llm", before, llm.name)
+        run.use(llm=llm)
+        person, out = self._need_workshop().llms.person, run.asking
+        if out is not None and out.llm == person.name and llm.llm_for(out.purpose) is not person:
+            await self.ask_anew(f"{llm.name} was chosen in place of {before}")
+
+    def llms(self) -> LLMs:
+        """Return the LLMs in use; raises UsageError before the session has begun."""
+        return self._need_workshop().llms
+
+    async def use_llms(self, llms: LLMs) -> None:
+        """Go on with these LLMs, which have the person of the old ones, and offer them.
+
+        A call that is out is withdrawn and asked anew: whoever was to answer
+        it is let go of. Where the LLM in use is gone, the built-in rules
+        answer from then on.
+        """
+        workshop = self._need_workshop()
+        before = self.session.llm
+        try:
+            llm = llms.routed(before)
+        except UsageError as error:
+            self.log("warning", "LLM", f"{error} The built-in rules answer from now on.")
+            llm = llms.routed("rules")
+        old, workshop.llms = workshop.llms, llms
+        self.change(llm=llm.name)
+        self.send_catalogue(workshop)
+        try:
+            await self._use_llm(llm, before=before)
+            if self.agent_run is not None and self.agent_run.asking is not None:
+                await self.ask_anew("the settings of the LLMs were changed")
+        finally:
+            await old.close()
+
+    def environments(self) -> Environments:
+        """Return where tasks come from; raises UsageError before the session has begun."""
+        return self._need_workshop().environments
+
+    def offer(self) -> None:
+        """Announce once more what can be chosen, after a change of it."""
+        self.send_catalogue(self._need_workshop())
 
     def set_pace(self, seconds: float) -> None:
         self._now(lambda: self.change(pace=max(0.0, seconds)))
@@ -273,210 +220,46 @@ class Session(Driver):
 
         self._now(work)
 
-    # Commands: going on and stopping
+    # Commands: going on
 
     def step(self) -> None:
-        self._now(lambda: self._go("review"))
+        self._now(lambda: self.go("review"))
 
     def phase(self) -> None:
-        self._now(lambda: self._go("phase"))
+        self._now(lambda: self.go("phase"))
 
     def run(self) -> None:
-        self._now(lambda: self._go("end"))
+        self._now(lambda: self.go("end"))
 
     def accept(self) -> None:
-        self._now(lambda: self._go("step"))
+        self._now(lambda: self.go("step"))
 
     def pause(self) -> None:
-        self._now(self._pause_or_cancel)
-
-    def stop(self) -> None:
-        async def work() -> None:
-            self._asked_to_open += 1
-            if await self._stop_opening():
-                self.set_mode("empty", "Opening the task was stopped; choose a task (Ctrl+N).")
-                return
-            async with self._lock:
-                await self._halt()
-                if self.agent_run is not None and not self.agent_run.ended:
-                    await self.agent_run.finish("stopped")
-                    self.ended(self.agent_run)
-
-        self._post(work)
-
-    def end(self, success: bool) -> None:
-        async def work() -> None:
-            async with self._lock:
-                await self._halt()
-                run = self.agent_run
-                if run is None:
-                    self.change(message="Open a task first (Ctrl+N).")
-                    return
-                verdict = Verdict(success=success, judge="person", reason="The person at the window said so.")
-                before = _verdict_words(run.verdict) if run.ended else ""
-                self._store().save_intervention(self._intervention("end", before, _verdict_words(verdict)))
-                if run.ended:
-                    self._store().set_verdict(run.state.run, verdict)
-                    run.verdict = verdict
-                else:
-                    await run.finish("stopped", verdict=verdict)
-                self.ended(run)
-
-        self._post(work)
+        self._now(self.pause_or_cancel)
 
     # Commands: correcting
 
     def edit_action(self, text: str) -> None:
-        self._now(lambda: self._edit(text))
-
-    def _edit(self, text: str) -> None:
-        run = self._reviewing()
-        if run is None:
-            return
-        action = self._permissible_action(run, text)
-        if action is None:
-            return
-        pending = run.state.pending
-        if action == pending.action:
-            self.publish_step(run)
-            return
-        kind: Literal["edit", "replace"] = (
-            "edit" if pending.proposed is not None and pending.proposed.kind == action.kind else "replace"
-        )
-        self._store().save_intervention(self._intervention(kind, _words(pending.action), str(action)))
-        pending.action, pending.problem = action, ""
-        pending.origin = "agent" if action == pending.proposed else "person"
-        run.state.queue.clear()
-        self.set_mode("waiting", self._gate_message(run))
-        self.publish_step(run)
+        self._now(lambda: self._corrections.edit(text))
 
     def skip(self) -> None:
-        def work() -> None:
-            run = self._reviewing()
-            if run is None:
-                return
-            pending = run.state.pending
-            self._store().save_intervention(self._intervention("skip", _words(pending.action), ""))
-            pending.skip, pending.origin = True, "person"
-            run.state.queue.clear()
-            self._go("step")
-
-        self._now(work)
+        self._now(self._corrections.skip)
 
     def ask_again(self) -> None:
-        def work() -> None:
-            run = self._reviewing()
-            if run is not None:
-                run.decide_again()
-                self._go("review")
-
-        self._now(work)
-
-    def _reviewing(self) -> AgentRun | None:
-        run = self.agent_run
-        if self.session.handed_over:
-            self.change(message="You have the page: give it back first (F6).")
-            return None
-        if run is None or run.ended or self.busy or run.next_phase != "review":
-            self.change(message="There is no action to change now: step to the next one (F10).")
-            return None
-        return run
+        self._now(self._corrections.ask_again)
 
     def answer(self, thought: str, action: str) -> None:
-        self._now(lambda: self._answer(thought, action))
-
-    def _answer(self, thought: str, text: str) -> None:
-        request, run = self._question, self.agent_run
-        if request is None or run is None:
-            self.change(message="No question is open.")
-            return
-        person = self._need_workshop().llms.person
-        if not needs_action(request):
-            self._store().save_intervention(self._intervention("answer", "", thought))
-            person.answer(thought)
-            return
-        action = self._permissible_action(run, text)
-        if action is None:
-            return
-        self._store().save_intervention(self._intervention("answer", "", str(action)))
-        if request.tools:
-            person.answer(thought, (as_tool_call(action),))
-        elif run.state.preset.reply_format == "json":
-            person.answer(as_json(thought, (action,)))
-        else:
-            person.answer(as_lines(" ".join(thought.split()), (action,)))
-
-    def _permissible_action(self, run: AgentRun, text: str) -> Action | None:
-        """Return the action a person wrote, or None with the problem shown."""
-        try:
-            action = parse_action(text)
-        except ActionSyntaxError as error:
-            self.show_problem(str(error))
-            return None
-        problem = run.state.permissible.problem(action)
-        if problem:
-            self.show_problem(problem)
-            return None
-        return action
-
-    def _on_question(self, request: LLMRequest | None) -> None:
-        self._question = request
-        self.send_question(request)
-        if request is not None:
-            self.set_mode("answering", "You are the LLM: choose an action, or point at one.")
-        elif self.session.mode == "answering":
-            self.set_mode("running")
-
-    # Commands: the live page
+        self._now(lambda: self._corrections.answer(thought, action))
 
     def set_handover(self, on: bool) -> None:
         async def work() -> None:
             async with self._lock:
-                if on == self.session.handed_over:
-                    return
-                if on and self.busy:
-                    self.change(message="Pause first: the agent is acting.")
-                    return
-                run = self.agent_run
-                if run is not None and not run.ended:
-                    tabs = self._need_workshop().tabs
-                    if not on:
-                        await tabs.follow()
-                    url = await tabs.current.url()
-                    told = self._intervention("handover", url if on else "", "" if on else url)
-                    self._store().save_intervention(told)
-                self.change(handed_over=on)
-                if not on:
-                    await self._given_back()
+                await self._corrections.hand_over(on)
 
         self._post(work)
 
-    async def _given_back(self) -> None:
-        """Go on with the page as the person left it; an episode that they ended ends the run."""
-        run = self.agent_run
-        if run is None or run.ended:
-            return
-        if await run.check_ended():
-            self.ended(run)
-            return
-        run.look_again()
-        self._go("decide")
-
     def point(self, x: float, y: float, *, final: bool) -> None:
-        self._post(lambda: self._point(x, y, final))
-
-    async def _point(self, x: float, y: float, final: bool) -> None:
-        found = None
-        if self.agent_run is not None:
-            try:
-                found = await self._need_workshop().tabs.current.element_at(x, y)
-            except (PageGone, ActionError, BrowserError):
-                found = None
-        if found is None:
-            self.picked.send(Picked(ref=None, final=final))
-        else:
-            box = Box.model_validate(found["box"])
-            self.picked.send(Picked(ref=found["ref"], label=found["label"], box=box, final=final))
+        self._post(lambda: self._corrections.point(x, y, final=final))
 
     # Commands: what is stored
 
@@ -499,7 +282,8 @@ class Session(Driver):
 
     def export_run(self, run: int, form: str, path: str) -> None:
         async def work() -> None:
-            await asyncio.to_thread(exporting.export_run, self._store().path, run, form, path)
+            database = self._need_workshop().store.path
+            await asyncio.to_thread(exporting.export_run, database, run, form, path)
             self.log("info", "export", f"Run {run} was written to {path}.")
             self.change(message=f"Run {run} was written to {path}.")
 
@@ -519,35 +303,6 @@ class Session(Driver):
             "error" if event.kind in ("crash", "hang") else "info" if event.kind == "popup" else "warning"
         )
         self.log(level, "browser", event.text)
-
-    # Small things
-
-    def _need_workshop(self) -> Workshop:
-        if self._workshop is None:
-            raise UsageError(self._failure or "The browser is not ready yet; wait a moment and try again.")
-        return self._workshop
-
-    def _store(self) -> TraceStore:
-        return self._need_workshop().store
-
-    def _intervention(
-        self, kind: Literal["edit", "replace", "skip", "answer", "end", "handover"], before: str, after: str
-    ) -> Intervention:
-        assert self.agent_run is not None
-        state = self.agent_run.state
-        return Intervention(
-            run=state.run,
-            step=state.number,
-            kind=kind,
-            who=self._who,
-            when=time.time(),
-            before=before,
-            after=after,
-        )
-
-
-def _words(action: Action | None) -> str:
-    return "" if action is None else str(action)
 
 
 def _verdict_words(verdict: Verdict) -> str:

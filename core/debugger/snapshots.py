@@ -12,6 +12,7 @@ from core.model import Record
 from core.observation import Box, Element, Ref, Tab
 from core.permissible import PermissibleAction, PermissibleRow
 from core.task import Task
+from core.task_source import TaskSource
 from core.trace.records import RunRow, StepRow
 
 Mode = Literal[
@@ -51,6 +52,21 @@ class Catalogue(Record):
     llms: tuple[LLMChoice, ...] = ()
     problems: tuple[str, ...] = ()
     """Files that could not be read, a sentence each."""
+    sources: tuple[TaskSource, ...] = ()
+    """The user's own files of tasks; what is wrong with one that was asked for is among `problems` too."""
+    profiles: tuple[str, ...] = ()
+    """The named browser profiles, which keep logins."""
+
+
+class MechanismView(Record):
+    """A mechanism of the agent, with its switch."""
+
+    name: Literal["states", "policies", "plan", "remedies", "judgement", "abstraction", "memory"]
+    title: str
+    on: bool = False
+    by_preset: bool = False
+    """What the preset says; the switch says otherwise where it differs from `on`."""
+    description: str = ""
 
 
 class SessionView(Record):
@@ -83,8 +99,11 @@ class SessionView(Record):
     judged: bool = False
     """Whether the task has a judge; without one the person says how it ended."""
     saved: bool = True
+    """Whether the trace took what has been done; False from a failure of it until it takes more."""
     pace: float = 0.0
     """Seconds to wait between steps of a run."""
+    mechanisms: tuple[MechanismView, ...] = ()
+    trial: int = 1
 
 
 class OutlineView(Record):
@@ -115,6 +134,52 @@ class RunsView(Record):
     steps: dict[int, tuple[StepRow, ...]] = {}
 
 
+class DiagramState(Record):
+    """One state of the space, as the diagram draws it."""
+
+    name: str
+    title: str = ""
+    stops: bool = False
+    """Whether the run is over when it is reached."""
+    current: bool = False
+    visits: int = 0
+    """How often the run has been in it up to this step."""
+
+
+class DiagramEdge(Record):
+    """A way from one state to another."""
+
+    source: str
+    target: str
+    actions: tuple[str, ...] = ()
+    """The actions that lead there, by the file or as seen."""
+    taken: int = 0
+    """How often the run has gone it up to this step."""
+    last: bool = False
+    """Whether it was the last one gone."""
+
+
+class FitView(Record):
+    """How one state fared when the page was recognised."""
+
+    state: str
+    fits: bool
+    matched: tuple[str, ...] = ()
+    missed: str = ""
+    """The first thing that spoke against it."""
+
+
+class SetAsideView(Record):
+    """Something looked at and left for another."""
+
+    candidate: str
+    title: str = ""
+    reason: str = ""
+    step: int = 0
+    chosen: bool = False
+    """Whether it was chosen at the budget."""
+
+
 class StateView(Record):
     """The recognised state."""
 
@@ -126,6 +191,21 @@ class StateView(Record):
     title: str = ""
     message: str = ""
     """In place of the rest where the step has none."""
+    instruction: str = ""
+    """What the state's file tells the agent."""
+    file: str = ""
+    """The path of the state space, to be edited; empty where it is no file."""
+    states: tuple[DiagramState, ...] = ()
+    """The diagram; empty for a space that has no file."""
+    edges: tuple[DiagramEdge, ...] = ()
+    fits: tuple[FitView, ...] = ()
+    buffer: tuple[SetAsideView, ...] = ()
+    remembered: tuple[tuple[str, str], ...] = ()
+    """What later states are told, by name."""
+    transitions: int = 0
+    transitions_limit: int | None = None
+    choose_at: int | None = None
+    """After this many transitions something of the buffer has to be chosen."""
 
 
 class PermissibleView(Record):
@@ -162,18 +242,150 @@ class ActionView(Record):
 
 
 class FrameView(Record):
-    """One frame of the policy stack."""
+    """One frame of the policy stack, at work or ended."""
 
     policy: str
     argument: str = ""
+    """What it was called with, in words."""
     steps: int = 0
     current: bool = False
+    number: int = 0
+    """Counts up in the run, from 1."""
+    state: Literal["acting", "waiting", "returned", "lacked", "left"] = "acting"
+    """``waiting``: for what it has called. ``left``: the run went back to before it."""
+    began: int = 0
+    """The step it began at."""
+    result: str = ""
+    """What it came back with, or what it lacked."""
+    history: tuple[str, ...] = ()
+    """Its own steps, a line each."""
+    notes: tuple[str, ...] = ()
+    instruction: str = ""
+    calls: tuple[int, ...] = ()
+    """The LLM calls of this step that were asked in it; the Prompt panel shows them."""
+    file: str = ""
+    """The path of the policy, to be edited."""
 
 
 class StackView(Record):
-    """The policy stack, the current frame first."""
+    """The policy stack, the current frame first, and what has ended."""
 
     frames: tuple[FrameView, ...] = ()
+    finished: tuple[FrameView, ...] = ()
+    """The latest first."""
+    depth_limit: int = 0
+    calls: int = 0
+    """Policies called in the run."""
+    calls_limit: int = 0
+    message: str = ""
+    """In place of the rest: why there is none."""
+
+
+class SubtaskView(Record):
+    """One item of the plan."""
+
+    text: str
+    status: Literal["waiting", "current", "done", "needless"] = "waiting"
+    steps: tuple[int, ...] = ()
+
+
+class RemedyView(Record):
+    """One alternative action prepared before."""
+
+    number: int
+    step: int
+    """The step it starts from."""
+    action: str
+    target: str = ""
+    reason: str = ""
+    state: Literal["waiting", "chosen", "tried", "dropped"] = "waiting"
+    why: str = ""
+    """Why it was dropped, or what became of it."""
+    subtask: int | None = None
+    """The position of the subtask it serves, from 0."""
+
+
+class JudgementView(Record):
+    """What was said of one step."""
+
+    step: int
+    sentence: str = ""
+    aligned: bool | None = None
+    """None where it could not be told."""
+    subtask_done: bool | None = None
+    task_done: bool | None = None
+    summarised: bool = False
+    """Whether the page was too long and a summary was judged."""
+    by_rule: str = ""
+    """Why it was decided without the LLM."""
+
+
+class GradeView(Record):
+    """How going back to a step ended."""
+
+    step: int
+    """The step that went back."""
+    to: int
+    grade: Literal["exact", "equivalent", "same page", "lost"]
+    strategy: str = ""
+    seconds: float = 0.0
+    differences: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class PlanView(Record):
+    """Plan & remedies."""
+
+    subtasks: tuple[SubtaskView, ...] = ()
+    revision: int = 0
+    author: Literal["agent", "person"] = "agent"
+    remark: str = ""
+    editable: bool = False
+    trial: int = 1
+    trials: int = 1
+    """Trials that are allowed."""
+    remedies: tuple[RemedyView, ...] = ()
+    """The topmost of the stack first; those that no longer wait after them."""
+    judgements: tuple[JudgementView, ...] = ()
+    """The latest first."""
+    grades: tuple[GradeView, ...] = ()
+    """The latest first."""
+    experience: str = ""
+    """What was learned of trials that failed."""
+    message: str = ""
+    """In place of the rest: why there is none."""
+
+
+class ExemplarRow(Record):
+    """One exemplar that was looked at."""
+
+    id: str
+    family: str
+    task: str
+    distance: float
+    voted: bool = False
+    used: bool = False
+    trajectory: str = ""
+    """The whole trajectory as text to read; empty for those that were not used."""
+
+
+class ExemplarsView(Record):
+    """Exemplars: what was asked of the memory, and what came of it."""
+
+    query: str = ""
+    embedding: str = ""
+    family: str = ""
+    votes: tuple[tuple[str, int], ...] = ()
+    threshold: float | None = None
+    rows: tuple[ExemplarRow, ...] = ()
+    """Used ones first, then the nearest that were not."""
+    why: str = ""
+    recalled_at: int = 0
+    """The step at which they were recalled."""
+    progress: str = ""
+    """Such as ``embedding 40 of 200``, while the index is made."""
+    message: str = ""
+    """In place of the rest: why there is none."""
 
 
 class ObservationView(Record):
@@ -187,6 +399,14 @@ class ObservationView(Record):
     clean: str = ""
     clean_elements: int = 0
     clean_tokens: int = 0
+    abstraction: str = ""
+    """How the clean observation was made, in words."""
+    problem: str = ""
+    """Why it was not made as it should have been, and what was done instead."""
+    kept: tuple[Ref, ...] = ()
+    """The elements that were kept, to be marked in the page; empty where all were."""
+    code: str = ""
+    """The parser that the LLM wrote, where it did."""
     html: str = ""
     reused: bool = False
 
@@ -243,6 +463,8 @@ class StepView(Record):
     permissible: PermissibleView = PermissibleView()
     action: ActionView = ActionView()
     stack: StackView = StackView()
+    plan: PlanView = PlanView()
+    exemplars: ExemplarsView = ExemplarsView()
     observation: ObservationView = ObservationView()
     calls: tuple[CallView, ...] = ()
     screenshot: ScreenshotView = ScreenshotView()

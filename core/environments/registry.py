@@ -1,16 +1,17 @@
 """All environments of a session: every task by its id, and the environment that opens and judges it."""
 
 import difflib
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.environments.miniwob import MiniWob
+from core.environments.own_tasks import OwnTasks
 from core.environments.protocol import Environment
-from core.environments.task_file import TaskFile
 from core.environments.web import OPEN_TASK, OpenWeb
-from core.environments.webarena import WebArena
 from core.errors import DataError, UsageError
 from core.task import Task
+from core.task_source import TaskSource
 
 NEAREST = 4
 
@@ -23,60 +24,104 @@ class Environments:
         *,
         task_files: Sequence[Path] = (),
         webarena: Sequence[Path] = (),
+        remembered_task_files: Sequence[Path] = (),
+        remembered_webarena: Sequence[Path] = (),
+        strict: bool = True,
         webarena_sites: Mapping[str, str] | None = None,
         time_limit: bool = False,
     ) -> None:
-        """Read all files at once; raises DataError that lists every problem of every file.
+        """Read all files at once, those that were asked for and those that the settings remember.
 
-        `webarena_sites` gives the addresses of the sites (``SHOPPING`` to
-        ``http://…``) and, beside them, what their judges need; None takes them
-        from the process's environment.
+        Raises DataError that lists every problem of every file asked for; what
+        is wrong with a remembered one, or with any where not `strict`, stands
+        in `sources`. `webarena_sites` gives the addresses of the sites
+        (``SHOPPING`` to ``http://…``) and, beside them, what their judges
+        need; None takes them from the process's environment.
         """
         self._web = OpenWeb()
-        members: list[Environment] = [MiniWob(time_limit=time_limit), self._web]
-        problems: list[str] = []
-        for path in task_files:
-            try:
-                members.append(TaskFile.read(path))
-            except DataError as error:
-                problems.append(str(error))
-        if webarena:
-            try:
-                members.append(WebArena.read(webarena, sites=webarena_sites))
-            except DataError as error:
-                problems.append(str(error))
-        self._members: dict[str, Environment] = {}
-        for member in members:
-            if member.id in self._members:
-                problems.append(
-                    f'Two environments are called "{member.id}": give the task file another `name`.'
-                )
-            self._members[member.id] = member
-        if problems:
+        self._built_in: tuple[Environment, ...] = (MiniWob(time_limit=time_limit), self._web)
+        self._changing = threading.Lock()
+        self._own = OwnTasks(taken={member.id for member in self._built_in}, webarena_sites=webarena_sites)
+        self._own.begin(
+            (
+                *(TaskSource(path=path, kind="tasks", given=True) for path in task_files),
+                *(TaskSource(path=path, kind="webarena", given=True) for path in webarena),
+                *(TaskSource(path=path, kind="tasks", remembered=True) for path in remembered_task_files),
+                *(TaskSource(path=path, kind="webarena", remembered=True) for path in remembered_webarena),
+            )
+        )
+        problems = [source.problem for source in self._own.sources if source.given and source.problem]
+        if strict and problems:
             raise DataError("\n".join(problems))
-        self._tasks: dict[str, Task] | None = None
+        self._join()
 
     @property
     def members(self) -> tuple[Environment, ...]:
         """The environments, in the order their tasks are listed."""
         return tuple(self._members.values())
 
+    @property
+    def sources(self) -> tuple[TaskSource, ...]:
+        """The user's files and folders of tasks, with what is wrong with them."""
+        return self._own.sources
+
+    def refresh(self, task: str = "") -> bool:
+        """Read the user's files that have changed; return whether anything is different now.
+
+        Where `task` is given and is not one of theirs, nothing is read. May
+        block on the disk, and may be called from any thread.
+        """
+        if task.strip().partition("/")[0] in {member.id for member in self._built_in}:
+            return False
+        with self._changing:
+            changed = self._own.refresh()
+            if changed:
+                self._join()
+            return changed
+
+    def add_file(self, path: Path) -> TaskSource:
+        """Add a task file or WebArena's configuration, told apart by what is in it, or read it anew.
+
+        Raises DataError where it cannot be used; everything is as it was then.
+        May block on the disk, and may be called from any thread.
+        """
+        with self._changing:
+            source = self._own.add(path)
+            self._join()
+            return source
+
+    def remove_file(self, path: Path) -> TaskSource:
+        """Leave out the tasks of a file; a run that is under way on one of them goes on."""
+        with self._changing:
+            source = self._own.remove(path)
+            self._join()
+            return source
+
+    def set_remembered(self, path: Path, remembered: bool) -> None:
+        """Note whether the settings name the file at this path."""
+        with self._changing:
+            self._own.set_remembered(path, remembered)
+
     def tasks(self) -> tuple[Task, ...]:
         """Return all tasks, environment by environment."""
-        return tuple(self._by_id().values())
+        return tuple(self._tasks.values())
 
     def find(self, id: str, *, url: str = "", instruction: str = "") -> Task:
         """Return the task of that id; raises UsageError that names the nearest ids.
 
         `web/open` takes its `url` and `instruction` from here; any other task
-        refuses them.
+        refuses them. Raises DataError for a task of a file that was damaged
+        since it was read.
         """
         wanted = id.strip()
         if wanted == OPEN_TASK:
             return self._web.task(url, instruction) if url or instruction else self._web.tasks()[0]
-        task = self._by_id().get(wanted)
+        task = self._tasks.get(wanted)
         if task is None:
             raise UsageError(f'There is no task "{wanted}"; {self._nearest(wanted)}.')
+        source = self._own.source_of(wanted)
+        if source is not None and source.problem:
+            raise DataError(source.problem)
         if url or instruction:
             raise UsageError(
                 f"{wanted} brings its own URL and instruction: leave yours out, or use {OPEN_TASK} for them."
@@ -97,13 +142,13 @@ class Environments:
         for member in self._members.values():
             await member.close()
 
-    def _by_id(self) -> dict[str, Task]:
-        if self._tasks is None:
-            self._tasks = {task.id: task for member in self._members.values() for task in member.tasks()}
-        return self._tasks
+    def _join(self) -> None:
+        members = {member.id: member for member in (*self._built_in, *self._own.members)}
+        self._tasks = {task.id: task for member in members.values() for task in member.tasks()}
+        self._members = members
 
     def _nearest(self, wanted: str) -> str:
-        tasks = list(self._by_id())
+        tasks = list(self._tasks)
         name = wanted.rpartition("/")[2].lower()
         whole = difflib.get_close_matches(wanted, tasks, n=NEAREST, cutoff=0.6)
         short = {task.rpartition("/")[2].lower(): task for task in reversed(tasks)}

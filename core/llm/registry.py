@@ -148,10 +148,11 @@ class LLMs:
         return await check_endpoint(self.get(name))
 
     async def close(self) -> None:
-        """Close every LLM that was made."""
+        """Close every LLM that was made, but for the person, who may be answering to another registry."""
         made, self._made = self._made, {}
         for llm in made.values():
-            await llm.close()
+            if llm is not self.person:
+                await llm.close()
 
     def _make(self, name: str) -> LLM:
         if name in self._factories:

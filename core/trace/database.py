@@ -5,7 +5,7 @@ What the tables are is left to `core.trace.migrations`.
 
 import sqlite3
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -101,9 +101,6 @@ class TraceDatabase:
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         return self._database.execute(sql, parameters)
-
-    def execute_many(self, sql: str, rows: Iterable[Parameters]) -> None:
-        self._database.conn.executemany(sql, rows)
 
     def close(self) -> None:
         """Close the file; calling it again does nothing."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from core.agent.records import CallRecord, Observed, PhaseRecord
 from core.browser.host import BrowserEvent
 from core.debugger.snapshots import LogLine
-from core.errors import TraceError
+from core.errors import NotInTraceError, TraceError
 from core.llm.protocol import Usage
 from core.model import Record
 from core.observation import Observation
@@ -78,13 +78,13 @@ def count_runs(database: TraceDatabase, query: str) -> int:
 def run_row(database: TraceDatabase, run: int, living: Callable[[str], bool]) -> RunRow:
     row = database.row(f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE run = ?", (run,))
     if row is None:
-        raise TraceError(_no_run(database, run))
+        raise NotInTraceError(_no_run(database, run))
     return _run_row(database, row, living)
 
 
 def require_run(database: TraceDatabase, run: int) -> None:
     if database.row("SELECT 1 FROM runs WHERE run = ?", (run,)) is None:
-        raise TraceError(_no_run(database, run))
+        raise NotInTraceError(_no_run(database, run))
 
 
 def preset_text(database: TraceDatabase, blobs: Blobs, run: int) -> str:
@@ -102,7 +102,7 @@ def steps(database: TraceDatabase, run: int) -> tuple[StepRow, ...]:
 def step(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> StepDetail:
     row = database.row(f"SELECT id, {_STEP_COLUMNS} FROM steps WHERE run = ? AND number = ?", (run, number))
     if row is None:
-        raise TraceError(_no_step(database, run, number))
+        raise NotInTraceError(_no_step(database, run, number))
     key = row.pop("id")
     return StepDetail(
         row=_valid(database, StepRow, row),

@@ -93,12 +93,25 @@ class StepRow(Record):
     seconds_in_llm: float = 0.0
 
 
+InterventionKind = Literal[
+    "edit",  # the next action, by its arguments
+    "replace",  # the next action, by one of another kind
+    "skip",  # the next action was left out
+    "ask again",  # the proposal was thrown away
+    "answer",  # in the LLM's place
+    "llm",  # another LLM was chosen
+    "preset",  # another preset was chosen
+    "handover",  # the person had the page
+    "end",  # how the run ended
+]
+
+
 class Intervention(Record):
     """Something a person changed in a run."""
 
     run: int
     step: int
-    kind: Literal["edit", "replace", "skip", "answer", "end", "handover"]
+    kind: InterventionKind
     who: str
     when: float
     """Seconds since the epoch."""

@@ -181,7 +181,7 @@ class TraceStore:
         return self._read(lambda: reading.count_runs(self._database, query))
 
     def run(self, run: int) -> RunRow:
-        """Raises TraceError that names the nearest runs where there is no such run."""
+        """Raises NotInTraceError that names the nearest runs where there is no such run."""
         return self._read(lambda: reading.run_row(self._database, run, self._lives))
 
     def preset_text(self, run: int) -> str:
@@ -193,7 +193,10 @@ class TraceStore:
         return self._read(lambda: reading.steps(self._database, run))
 
     def step(self, run: int, number: int) -> StepDetail:
-        """Return everything stored of a step, its records in the order of the phases."""
+        """Return everything stored of a step, its records in the order of the phases.
+
+        Raises NotInTraceError that names the steps there are where there is no such step.
+        """
         return self._read(lambda: reading.step(self._database, self._blobs, run, number))
 
     def calls(self, run: int) -> tuple[CallRecord, ...]:

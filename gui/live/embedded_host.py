@@ -9,6 +9,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, 
 from PySide6.QtGui import QImage, QImageWriter
 
 from core.browser.host import BrowserEvent, TabId
+from core.browser.profiles import profile_names
 from gui.live.page_area import PageArea
 
 T = TypeVar("T")
@@ -61,6 +62,9 @@ class EmbeddedHost:
 
     async def open_profile(self, name: str | None) -> TabId:
         return await self._ask(lambda: self._area.open_profile(name))
+
+    def profiles(self) -> tuple[str, ...]:
+        return profile_names(self._area.profiles)
 
     async def open_tab(self) -> TabId:
         return await self._ask(self._area.open_tab)

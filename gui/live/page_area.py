@@ -24,7 +24,8 @@ class PageArea(QWidget):
     ) -> None:
         super().__init__(parent)
         self._accept = accept_dialogs
-        self._profiles = profiles or f"{_app_data()}/profiles"
+        self.profiles = profiles or f"{_app_data()}/profiles"
+        """The folder of the named profiles."""
         self._profile: QWebEngineProfile | None = None
         self._kept: dict[str, QWebEngineProfile] = {}
         self._announce: Announce = lambda event: None
@@ -77,7 +78,7 @@ class PageArea(QWidget):
     def _named(self, name: str) -> QWebEngineProfile:
         # The engine wants one profile object a folder: it is kept until the end.
         if name not in self._kept:
-            folder = str(profile_folder(self._profiles, name))
+            folder = str(profile_folder(self.profiles, name))
             profile = QWebEngineProfile(name, self)
             profile.setPersistentStoragePath(folder)
             profile.setCachePath(f"{folder}/cache")

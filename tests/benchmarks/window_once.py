@@ -36,7 +36,7 @@ def pss_mb() -> float:
 def main() -> None:
     started, task, seed, database = float(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
     sys.argv = sys.argv[:1]
-    from core.cli.window import WindowArguments, make_desk, make_session
+    from core.cli.window import WindowArguments, make_desk, make_session, make_task_desk
     from core.settings import load_settings
     from gui.application import Application
 
@@ -45,7 +45,8 @@ def main() -> None:
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
-    session = make_session(settings, application.host)
+    opening = WindowArguments(task=task, seed=seed, chosen=True)
+    session = make_session(settings, application.host, opening)
     figures: dict[str, object] = {"stalls_ms": []}
     state = {"asked": False}
 
@@ -71,8 +72,7 @@ def main() -> None:
     timer = QTimer()
     timer.timeout.connect(look)
     timer.start(5)
-    opening = WindowArguments(task=task, seed=seed, chosen=True)
-    application.show_window(session, make_desk(session, settings), opening)
+    application.show_window(session, make_desk(session, settings), make_task_desk(session), opening)
     print(json.dumps(figures))
 
 

@@ -143,6 +143,15 @@ class TestSaving:
         save_settings({"theme": None, "llms.none.model": None}, environ=environ)
         assert path.read_text() == 'llm = "a"\n'
 
+    def test_a_list_keeps_the_comments_of_the_entries_that_stay(self, environ, write):
+        path = write('task_files = [\n  "/a",  # first\n  "/b",\n]\n\n[llms.fast]\nmodel = "m"\n')
+        save_settings({"task_files": ["/a", "/c"], "webarena": ["/w"]}, environ=environ)
+        assert '"/a",  # first' in path.read_text()
+        settings = load_settings(environ=environ)
+        assert [str(one) for one in settings.task_files] == ["/a", "/c"]
+        assert [str(one) for one in settings.webarena] == ["/w"]
+        assert settings.llms["fast"].model == "m"
+
     @pytest.mark.parametrize("change", [{"max_steps": 0}, {"api_key": "sk-1"}, {"llms.fast.key": "sk-1"}])
     def test_what_is_not_valid_is_not_written(self, environ, write, change):
         path = write('llm = "a"\n')

@@ -112,7 +112,7 @@ def test_a_run_is_exported_to_one_file(trace, form):
     ("words", "said"),
     [
         (("show", "3"), "3"),
-        (("show", "1", "--step", "9"), "no step 9; its steps are 1 to 1"),
+        (("show", "1", "--step", "9"), "no step 9; its only step is 1"),
         (("show", "2", "--step", "1"), "it has no steps"),
         (("show", "x"), "integer"),
         (("export", "3", "-o", "x.html"), "3"),

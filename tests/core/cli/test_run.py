@@ -258,3 +258,21 @@ def test_a_killed_process_loses_nothing_that_was_sealed(cli, llm_server, tmp_pat
     assert [step.sealed for step in store.steps(1)] == [True, True, False]
     assert store.run(1).outcome == "interrupted"
     store.close()
+
+
+def test_a_trace_that_takes_no_more_has_the_code_3_and_the_run_is_found_interrupted(cli, llm_server):
+    TraceStore.open(cli.db).close()
+    database = sqlite3.connect(cli.db)
+    full = "BEGIN SELECT RAISE(ABORT, 'no more'); END"
+    database.execute(f"CREATE TRIGGER one BEFORE INSERT ON phases WHEN new.phase = 'decide' {full}")
+    database.execute(f"CREATE TRIGGER two BEFORE UPDATE OF outcome ON runs {full}")
+    llm_server.script(on('button "ONE"'))
+    done = cli(*cli.run("--task", "miniwob/click-test-2"))
+    assert (done.code, done.json["outcome"], done.json["steps"]) == (3, "error", 1), done.err
+    assert "traces.db" in done.json["error"]
+    assert "Traceback" not in done.err
+    database.execute("DROP TRIGGER one")
+    database.execute("DROP TRIGGER two")
+    database.close()
+    assert [row["outcome"] for row in cli("runs", "--json").json] == ["interrupted"]
+    assert cli("show", 1).code == 0

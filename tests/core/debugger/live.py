@@ -118,7 +118,7 @@ def live_session(folder: Path, settings: Settings, config: Path, executable: str
     async def open_it() -> Workshop:
         return await open_workshop(
             settings,
-            ChromiumHost(path),
+            ChromiumHost(path, profiles=str(settings.database.parent / "profiles")),
             llms=llms_for(settings),
             environments=Environments(),
             config=config,

@@ -284,7 +284,9 @@ def test_an_unfinished_step_says_how_far_it_came(store, path):
     write_step(store, run, 1)
     write_step(store, run, 2, until="decide")
     document = BeautifulSoup(export_html(store, run), "lxml")
-    assert "not finished: decide was the last phase stored" in text_of(document.find(id="step-2"))
+    told = text_of(document.find(id="step-2"))
+    assert "not finished: decide was the last phase stored" in told
+    assert "0 ms in the LLM" not in told
 
 
 def test_a_run_without_steps_says_so(store):

@@ -1,0 +1,203 @@
+"""What a person puts right in a run: the next action, an answer in the LLM's place, the page itself.
+
+Everything here runs in the worker's loop. What was changed is stored with
+both versions before it holds.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from core.action import Action, parse_action
+from core.agent.loop import AgentRun
+from core.browser.page import PageGone
+from core.debugger.driving import Driver
+from core.debugger.publisher import needs_action
+from core.debugger.snapshots import Picked
+from core.debugger.workshop import Workshop
+from core.errors import ActionError, ActionSyntaxError, BrowserError
+from core.llm.encode import as_json, as_lines, as_tool_call
+from core.llm.protocol import LLMRequest
+from core.observation import Box
+from core.trace.records import Intervention, InterventionKind
+
+
+class Corrections:
+    """Carries out a person's corrections on the run of a driver, which then goes on or says why not."""
+
+    def __init__(self, driver: Driver, workshop: Callable[[], Workshop], who: str) -> None:
+        """`workshop` raises UsageError where there is none yet; `who` is what the trace calls the person."""
+        self._driver = driver
+        self._workshop = workshop
+        self._who = who
+        self._question: LLMRequest | None = None
+
+    def store(self, kind: InterventionKind, before: str, after: str) -> None:
+        """Store what a person changed in the step under way."""
+        run = self._driver.agent_run
+        assert run is not None
+        run.store.save_intervention(
+            Intervention(
+                run=run.state.run,
+                step=run.state.number,
+                kind=kind,
+                who=self._who,
+                when=time.time(),
+                before=before,
+                after=after,
+            )
+        )
+
+    # The next action
+
+    def edit(self, text: str) -> None:
+        """Put this action in place of the next one, or show why it cannot be taken."""
+        run = self._reviewing()
+        action = self._permissible_action(run, text) if run is not None else None
+        if run is None or action is None:
+            return
+        pending = run.state.pending
+        if action == pending.action:
+            self._driver.publish_step(run)
+            return
+        same_kind = pending.proposed is not None and pending.proposed.kind == action.kind
+        kind: Literal["edit", "replace"] = "edit" if same_kind else "replace"
+        self.store(kind, _words(pending.action), str(action))
+        pending.action, pending.problem = action, ""
+        pending.origin = "agent" if action == pending.proposed else "person"
+        run.state.queue.clear()
+        self._driver.set_mode("waiting", self._driver.gate_message(run))
+        self._driver.publish_step(run)
+
+    def skip(self) -> None:
+        """Leave the step under review without an action."""
+        run = self._reviewing()
+        if run is None:
+            return
+        pending = run.state.pending
+        self.store("skip", _words(pending.action), "")
+        pending.skip, pending.origin = True, "person"
+        run.state.queue.clear()
+        self._driver.go("step")
+
+    def ask_again(self) -> None:
+        """Throw the proposal away and ask the LLM once more."""
+        run = self._reviewing()
+        if run is None:
+            return
+        self.store("ask again", _words(run.state.pending.action), "")
+        run.decide_again()
+        self._driver.go("review")
+
+    def _reviewing(self) -> AgentRun | None:
+        driver = self._driver
+        run = driver.agent_run
+        if driver.session.handed_over:
+            driver.change(message="You have the page: give it back first (F6).")
+            return None
+        if run is None or run.ended or driver.busy or run.next_phase != "review":
+            driver.change(message="There is no action to change now: step to the next one (F10).")
+            return None
+        return run
+
+    def _permissible_action(self, run: AgentRun, text: str) -> Action | None:
+        """Return the action a person wrote, or None with the problem shown."""
+        try:
+            action = parse_action(text)
+        except ActionSyntaxError as error:
+            self._driver.show_problem(str(error))
+            return None
+        problem = run.state.permissible.problem(action)
+        if problem:
+            self._driver.show_problem(problem)
+            return None
+        return action
+
+    # An answer in the LLM's place
+
+    def on_question(self, request: LLMRequest | None) -> None:
+        """Put a question to the person; None withdraws it."""
+        self._question = request
+        self._driver.send_question(request)
+        if request is not None:
+            self._driver.set_mode("answering", "You are the LLM: choose an action, or point at one.")
+        elif self._driver.session.mode == "answering":
+            self._driver.set_mode("running")
+
+    def answer(self, thought: str, text: str) -> None:
+        """Answer the open question in the form it asks for, or show why the action cannot be taken."""
+        request, run = self._question, self._driver.agent_run
+        if request is None or run is None:
+            self._driver.change(message="No question is open.")
+            return
+        person = self._workshop().llms.person
+        if not needs_action(request):
+            self.store("answer", "", thought)
+            person.answer(thought)
+            return
+        action = self._permissible_action(run, text)
+        if action is None:
+            return
+        self.store("answer", "", str(action))
+        if request.tools:
+            person.answer(thought, (as_tool_call(action),))
+        elif run.state.preset.reply_format == "json":
+            person.answer(as_json(thought, (action,)))
+        else:
+            person.answer(as_lines(" ".join(thought.split()), (action,)))
+
+    # The live page
+
+    async def hand_over(self, on: bool) -> None:
+        """Let the person's mouse and keys reach the page, or take it back and go on with it as they left it.
+
+        An episode that they ended in the page ends the run.
+        """
+        driver = self._driver
+        if on == driver.session.handed_over:
+            return
+        if on and driver.busy:
+            driver.change(message="Pause first: the agent is acting.")
+            return
+        run = driver.agent_run
+        if run is None or run.ended:
+            driver.change(handed_over=on)
+            return
+        url = await self._current_url(follow=not on)
+        self.store("handover", url if on else "", "" if on else url)
+        driver.change(handed_over=on)
+        if on:
+            return
+        if await run.check_ended():
+            driver.ended(run)
+            return
+        run.look_again()
+        driver.go("decide")
+
+    async def _current_url(self, *, follow: bool) -> str:
+        """Return the address of the current tab, of the one the person went to with `follow`."""
+        tabs = self._workshop().tabs
+        try:
+            if follow:
+                await tabs.follow()
+            return await tabs.current.url()
+        except (PageGone, BrowserError, ActionError):
+            return ""  # The page is gone: reading it brings it back, or says why not.
+
+    async def point(self, x: float, y: float, *, final: bool) -> None:
+        """Announce which element lies at this point of the viewport."""
+        found = None
+        if self._driver.agent_run is not None:
+            try:
+                found = await self._workshop().tabs.current.element_at(x, y)
+            except (PageGone, ActionError, BrowserError):
+                found = None
+        if found is None:
+            self._driver.picked.send(Picked(ref=None, final=final))
+        else:
+            box = Box.model_validate(found["box"])
+            self._driver.picked.send(Picked(ref=found["ref"], label=found["label"], box=box, final=final))
+
+
+def _words(action: Action | None) -> str:
+    return "" if action is None else str(action)

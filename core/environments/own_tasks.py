@@ -1,0 +1,262 @@
+"""The user's own files of tasks: read, read again after an edit, added, and taken out.
+
+A file that is damaged by an edit keeps the tasks it had, beside the sentence
+that says what is wrong with it. Everything here may block on the disk; two
+calls that change something must not overlap (core/environments/registry.py
+sees to that).
+"""
+
+import json
+import os
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from core.environments.file_problems import SourceText
+from core.environments.protocol import Environment
+from core.environments.task_file import TaskEntry, TaskFile
+from core.environments.webarena import WebArena
+from core.environments.webarena_config import WebArenaConfig, read_configs
+from core.errors import DataError, UsageError
+from core.task_source import SourceKind, TaskSource
+
+Content = TaskFile | tuple[WebArenaConfig, ...]
+Stamp = tuple[tuple[str, int, int, int], ...]
+"""Name, inode, time of change and size of each file; nothing where they cannot be told."""
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A source with what was read of it; nothing before it was ever read."""
+
+    source: TaskSource
+    content: Content | None = None
+    stamp: Stamp = ()
+
+
+class OwnTasks:
+    """The files and folders in use, and the environments made of them."""
+
+    def __init__(
+        self, *, taken: Collection[str] = (), webarena_sites: Mapping[str, str] | None = None
+    ) -> None:
+        """`taken` are the ids of environments that no task file may have."""
+        self._taken = frozenset(taken)
+        self._sites = webarena_sites
+        self._held: tuple[_Held, ...] = ()
+        self._members: tuple[Environment, ...] = ()
+
+    @property
+    def sources(self) -> tuple[TaskSource, ...]:
+        return tuple(one.source for one in self._held)
+
+    @property
+    def members(self) -> tuple[Environment, ...]:
+        """One environment for each task file, then one for all of WebArena's."""
+        return self._members
+
+    def source_of(self, task: str) -> TaskSource | None:
+        """Return the source that the task of this id comes from."""
+        return next((source for source in self.sources if task in source.tasks), None)
+
+    def begin(self, sources: Sequence[TaskSource]) -> None:
+        """Read these; each that cannot be read says so in its `problem`."""
+        self._hold(self._read_again(_Held(source) for source in _merged(sources)))
+
+    def refresh(self) -> bool:
+        """Read anew what has changed or had a problem; return whether anything is different now."""
+        before, now = self._held, self._read_again(self._held)
+        changed = [(one.source, one.content) for one in before] != [(one.source, one.content) for one in now]
+        if changed:
+            self._hold(now)
+        return changed
+
+    def add(self, path: Path) -> TaskSource:
+        """Read a file or folder and use it, in place of what was read of it before.
+
+        Raises DataError where it cannot be used; everything is as it was then.
+        """
+        path = absolute(path)
+        others = tuple(one for one in self._held if one.source.path != path)
+        before = next((one.source for one in self._held if one.source.path == path), None)
+        stamp = _stamp(path)
+        kind = kind_of(path)
+        content = _read(path, kind)
+        problem = self._clash(path, content, others)
+        if problem:
+            raise DataError(problem)
+        source = before or TaskSource(path=path, kind=kind)
+        added = _filled(_Held(source.model_copy(update={"kind": kind})), content, stamp)
+        at = next((at for at, one in enumerate(self._held) if one.source.path == path), len(others))
+        self._hold((*others[:at], added, *others[at:]))
+        return added.source
+
+    def remove(self, path: Path) -> TaskSource:
+        """Use a source no more; raises UsageError where there is none at this path."""
+        path = absolute(path)
+        gone = next((one.source for one in self._held if one.source.path == path), None)
+        if gone is None:
+            raise UsageError(f"{path} is not in the list of task files; it was taken out before.")
+        # What clashed with it can be used now.
+        self._hold(self._read_again(one for one in self._held if one.source.path != path))
+        return gone
+
+    def set_remembered(self, path: Path, remembered: bool) -> None:
+        """Note whether the settings name the source at this path."""
+        path = absolute(path)
+        update = {"remembered": remembered}
+        self._held = tuple(
+            replace(one, source=one.source.model_copy(update=update)) if one.source.path == path else one
+            for one in self._held
+        )
+
+    def _read_again(self, held: Iterable[_Held]) -> tuple[_Held, ...]:
+        done: list[_Held] = []
+        for one in held:
+            stamp = _stamp(one.source.path)
+            if one.content is not None and stamp and stamp == one.stamp and not one.source.problem:
+                done.append(one)
+                continue
+            try:
+                content = _read(one.source.path, one.source.kind)
+                problem = self._clash(one.source.path, content, done)
+            except DataError as error:
+                problem = str(error)
+            if problem:
+                done.append(replace(one, source=one.source.model_copy(update={"problem": problem})))
+            else:
+                done.append(_filled(one, content, stamp))
+        return tuple(done)
+
+    def _clash(self, path: Path, content: Content, others: Iterable[_Held]) -> str:
+        if isinstance(content, TaskFile) and content.id in self._taken:
+            return (
+                f'{path} cannot be used: the name "{content.id}" belongs to tasks of Backstep\'s own; '
+                "give the task file another `name`."
+            )
+        return _clash(path, content, others)
+
+    def _hold(self, held: Sequence[_Held]) -> None:
+        files = [one.content for one in held if isinstance(one.content, TaskFile)]
+        configs = [config for one in held if isinstance(one.content, tuple) for config in one.content]
+        webarena = [WebArena(configs, self._sites)] if configs else []
+        self._held, self._members = tuple(held), (*files, *webarena)
+
+
+def absolute(path: Path) -> Path:
+    """Return `path` as it is compared: absolute, without ``~`` and ``..``; links stay as they are."""
+    return Path(os.path.abspath(path.expanduser()))
+
+
+def kind_of(path: Path) -> SourceKind:
+    """Tell a task file from WebArena's configuration by what is in it; raises DataError where it is neither."""
+    if path.is_dir():
+        return "webarena"
+    data = _parsed(path)
+    if isinstance(data, dict) and "tasks" in data:
+        return "tasks"
+    first = next(iter(data), None) if isinstance(data, list) else data
+    if not isinstance(first, dict):
+        raise DataError(
+            f"{path} holds no tasks: a task file has [[tasks]] or a list of tasks, and WebArena's "
+            "configuration is a task or a list of them."
+        )
+    of_task_file = len(first.keys() & TaskEntry.model_fields.keys())
+    of_webarena = len(first.keys() & WebArenaConfig.model_fields.keys())
+    return "webarena" if of_webarena > of_task_file else "tasks"
+
+
+def _parsed(path: Path) -> Any:
+    text = SourceText.read(path).text
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise DataError(f"{path} cannot be read: it is nested too deep.") from error
+    except json.JSONDecodeError as error:
+        json_problem = str(error)
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise DataError(f"{path} cannot be read: it is nested too deep.") from error
+    except tomllib.TOMLDecodeError as error:
+        is_json = path.suffix.lower() != ".toml" and text.lstrip()[:1] in ("{", "[")
+        reason = f"valid JSON: {json_problem}" if is_json else f"valid TOML: {error}"
+        raise DataError(f"{path} holds no tasks that can be read: it is not {reason}") from error
+
+
+def _merged(sources: Iterable[TaskSource]) -> tuple[TaskSource, ...]:
+    """Return each path once; the first decides how it is read."""
+    found: dict[Path, TaskSource] = {}
+    for source in sources:
+        path = absolute(source.path)
+        known = found.get(path, source)
+        found[path] = known.model_copy(
+            update={
+                "path": path,
+                "given": known.given or source.given,
+                "remembered": known.remembered or source.remembered,
+            }
+        )
+    return tuple(found.values())
+
+
+def _filled(one: _Held, content: Content, stamp: Stamp) -> _Held:
+    if isinstance(content, TaskFile):
+        title, ids = content.title, tuple(task.id for task in content.tasks())
+    else:
+        title, ids = "WebArena", tuple(_webarena_id(config) for config in content)
+    source = one.source.model_copy(update={"title": title, "tasks": ids, "problem": ""})
+    return _Held(source, content, stamp)
+
+
+def _webarena_id(config: WebArenaConfig) -> str:
+    return f"{WebArena.id}/{config.task_id}"
+
+
+def _read(path: Path, kind: SourceKind) -> Content:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise DataError(
+            f"{path} cannot be read: there is no such file or folder. Put it back, or take it out of the "
+            "list of task files."
+        ) from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+    try:
+        return TaskFile.read(path) if kind == "tasks" else read_configs([path])
+    except RecursionError as error:
+        raise DataError(f"{path} cannot be read: it is nested too deep.") from error
+
+
+def _clash(path: Path, content: Content, others: Iterable[_Held]) -> str:
+    """Return why `content` cannot stand beside the others, in a sentence, or nothing."""
+    for other in others:
+        there = other.source.path
+        if isinstance(content, TaskFile) and isinstance(other.content, TaskFile):
+            if content.id == other.content.id:
+                return (
+                    f'Two environments are called "{content.id}", by {there} and by {path}: '
+                    "give one of the task files another `name`."
+                )
+        elif isinstance(content, tuple) and isinstance(other.content, tuple):
+            known = {str(config.task_id) for config in other.content}
+            twice = [str(config.task_id) for config in content if str(config.task_id) in known]
+            if twice:
+                more = f" and {len(twice) - 1} more" if len(twice) > 1 else ""
+                return (
+                    f"{path} cannot be used beside {there}: both have WebArena's task {twice[0]}{more}; "
+                    "keep one of the two."
+                )
+    return ""
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        stats = [(file.name, file.stat()) for file in files]
+    except OSError:
+        return ()
+    return tuple((name, stat.st_ino, stat.st_mtime_ns, stat.st_size) for name, stat in stats)

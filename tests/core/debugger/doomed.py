@@ -1,0 +1,62 @@
+"""A headless run that is killed in the middle: ``python -m tests.core.debugger.doomed FOLDER LLM_URL PAGE PHASE``.
+
+Everything is real: loop, page, browser and trace. In the second step, when
+PHASE has done its work and nothing of it is stored yet, the process is gone.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from core.agent.records import PhaseRecord
+from core.agent.state import Budget
+from core.browser.chromium import ChromiumHost
+from core.debugger.headless import run_headless
+from core.debugger.workshop import open_workshop
+from core.environments.registry import Environments
+from core.settings import LLMSettings
+from core.trace.store import TraceStore
+from tests.core.stage import llms_for, need_chromium, settings_for
+
+
+class DeadlyStore:
+    """The real store, up to the moment it is asked to keep what the phase left."""
+
+    def __init__(self, store: TraceStore, phase: str) -> None:
+        self._store = store
+        self._phase = phase
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def save_phase(self, run: int, step: int, record: PhaseRecord) -> None:
+        if step == 2 and record.phase == self._phase:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._store.save_phase(run, step, record)
+
+
+async def main(folder: Path, llm_url: str, page: str, phase: str) -> None:
+    entry = LLMSettings(base_url=llm_url, model="test-model", attempts=1)
+    settings = settings_for(folder / "traces.db", llms={"test": entry})
+    llms = llms_for(settings)
+    environments = Environments()
+    workshop = await open_workshop(
+        settings, ChromiumHost(need_chromium()), llms=llms, environments=environments, config=folder
+    )
+    workshop.store = DeadlyStore(workshop.store, phase)  # type: ignore[assignment]
+    await run_headless(
+        workshop,
+        environments.find("web/open", url=page, instruction="Press Go."),
+        0,
+        preset="plain",
+        llm=llms.routed("test"),
+        budget=Budget(),
+        on_gate="allow",
+    )
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), *sys.argv[2:]))

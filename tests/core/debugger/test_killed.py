@@ -1,0 +1,68 @@
+"""What is left of a run when its whole process is killed, in each of the ten phases."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from core.agent.records import PHASES, Acted, Decided
+from core.trace.export import export_html, export_json
+from core.trace.store import TraceStore
+from tests.core.stage import need_chromium, on, page_file
+
+pytestmark = pytest.mark.browser
+
+
+def run_until_killed(folder, *words):
+    """Run the doomed program to its death, and take its browser with it."""
+    command = [sys.executable, "-m", "tests.core.debugger.doomed", str(folder), *words]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(folder)},
+    )
+    try:
+        assert process.wait(60) == -signal.SIGKILL, process.stdout.read().decode()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.stdout.close()
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_what_was_stored_before_the_kill_is_there_and_the_run_is_interrupted(llm_server, tmp_path, phase):
+    need_chromium()
+    llm_server.otherwise = on('button "Go"', thought="I press Go.")
+    page = page_file(tmp_path, "<button onclick='document.title += \"!\"'>Go</button>")
+    run_until_killed(tmp_path, llm_server.base_url, page, phase)
+
+    reader = TraceStore.open(tmp_path / "traces.db", read_only=True)
+    assert [row.outcome for row in reader.runs()] == ["interrupted"]
+    reader.close()
+
+    store = TraceStore.open(tmp_path / "traces.db")
+    assert store.recover() == (1,)
+    store.check()
+    row = store.run(1)
+    assert (row.outcome, row.error) == ("interrupted", "The program ended before the run did.")
+    first, second = store.step(1, 1), store.step(1, 2)
+    assert [step.sealed for step in store.steps(1)] == [True, False]
+    assert [record.phase for record in first.records] == list(PHASES)
+    assert first.row.outcome == "done"
+    # The phase under way is not there, each one before it is, with all that it names.
+    before = PHASES[: PHASES.index(phase)]
+    assert tuple(record.phase for record in second.records) == before
+    asked = 1 + (PHASES.index(phase) >= PHASES.index("decide"))
+    assert (row.llm_calls, [call.error for call in store.calls(1)]) == (asked, [""] * asked)
+    assert all(store.reply(call) is not None and store.prompt(call).messages for call in store.calls(1))
+    for record in second.records:
+        assert not isinstance(record, Decided) or record.proposal.thought == "I press Go."
+        assert not isinstance(record, Acted) or record.outcome == "done"
+    assert "Step 2" in export_html(store, 1)
+    assert '"outcome": "interrupted"' in export_json(store, 1)
+    store.close()

@@ -1,0 +1,55 @@
+"""Opening a task in a named profile, which keeps what pages store."""
+
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from core.browser.profiles import profile_names
+
+PAGE = """<title>Visits</title><p id="said"></p><script>
+localStorage.visits = Number(localStorage.visits || 0) + 1;
+said.textContent = "visit " + localStorage.visits;
+</script>"""
+
+
+@pytest.fixture
+def url(httpserver: HTTPServer) -> str:
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    return httpserver.url_for("/")
+
+
+def visit(live, url: str, profile: str) -> str:
+    live.open("web/open", url=url, instruction="Look.", profile=profile)
+    live.wait(lambda: live.step is not None and "visit" in live.step.observation.raw)
+    return live.step.observation.raw
+
+
+def test_a_named_profile_is_kept_and_offered_and_a_clean_one_knows_nothing(live, url):
+    assert "visit 1" in visit(live, url, "")
+    assert "visit 1" in visit(live, url, "work")
+    live.wait(lambda: "work" in live.catalogue.profiles)
+    assert "visit 1" in visit(live, url, "")
+    assert "visit 2" in visit(live, url, "work")
+
+
+def test_a_name_that_cannot_be_used_says_so(live, url):
+    live.session.open_task("web/open", 0, url=url, instruction="Look.", profile="../elsewhere")
+    assert "cannot name a profile" in live.wait_mode("failed").message
+
+
+def test_the_run_before_a_task_that_cannot_be_opened_is_listed_as_stopped(live):
+    live.open()
+    run = live.view.run
+    live.session.open_task("web/open", 0, url="http://127.0.0.1:9/", instruction="Go.")
+    live.wait_mode("failed")
+    live.wait(lambda: next(row for row in live.runs.runs if row.run == run).outcome == "stopped")
+
+
+def test_profiles_are_listed_by_name_without_what_cannot_name_one(tmp_path: Path):
+    for name in ("work", "shop", ".hidden"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a-file").write_text("")
+    assert profile_names(str(tmp_path)) == ("shop", "work")
+    assert profile_names(str(tmp_path / "missing")) == ()
+    assert profile_names("") == ()

@@ -53,21 +53,27 @@ class Scene:
     run_in_view: bool
     step_before: bool
     step_after: bool
+    plan_editable: bool
+    remedy_waits: bool
+    """A remedy can be fired."""
 
 
 def enabled(scene: Scene) -> dict[str, bool]:
     """Return which commands can be given, by name; those left out always can."""
     view = scene.session
-    reviewing = scene.editable and not scene.answering
+    acceptable = scene.editable and not view.handed_over
+    reviewing = acceptable and not scene.answering
     return {
         "step": can_step(view),
         "phase": can_step(view),
         "run": can_step(view) or can_pause(view),
         "stop": can_stop(view),
-        "accept": scene.editable,
+        "accept": acceptable,
         "ask_again": reviewing,
         "skip": reviewing,
-        "point": scene.pointing or (scene.editable and not view.handed_over),
+        "point": scene.pointing or acceptable,
+        "edit_plan": scene.plan_editable,
+        "fire_remedy": scene.remedy_waits,
         "handover": can_hand_over(view),
         "success": can_say_how_it_ended(view),
         "failure": can_say_how_it_ended(view),

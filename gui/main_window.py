@@ -1,23 +1,25 @@
 """The main window: panels in docks around the live page, wired to a session's commands."""
 
 import time
-from collections.abc import Callable
 
 from PySide6.QtCore import QSettings, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMainWindow, QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from core.debugger.commands import SessionCommands
-from core.debugger.snapshots import Catalogue, LogLine, PersonQuestion, Picked, SessionView, StepView
+from core.debugger.snapshots import (
+    Catalogue,
+    LivePageView,
+    LogLine,
+    PersonQuestion,
+    Picked,
+    SessionView,
+    StepView,
+)
 from core.permissible import PermissibleRow
-from gui.enabling import Scene, can_pause, enabled
+from gui.conduct import Conduct
 from gui.heartbeat import Heartbeat
-from gui.keys_dialog import KeysDialog
 from gui.page_stack import PageStack
-from gui.panels.log_panel import LogPanel
-from gui.panels.observation_panel import ObservationPanel
-from gui.panels.permissible_panel import PermissiblePanel
-from gui.panels.prompt_panel import PromptPanel
 from gui.relay import Relay
 from gui.remembered import OpenedTask, Remembered
 from gui.status_line import StatusLine
@@ -27,11 +29,11 @@ from gui.tool_bar import ToolBar
 from gui.widgets.dock import PanelDock
 from gui.window_actions import make_actions
 from gui.window_docks import PLACES, Docks
+from gui.window_frame import WindowFrame
 from gui.window_menus import Menus
 from gui.window_panels import Panels
 
 _LAYOUT_VERSION = 1
-_FIRST_SIZE = (1280, 800)
 _FIRST_PAINT_MS = 300
 """Stalls are measured from the first picture of the window on."""
 
@@ -62,14 +64,17 @@ class MainWindow(QMainWindow):
         self.remembered = Remembered(settings)
         self._session = SessionView()
         self._step: StepView | None = None
+        self._problems: frozenset[str] = frozenset()
+        """What is wrong with files, as the Log has it already."""
         self.theme.dress(self)
         self.setWindowTitle("Backstep")
         self.setMinimumSize(760, 480)
-        self.resize(*_FIRST_SIZE)
+        self.frame = WindowFrame(self)
         self.tasks = TaskOpening(commands, self.remembered, self.theme, self)
         self._build(page_area)
         self._connect_panels()
-        self._connect_actions()
+        self.conduct = Conduct(self)
+        self.conduct.connect_actions()
         self._relays = self._connect_commands()
         self.heartbeat = Heartbeat(self)
         self.heartbeat.stalled.connect(self._on_stalled)
@@ -79,6 +84,12 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(layout[0])
             self.restoreState(layout[1], _LAYOUT_VERSION)
         self._fresh_layout = layout is None
+
+    def show_at_first(self) -> None:
+        """Show the window as it was left, or at its first size where the screen has room for that."""
+        self.show()
+        if self.remembered.layout(_LAYOUT_VERSION) is None:
+            self.frame.fit_screen(self.screen().availableSize())
 
     def restore_choices(self, *, preset: str = "", llm: str = "") -> None:
         """Ask for the preset, LLM and pace of the last time; a name given here wins."""
@@ -110,7 +121,7 @@ class MainWindow(QMainWindow):
             self.addAction(action)
         panels = Panels(theme)
         self.runs, self.state, self.permissible = panels.runs, panels.state, panels.permissible
-        self.action, self.stack = panels.action, panels.stack
+        self.action, self.stack, self.plan = panels.action, panels.stack, panels.plan
         self.observation, self.prompt, self.calls, self.log = (
             panels.observation,
             panels.prompt,
@@ -149,6 +160,9 @@ class MainWindow(QMainWindow):
         self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
         self.page.pointing_changed.connect(self._refresh_actions)
         self.page.point_requested.connect(self._on_point)
+        self.plan.plan_edited.connect(self._on_plan_edited)
+        self.plan.remedy_fired.connect(self._on_remedy_fired)
+        self.plan.state_changed.connect(self._refresh_actions)
         self.page.handover_requested.connect(commands.set_handover)
         self.page.back_requested.connect(commands.show_now)
         self.page.messages.end_requested.connect(commands.end)
@@ -160,42 +174,6 @@ class MainWindow(QMainWindow):
         self.tasks.settings_wanted.connect(self.llm_settings_requested)
         self.tool_bar.search_wanted.connect(commands.search_runs)
         self.menus.pace_chosen.connect(self._on_pace)
-
-    def _connect_actions(self) -> None:
-        slots = {
-            "new_task": self.tasks.choose_task,
-            "again": self.tasks.open_again,
-            "next_seed": self.tasks.open_next_seed,
-            "export": self._on_export,
-            "quit": self.close,
-            "run": self._on_run,
-            "step": self._on_step,
-            "phase": self._on_phase,
-            "stop": self.commands.stop,
-            "previous": self._on_previous,
-            "next_recorded": self._on_next_recorded,
-            "now": self._on_escape,
-            "accept": self.action.accept,
-            "ask_again": self.commands.ask_again,
-            "skip": self.commands.skip,
-            "handover": self._on_handover,
-            "success": self._on_success,
-            "failure": self._on_failure,
-            "faster": self.menus.faster,
-            "slower": self.menus.slower,
-            "max_steps": self._on_max_steps,
-            "llm_settings": self.llm_settings_requested,
-            "search_runs": self.tool_bar.focus_search,
-            "find": self._on_find,
-            "reset_layout": self.docks.arrange,
-            "keys": self._on_keys,
-            "welcome": self.tasks.show_welcome,
-        }
-        for name, slot in slots.items():
-            self.actions_by_name[name].triggered.connect(slot)
-        point = self.actions_by_name["point"]
-        point.setCheckable(True)
-        point.triggered.connect(self.page.set_pointing)
 
     def _connect_commands(self) -> list[Relay]:
         commands = self.commands
@@ -220,21 +198,23 @@ class MainWindow(QMainWindow):
     def _show_catalogue(self, catalogue: Catalogue) -> None:
         self.tool_bar.show_catalogue(catalogue)
         self.tasks.show_catalogue(catalogue)
+        wrong = (*catalogue.problems, *(source.problem for source in catalogue.sources if source.problem))
+        new = [problem for problem in dict.fromkeys(wrong) if problem not in self._problems]
+        self._problems = frozenset(wrong)
         now = time.time()
         self.log.show_lines(
-            tuple(
-                LogLine(time=now, level="warning", source="files", text=problem)
-                for problem in catalogue.problems
-            )
+            tuple(LogLine(time=now, level="warning", source="files", text=problem) for problem in new)
         )
-        if catalogue.problems:
-            count = len(catalogue.problems)
-            title = "A file could not be read" if count == 1 else f"{count} files could not be read"
-            self.page.messages.say(title, f"{catalogue.problems[0]} The Log (Alt+-) has it all.")
+        if loud := [problem for problem in new if problem in catalogue.problems]:
+            title = "A file could not be read" if len(loud) == 1 else f"{len(loud)} files could not be read"
+            self.page.messages.say(title, f"{loud[0]} The Log (Alt+-) has it all.")
 
     @Slot(object)
     def _show_session(self, view: SessionView) -> None:
+        gone = view.run is None and self._session.run is not None
         self._session = view
+        if gone:
+            self._show_no_step()
         self.tasks.show_session(view)
         title = f"{view.task} · seed {view.seed} – Backstep" if view.task else "Backstep"
         self.setWindowTitle(title)
@@ -243,6 +223,7 @@ class MainWindow(QMainWindow):
         self.menus.show_pace(view.pace)
         self.page.show_session(view)
         self.action.show_session(view)
+        self.plan.show_session(view)
         self.runs.show_session(view)
         self._refresh_actions()
 
@@ -255,11 +236,18 @@ class MainWindow(QMainWindow):
         self.action.show_action(step.action)
         self.action.show_remarks(step.interventions, step.events)
         self.stack.show_stack(step.stack)
+        self.plan.show_plan(step.plan, live=step.live)
         self.observation.show_observation(step.observation)
         self.prompt.show_calls(step.calls)
         self.calls.show_calls(step.calls)
         self.runs.show_step(step)
         self._refresh_actions()
+
+    def _show_no_step(self) -> None:
+        """Take away what belongs to a run that is not under way any more."""
+        self._show_step(StepView(run=0, number=0))
+        self._step = None
+        self.page.show_live_page(LivePageView())
 
     @Slot(object)
     def _show_question(self, question: PersonQuestion | None) -> None:
@@ -276,85 +264,21 @@ class MainWindow(QMainWindow):
                 self.action.show_picked(one)
 
     def _refresh_actions(self) -> None:
-        recorded = self._step is not None and not self._step.live
-        scene = Scene(
-            session=self._session,
-            recorded=recorded,
-            editable=self.action.editable and not recorded,
-            answering=self.action.answering,
-            pointing=self.page.pointing,
-            message=self.page.messages.shown,
-            run_in_view=self._run_in_view() is not None,
-            step_before=self._neighbour(-1) is not None,
-            step_after=self._neighbour(1) is not None,
-        )
-        for name, on in enabled(scene).items():
-            self.actions_by_name[name].setEnabled(on)
-
-    def _run_in_view(self) -> int | None:
-        return self._step.run if self._step is not None else self._session.run
-
-    def _neighbour(self, offset: int) -> tuple[int, int] | None:
-        if self._step is None:
-            return None
-        return self.runs.neighbour(self._step.run, self._step.number, offset)
-
-    def _on_run(self) -> None:
-        if can_pause(self._session):
-            self.commands.pause()
-        else:
-            self._from_now(self.commands.run)
-
-    def _on_step(self) -> None:
-        self._from_now(self.commands.step)
-
-    def _on_phase(self) -> None:
-        self._from_now(self.commands.phase)
-
-    def _from_now(self, ask: Callable[[], None]) -> None:
-        """Go on from the step under way, with the action as it was edited."""
-        if self._step is not None and not self._step.live:
-            self.commands.show_now()
-            ask()
-        else:
-            self.action.settle(ask)
+        self.conduct.refresh(self._session, self._step)
 
     def _on_replace(self, row: PermissibleRow) -> None:
         self.docks.by_name["Next action"].show()
         self.docks.by_name["Next action"].raise_()
         self.action.show_row(row)
 
+    def _on_plan_edited(self, subtasks: tuple[str, ...], current: int) -> None:
+        self.commands.edit_plan(subtasks, current)
+
+    def _on_remedy_fired(self, number: int) -> None:
+        self.commands.fire_remedy(number)
+
     def _on_point(self, x: float, y: float, final: bool) -> None:
         self.commands.point(x, y, final=final)
-
-    def _on_handover(self) -> None:
-        self.commands.set_handover(not self._session.handed_over)
-
-    def _on_success(self) -> None:
-        self.commands.end(True)
-
-    def _on_failure(self) -> None:
-        self.commands.end(False)
-
-    def _on_previous(self) -> None:
-        if step := self._neighbour(-1):
-            self.commands.show_step(*step)
-
-    def _on_next_recorded(self) -> None:
-        if step := self._neighbour(1):
-            if step == (self._session.run, self._session.step):
-                self.commands.show_now()
-            else:
-                self.commands.show_step(*step)
-
-    def _on_escape(self) -> None:
-        if self.page.pointing:
-            self.page.set_pointing(False)
-        elif self._step is not None and not self._step.live:
-            self.commands.show_now()
-        else:
-            self.page.messages.dismiss()
-            self._refresh_actions()
 
     def _on_preset(self, name: str) -> None:
         self.remembered.preset = name
@@ -367,38 +291,6 @@ class MainWindow(QMainWindow):
     def _on_pace(self, seconds: float) -> None:
         self.remembered.pace = seconds
         self.commands.set_pace(seconds)
-
-    def _on_max_steps(self) -> None:
-        count, chosen = QInputDialog.getInt(
-            self, "Step limit", "Page actions after which a run ends:", self._session.max_steps, 1, 10_000
-        )
-        if chosen:
-            self.commands.set_max_steps(count)
-
-    def _on_export(self) -> None:
-        run = self._run_in_view()
-        if run is None:
-            return
-        path, form = QFileDialog.getSaveFileName(
-            self, f"Export run {run}", f"run-{run}.html", "One HTML file (*.html);;JSON (*.json)"
-        )
-        if path:
-            as_json = path.endswith(".json") or ("json" in form and not path.endswith(".html"))
-            suffix = ".json" if as_json else ".html"
-            self.commands.export_run(run, suffix[1:], path if path.endswith(suffix) else path + suffix)
-
-    def _on_find(self) -> None:
-        widget: QWidget | None = self.focusWidget()
-        while widget is not None and not hasattr(widget, "focus_search"):
-            widget = widget.parentWidget()
-        if widget is None or widget is self.tool_bar:
-            names = ("Observation", "Prompt", "Log", "Permissible actions")
-            widget = next((self.dock(name).widget() for name in names if self.docks.is_in_front(name)), None)
-        if isinstance(widget, ObservationPanel | PromptPanel | LogPanel | PermissiblePanel):
-            widget.focus_search()
-
-    def _on_keys(self) -> None:
-        KeysDialog(self.theme, list(self.actions_by_name.values()), self).open()
 
     def _on_hinted(self, title: str, hint: str) -> None:
         self.page.messages.say(title, hint)

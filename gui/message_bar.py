@@ -117,5 +117,6 @@ def _words(view: SessionView) -> tuple[str, str, str]:
         return "✓ Success", "good", f"{view.message}{reward}{answer}".strip()
     if view.success is False:
         return "✗ No success", "bad", f"{view.message}{reward}{answer}".strip()
-    asks = " Nobody judges this task: did the run do what was asked?" if not view.judged else ""
+    asked = view.judged or "say how it ended" in view.message
+    asks = "" if asked else " Nobody judges this task: did the run do what was asked?"
     return "The run has ended", "info", f"{view.message}{answer}{asks}".strip()

@@ -162,7 +162,7 @@ class PageStack(QWidget):
             words, tone = "Point at an element and click it; Esc ends pointing.", "agent"
             self.handover_button.setText("Hand over (F6)")
         elif view.run is None:
-            words, tone = "No page is open.", "agent"
+            words, tone = view.message if view.mode == "opening" else "No page is open.", "agent"
             self.handover_button.setText("Hand over (F6)")
         else:
             words, tone = "● The page is the agent's: your mouse and keys do not reach it.", "agent"

@@ -14,6 +14,8 @@ class OpenedTask(Record):
     seed: int = 0
     url: str = ""
     instruction: str = ""
+    profile: str = ""
+    """The browser profile that keeps logins; empty is a clean one."""
 
 
 class Remembered:

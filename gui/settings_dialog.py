@@ -23,6 +23,8 @@ from core.model import Record
 from gui.theme import Theme
 from gui.widgets.words import set_flag, set_tone
 
+_ASKING = "Asking the server…"
+
 
 class EndpointPreset(Record):
     """A known kind of server, offered beside the base URL."""
@@ -267,7 +269,7 @@ class SettingsDialog(QDialog):
                 form.addRow(label, within)
             field.setAccessibleName(words)
             label.setBuddy(field)
-        for edit in (self.name, self.model):
+        for edit in (self.name, self.model, self.key):
             edit.textChanged.connect(self._on_edited)
         for machine in (self.model, self.base_url):
             machine.setFont(theme.machine_font())
@@ -298,9 +300,10 @@ class SettingsDialog(QDialog):
             self._on_edited()
 
     def _on_test(self) -> None:
-        self.answer.setText("Asking the server…")
+        if self.answer.text() == _ASKING:
+            return  # A disabled button would give the focus to Close.
+        self.answer.setText(_ASKING)
         set_tone(self.answer, "dim")
-        self.test_button.setEnabled(False)
         self.test_requested.emit(self.form())
 
     def _on_edited(self) -> None:
@@ -313,6 +316,7 @@ class SettingsDialog(QDialog):
             "This server wants a key." if needs_key else "",
         ]
         self.hint.setText(" ".join(part for part in parts if part))
+        self.answer.clear()  # It was about what the fields held before.
         self._enable()
 
     def _enable(self) -> None:

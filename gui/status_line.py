@@ -50,10 +50,10 @@ class StatusLine(QStatusBar):
         """Replace what is on screen with `view`."""
         self.facts.setText(facts(view))
         self.doing.setText("" if view.mode in ("failed", "ended") else view.message)
-        self.saved.setText("✓ saved" if view.saved else "… saving")
+        self.saved.setText("✓ saved" if view.saved else "✗ not saved")
         self.saved.setToolTip(
             "Every sealed step is in the database"
             if view.saved
-            else "The step is being written to the database"
+            else "The database did not take the last change; what was saved before is kept"
         )
-        set_tone(self.saved, "good" if view.saved else "dim")
+        set_tone(self.saved, "good" if view.saved else "bad")

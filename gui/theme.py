@@ -63,13 +63,13 @@ class Theme(QObject):
             application.setStyle("Fusion")
         self._apply()
 
-    def icon(self, name: str, *, accent: bool = False) -> QIcon:
-        """Return a codicon in text colour, or for an accent button in the colour that lies on it."""
+    def icon(self, name: str, *, accent: bool = False, tone: str = "text") -> QIcon:
+        """Return a codicon in the colour of `tone`, or for an accent button in the one that lies on it."""
 
         def colour(mode: QIcon.Mode) -> str:
             if mode == QIcon.Mode.Disabled:
                 return self.tokens.faint
-            return self.tokens.on_accent if accent else self.tokens.text
+            return str(getattr(self.tokens, "on_accent" if accent else tone))
 
         return glyph_icon(name, colour)
 

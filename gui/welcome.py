@@ -19,6 +19,8 @@ from gui.remembered import OpenedTask
 from gui.theme import Theme
 from gui.widgets.words import set_tone
 
+_AT_WORK = ("F5", "F10", "F9")
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -58,7 +60,11 @@ TRIALS: tuple[Trial, ...] = (
 
 
 class Welcome(QDialog):
-    """Offers the three; each button closes the welcome and starts its own."""
+    """Offers the three; each button closes the welcome and starts its own.
+
+    The keys that run, step and do a phase work in it as in the window, and
+    close it: a person who presses F10 at once is at work.
+    """
 
     tried = Signal(object)
     """The `Trial` that was chosen."""
@@ -97,6 +103,10 @@ class Welcome(QDialog):
         foot.addWidget(close)
         layout.addLayout(foot)
         self.finished.connect(lambda _result: self.seen.emit(self.again.isChecked()))
+        for action in parent.actions() if parent is not None else ():
+            if action.shortcut().toString() in _AT_WORK:
+                self.addAction(action)
+                action.triggered.connect(self._on_command)
         self.setMinimumWidth(560)
         self.buttons[0].setFocus()
 
@@ -122,6 +132,10 @@ class Welcome(QDialog):
         grid.addWidget(text, 1, 0)
         grid.addWidget(button, 0, 1, 2, 1)
         return card
+
+    def _on_command(self) -> None:
+        if self.isVisible():
+            self.reject()
 
     def _try(self, trial: Trial) -> None:
         self.accept()

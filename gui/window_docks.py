@@ -27,8 +27,8 @@ class Place:
 PLACES: tuple[Place, ...] = (
     Place("Runs & steps", "Alt+1", LEFT, "runs"),
     Place("State", "Alt+2", RIGHT, "state", 118),
-    Place("Permissible actions", "Alt+3", RIGHT, "permissible", 190),
-    Place("Next action", "Alt+4", RIGHT, "action", 286),
+    Place("Permissible actions", "Alt+3", RIGHT, "permissible", 168),
+    Place("Next action", "Alt+4", RIGHT, "action", 298),
     Place("Policy stack", "Alt+5", RIGHT, "agent", 104),
     Place("Plan & remedies", "Alt+6", RIGHT, "agent"),
     Place("Exemplars", "Alt+7", RIGHT, "agent"),

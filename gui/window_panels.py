@@ -7,11 +7,12 @@ from gui.panels.calls_panel import CallsPanel
 from gui.panels.log_panel import LogPanel
 from gui.panels.observation_panel import ObservationPanel
 from gui.panels.permissible_panel import PermissiblePanel
+from gui.panels.plan_panel import PlanPanel
 from gui.panels.prompt_panel import PromptPanel
 from gui.panels.runs_panel import RunsPanel
 from gui.panels.stack_panel import StackPanel
 from gui.panels.state_panel import StatePanel
-from gui.panels.words_panel import EXEMPLARS, PLAN_AND_REMEDIES, WordsPanel
+from gui.panels.words_panel import EXEMPLARS, WordsPanel
 from gui.theme import Theme
 
 
@@ -24,6 +25,7 @@ class Panels:
         self.permissible = PermissiblePanel(theme)
         self.action = ActionPanel(theme)
         self.stack = StackPanel(theme)
+        self.plan = PlanPanel(theme)
         self.observation = ObservationPanel(theme)
         self.prompt = PromptPanel(theme)
         self.calls = CallsPanel(theme)
@@ -34,7 +36,7 @@ class Panels:
             "Permissible actions": self.permissible,
             "Next action": self.action,
             "Policy stack": self.stack,
-            "Plan & remedies": WordsPanel(PLAN_AND_REMEDIES),
+            "Plan & remedies": self.plan,
             "Exemplars": WordsPanel(EXEMPLARS),
             "Observation": self.observation,
             "Prompt": self.prompt,

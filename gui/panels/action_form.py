@@ -36,6 +36,8 @@ class ActionForm(QFrame):
 
     changed = Signal()
     """The person changed the action."""
+    problem_shown = Signal()
+    """The note below the form says what is wrong."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -292,6 +294,8 @@ class ActionForm(QFrame):
         self.note.setText(problem)
         self.note.setAccessibleName(problem)
         self.note.setVisible(bool(problem))
+        if problem:
+            self.problem_shown.emit()
         self.line.setToolTip(
             f"As text: {usage(self._kind)}" if self._kind in ACTIONS else "The action as text"
         )

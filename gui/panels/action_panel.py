@@ -79,6 +79,11 @@ class ActionPanel(QWidget):
         return self._view.editable or self.answering
 
     @property
+    def acceptable(self) -> bool:
+        """Whether the action can be taken or the answer given: not while the person has the page."""
+        return self.editable and not self._session.handed_over
+
+    @property
     def changed(self) -> bool:
         """Whether the action was changed here and the session does not show it yet."""
         return self.editable and not same_action(self.form.text, self._base)
@@ -151,7 +156,8 @@ class ActionPanel(QWidget):
 
     def show_remarks(self, interventions: tuple[str, ...], events: tuple[str, ...]) -> None:
         """Tell what a person did in this step, and what happened in the browser beside the action."""
-        _show_text(self.remarks, "\n".join([*(f"◆ {one}" for one in interventions), *events]))
+        others = [event for event in events if event not in self._view.message]
+        _show_text(self.remarks, "\n".join([*(f"◆ {one}" for one in interventions), *others]))
 
     @Slot(bool)
     def show_pointing(self, on: bool) -> None:
@@ -161,7 +167,7 @@ class ActionPanel(QWidget):
         """Take the action as it stands here, or answer with it."""
         if self.answering:
             self._answer()
-        elif self._view.editable:
+        elif self._view.editable and self.acceptable:
             self.settle(self.accept_requested.emit)
 
     def settle(self, then: Callable[[], None]) -> None:
@@ -212,6 +218,7 @@ class ActionPanel(QWidget):
         self.proposed = self._label("dim", content)
         self.form = ActionForm(theme, content)
         self.form.changed.connect(self._on_changed)
+        self.form.problem_shown.connect(self._reveal_problem)
         self.taken = self._label("", content)
         self.taken.setFont(theme.machine_font())
         self.message = self._label("", content)
@@ -231,7 +238,7 @@ class ActionPanel(QWidget):
         ):
             column.addWidget(widget)
         column.addStretch(1)
-        area = QScrollArea(self)
+        area = self._area = QScrollArea(self)
         area.setWidgetResizable(True)
         area.setMinimumWidth(_MINIMUM_WIDTH)
         area.setWidget(content)
@@ -284,6 +291,14 @@ class ActionPanel(QWidget):
         return button
 
     def _refresh(self) -> None:
+        focus = self.focusWidget()
+        focused = focus is not None and focus.hasFocus()
+        self._show_all()
+        if focused and not focus.isVisible():
+            # The next widget in the row of focus would be a button of the dock.
+            (self.accept_button if self.accept_button.isVisible() else self).setFocus()
+
+    def _show_all(self) -> None:
         view, answering = self._view, self.answering
         thinking = view.outcome == "thinking" and not answering
         there = bool(view.action or view.thought or view.message or view.editable or thinking or answering)
@@ -327,9 +342,15 @@ class ActionPanel(QWidget):
 
     def _enable_buttons(self) -> None:
         ready = bool(self.form.text.strip()) and not self.form.problem
-        self.accept_button.setEnabled(ready)
+        self.accept_button.setEnabled(ready and self.acceptable)
+        for button in (self.point_button, self.again_button, self.skip_button):
+            button.setEnabled(self.acceptable)
         needs_action = self._question is None or self._question.needs_action
         self.answer_button.setEnabled(ready or (not needs_action and not self.form.text.strip()))
+
+    def _reveal_problem(self) -> None:
+        # Its place is known once the layout has made room for it.
+        QTimer.singleShot(0, self, lambda: self._area.ensureWidgetVisible(self.form.note, 0, 4))
 
     def _settle_at(self, text: str) -> None:
         self._base = text

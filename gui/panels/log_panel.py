@@ -9,7 +9,6 @@ from PySide6.QtCore import (
     QAbstractListModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QRect,
     QSize,
     Qt,
@@ -25,8 +24,6 @@ from PySide6.QtWidgets import (
     QListView,
     QPushButton,
     QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -34,10 +31,10 @@ from PySide6.QtWidgets import (
 from core.debugger.snapshots import LogLine
 from gui.theme import Theme
 from gui.widgets.formats import thousands
+from gui.widgets.row_delegate import Index, RowDelegate, draw_cut
 from gui.widgets.search_field import SearchField
 from gui.widgets.words import OrWords
 
-Index = QModelIndex | QPersistentModelIndex
 KEPT = 10_000
 LINE = Qt.ItemDataRole.UserRole
 _LEVELS: tuple[Literal["info", "warning", "error"], ...] = ("info", "warning", "error")
@@ -119,26 +116,21 @@ class LogModel(QAbstractListModel):
         return None
 
 
-class _Delegate(QStyledItemDelegate):
+class LogRows(RowDelegate):
+    """When, how grave, where from, and what happened."""
+
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, QSize(200, 20), parent)
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(200, 20)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
         line: LogLine | None = index.data(LINE)
         if line is None:
             return
-        rect: QRect = option.rect
-        painter.save()
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, self._theme.colour("selected"))
-        painter.setFont(self._theme.machine_font())
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, self.theme.colour("selected"))
+        painter.setFont(self.theme.machine_font())
         metrics = painter.fontMetrics()
         tone = {"warning": "remedy", "error": "bad"}.get(line.level, "text")
-        left = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         at = rect.left() + 12
         clock = time.strftime("%H:%M:%S", time.localtime(line.time)) + f".{int(line.time % 1 * 1000):03d}"
         for text, colour, width in (
@@ -148,16 +140,12 @@ class _Delegate(QStyledItemDelegate):
             (line.text, tone, 0),
         ):
             room = QRect(at, rect.top(), rect.right() - at - 6, rect.height())
-            painter.setPen(self._theme.colour(colour))
+            painter.setPen(self.theme.colour(colour))
             if width:
                 column = metrics.horizontalAdvance("0" * width)
                 room.setWidth(min(room.width(), column))
                 at += column + metrics.horizontalAdvance("00")
-            cut = metrics.elidedText(
-                text.replace("\n", " ⏎ "), Qt.TextElideMode.ElideRight, max(0, room.width())
-            )
-            painter.drawText(room, left, cut)
-        painter.restore()
+            draw_cut(painter, room, text.replace("\n", " ⏎ "))
 
 
 class LogPanel(QWidget):
@@ -186,7 +174,7 @@ class LogPanel(QWidget):
         self.clear_button.clicked.connect(self._on_clear)
         self.list = _List(self)
         self.list.setModel(self.model)
-        self.list.setItemDelegate(_Delegate(theme, self))
+        self.list.setItemDelegate(LogRows(theme, self))
         self.list.setUniformItemSizes(True)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.setAccessibleName("Log")

@@ -16,8 +16,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QListView,
     QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -28,77 +26,63 @@ from gui.panels.permissible_model import ROW, Index, PermissibleModel
 from gui.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.origin import paint_chosen
+from gui.widgets.row_delegate import LEFT, RIGHT, RowDelegate, draw_cut
 from gui.widgets.search_field import SearchField
 from gui.widgets.words import OrWords, set_tone
 
 _NOTHING = "Nothing is permissible yet. The list fills when a step has recognised its state (F10)."
 
 
-class _Delegate(QStyledItemDelegate):
+class PermissibleRows(RowDelegate):
     """A number, what it acts on, and what must be known before choosing it."""
 
     def __init__(self, theme: Theme, model: PermissibleModel, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, QSize(120, 23), parent)
         self._model = model
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(120, 23)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
         entry = index.data(ROW)
-        left = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        rect: QRect = option.rect
-        state = option.state
-        painter.save()
         if isinstance(entry, str):
             name, _, number = entry.partition("  ")
-            painter.setFont(self._theme.small_font(bold=True))
-            painter.setPen(self._theme.colour("dim"))
-            painter.drawText(rect.adjusted(10, 0, -10, 0), left, name)
-            painter.setFont(self._theme.small_font())
-            painter.drawText(rect.adjusted(10, 0, -10, 0), right, number)
+            painter.setFont(self.theme.small_font(bold=True))
+            painter.setPen(self.theme.colour("dim"))
+            painter.drawText(rect.adjusted(10, 0, -10, 0), int(LEFT), name)
+            painter.setFont(self.theme.small_font())
+            painter.drawText(rect.adjusted(10, 0, -10, 0), int(RIGHT), number)
         elif entry is not None:
             chosen = self._model.is_chosen(entry)
             hovered = state & QStyle.StateFlag.State_MouseOver
             if chosen or hovered or state & QStyle.StateFlag.State_Selected:
-                painter.fillRect(rect, self._theme.colour("selected" if chosen else "raised"))
+                painter.fillRect(rect, self.theme.colour("selected" if chosen else "raised"))
             if state & QStyle.StateFlag.State_HasFocus:
-                painter.setPen(self._theme.colour("agent"))
+                painter.setPen(self.theme.colour("agent"))
                 painter.drawRect(rect.adjusted(0, 0, -1, -1))
             if chosen:
                 mark = QRectF(rect.left() + 6, rect.center().y() - 5, 11, 11)
-                paint_chosen(painter, mark, self._theme.colour("remedy"))
+                paint_chosen(painter, mark, self.theme.colour("remedy"))
             room = rect.adjusted(20, 0, -10, 0)
             words = "chosen" if chosen else ""
             if entry.cannot_be_undone:
                 words = "cannot be undone"
-            painter.setFont(self._theme.small_font())
-            painter.setPen(self._theme.colour("bad" if entry.cannot_be_undone else "remedy"))
-            painter.drawText(room, right, words)
+            painter.setFont(self.theme.small_font())
+            painter.setPen(self.theme.colour("bad" if entry.cannot_be_undone else "remedy"))
+            painter.drawText(room, int(RIGHT), words)
             room.setRight(room.right() - (painter.fontMetrics().horizontalAdvance(words) + 8 if words else 0))
             if entry.ref is not None:
-                painter.setFont(self._theme.machine_font())
-                painter.setPen(self._theme.colour("dim"))
+                painter.setFont(self.theme.machine_font())
+                painter.setPen(self.theme.colour("dim"))
                 width = max(26, painter.fontMetrics().horizontalAdvance(str(entry.ref)) + 2)
-                painter.drawText(QRect(room.left(), room.top(), width, room.height()), right, str(entry.ref))
+                draw_cut(painter, QRect(room.left(), room.top(), width, room.height()), str(entry.ref), RIGHT)
                 room.setLeft(room.left() + width + 8)
-            painter.setFont(self._theme.text_font(bold=chosen))
-            painter.setPen(self._theme.colour("text"))
+            painter.setFont(self.theme.text_font(bold=chosen))
+            painter.setPen(self.theme.colour("text"))
             text = entry.label if entry.ref is not None and entry.label else entry.name
-            painter.drawText(room, left, self._cut(painter, text, room.width()))
+            draw_cut(painter, room, text.replace("\n", " "))
             if entry.ref is None and entry.label:
                 room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(text) + 8)
-                painter.setFont(self._theme.small_font())
-                painter.setPen(self._theme.colour("dim"))
-                painter.drawText(room, left, self._cut(painter, entry.label, room.width()))
-        painter.restore()
-
-    def _cut(self, painter: QPainter, text: str, width: int) -> str:
-        return painter.fontMetrics().elidedText(
-            text.replace("\n", " "), Qt.TextElideMode.ElideRight, max(0, width)
-        )
+                painter.setFont(self.theme.small_font())
+                painter.setPen(self.theme.colour("dim"))
+                draw_cut(painter, room, entry.label.replace("\n", " "))
 
 
 class PermissiblePanel(QWidget):
@@ -119,7 +103,7 @@ class PermissiblePanel(QWidget):
         self.search.next_wanted.connect(self._on_enter_in_search)
         self.list = QListView(self)
         self.list.setModel(self.model)
-        self.list.setItemDelegate(_Delegate(theme, self.model, self))
+        self.list.setItemDelegate(PermissibleRows(theme, self.model, self))
         self.list.setUniformItemSizes(True)
         self.list.setMouseTracking(True)
         self.list.setAccessibleName("Permissible actions")

@@ -1,45 +1,34 @@
 """Paints the rows of the tree of runs."""
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QRect, QRectF, QSize
 from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QStyle, QWidget
 
-from gui.panels.runs_model import NODE, Node, describe, step_text, step_word, verdict_word
+from gui.panels.runs_model import NODE, Node, describe, run_text, step_text, step_word, verdict_word
 from gui.theme import Theme
 from gui.widgets.origin import paint_origin
-
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
 
 
-class RunsDelegate(QStyledItemDelegate):
+class RunsDelegate(RowDelegate):
     """A step's shape, number, action and outcome; a run's number, task and verdict."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, QSize(120, 24), parent)
         self.viewed: tuple[int, int] | None = None
         """The run and number of the step in view."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(120, 24)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
         node: Node | None = index.data(NODE)
         if node is None:
             return
-        painter.save()
-        rect: QRect = option.rect
-        state = option.state
         viewed = node.kind == "step" and (node.step.run, node.step.number) == self.viewed
         if viewed or state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, self._theme.colour("selected" if viewed else "raised"))
+            painter.fillRect(rect, self.theme.colour("selected" if viewed else "raised"))
         if viewed:
-            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), self._theme.colour("agent"))
+            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), self.theme.colour("agent"))
         if state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(self._theme.colour("agent"))
+            painter.setPen(self.theme.colour("agent"))
             painter.drawRect(rect.adjusted(0, 0, -1, -1))
         inner = rect.adjusted(6, 0, -8, 0)
         if node.kind == "step":
@@ -47,62 +36,54 @@ class RunsDelegate(QStyledItemDelegate):
         elif node.kind == "run":
             self._paint_run(painter, inner, node)
         else:
-            painter.setFont(self._theme.small_font())
-            painter.setPen(self._theme.colour("agent"))
-            painter.drawText(inner, _LEFT, describe(node))
-        painter.restore()
+            painter.setFont(self.theme.small_font())
+            painter.setPen(self.theme.colour("agent"))
+            painter.drawText(inner, int(LEFT), describe(node))
 
     def _paint_step(self, painter: QPainter, room: QRect, node: Node) -> None:
-        row, tokens = node.step, self._theme.tokens
+        row, tokens = node.step, self.theme.tokens
         failed = row.outcome == "failed"
         mark = QRectF(room.left(), room.center().y() - 5, 11, 11)
         paint_origin(
             painter,
             mark,
             row.origin,
-            self._theme.colour("bad") if failed else QColor(tokens.of(row.origin)),
+            self.theme.colour("bad") if failed else QColor(tokens.of(row.origin)),
             hollow=row.outcome in ("failed", "skipped", "pending"),
         )
-        painter.setFont(self._theme.small_font())
-        painter.setPen(self._theme.colour("dim"))
+        painter.setFont(self.theme.small_font())
+        painter.setPen(self.theme.colour("dim"))
         digits = painter.fontMetrics().horizontalAdvance(str(max(99, row.number)))
-        painter.drawText(
-            QRect(room.left() + 14, room.top(), digits + 2, room.height()), _RIGHT, str(row.number)
-        )
+        number = QRect(room.left() + 14, room.top(), digits + 2, room.height())
+        painter.drawText(number, int(RIGHT), str(row.number))
         word = step_word(row)
-        painter.setPen(self._theme.colour("bad" if failed else "dim"))
+        painter.setPen(self.theme.colour("bad" if failed else "dim"))
         width = painter.fontMetrics().horizontalAdvance(word)
-        painter.drawText(room, _RIGHT, word)
+        painter.drawText(room, int(RIGHT), word)
         text = room.adjusted(14 + digits + 10, 0, -width - 8, 0)
-        font = self._theme.text_font()
+        font = self.theme.text_font()
         font.setStrikeOut(failed or row.outcome == "skipped")
         painter.setFont(font)
-        painter.setPen(self._theme.colour("dim" if failed or row.outcome == "skipped" else "text"))
-        self._elided(painter, text, step_text(row))
+        painter.setPen(self.theme.colour("dim" if failed or row.outcome == "skipped" else "text"))
+        draw_cut(painter, text, step_text(row).replace("\n", " "))
 
     def _paint_run(self, painter: QPainter, room: QRect, node: Node) -> None:
         row = node.run
         word = verdict_word(row)
         tone = {"success": "good", "no success": "bad", "error": "bad"}.get(word, "dim")
-        painter.setFont(self._theme.small_font())
-        painter.setPen(self._theme.colour(tone))
+        painter.setFont(self.theme.small_font())
+        painter.setPen(self.theme.colour(tone))
         width = painter.fontMetrics().horizontalAdvance(word)
-        painter.drawText(room, _RIGHT, word)
+        painter.drawText(room, int(RIGHT), word)
         room = room.adjusted(0, 0, -width - 8, 0)
         if row.touched:
             mark = QRectF(room.right() - 10, room.center().y() - 5, 10, 10)
-            paint_origin(painter, mark, "person", self._theme.colour("person"))
+            paint_origin(painter, mark, "person", self.theme.colour("person"))
             room = room.adjusted(0, 0, -15, 0)
         name = f"{row.run}" if row.parent_run is None else f"{row.run} from step {row.parent_step}"
-        painter.setFont(self._theme.text_font(bold=True))
-        painter.setPen(self._theme.colour("text"))
-        painter.drawText(room, _LEFT, name)
+        painter.setFont(self.theme.text_font(bold=True))
+        painter.setPen(self.theme.colour("text"))
+        painter.drawText(room, int(LEFT), name)
         room = room.adjusted(painter.fontMetrics().horizontalAdvance(name) + 8, 0, 0, 0)
-        painter.setFont(self._theme.text_font())
-        self._elided(painter, room, f"{row.task} · seed {row.seed}")
-
-    def _elided(self, painter: QPainter, room: QRect, text: str) -> None:
-        cut = painter.fontMetrics().elidedText(
-            text.replace("\n", " "), Qt.TextElideMode.ElideRight, max(0, room.width())
-        )
-        painter.drawText(room, _LEFT, cut)
+        painter.setFont(self.theme.text_font())
+        draw_cut(painter, room, run_text(row).replace("\n", " "))

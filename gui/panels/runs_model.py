@@ -297,10 +297,15 @@ def step_text(row: StepRow) -> str:
     return text if named else f"{row.action} {row.target}"
 
 
+def run_text(row: RunRow) -> str:
+    """Return what was done in a run: the task and its seed, or the instruction where that is all there is."""
+    return row.instruction if row.environment == "web" else f"{row.task} · seed {row.seed}"
+
+
 def describe(node: Node) -> str:
     """Return a row as one line of words."""
     if node.kind == "run":
-        return f"Run {node.run.run}: {node.run.task}, seed {node.run.seed}, {verdict_word(node.run)}"
+        return f"Run {node.run.run}: {run_text(node.run)}, {verdict_word(node.run)}"
     if node.kind == "step":
         row = node.step
         return f"{ORIGIN_SHAPES[row.origin]} {row.number} {step_text(row)}, {row.origin}, {step_word(row)}"

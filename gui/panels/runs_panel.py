@@ -123,7 +123,9 @@ class RunsPanel(QWidget):
             return
         if node.kind == "step":
             self.step_requested.emit(node.step.run, node.step.number)
-        elif node.kind == "more":
+        elif node.kind == "run":
+            self.tree.expand(index)
+        else:
             self.model.show_earlier(index)
 
     def _on_expanded(self, index: QModelIndex) -> None:

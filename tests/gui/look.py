@@ -12,6 +12,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
+from core.debugger.commands import TaskDeskAnswer
 from core.debugger.snapshots import (
     ActionView,
     ObservationView,
@@ -21,11 +22,13 @@ from core.debugger.snapshots import (
     SessionView,
     StateView,
     StepView,
+    SubtaskView,
 )
 from core.llm.protocol import Message
 from core.observation import Box
 from gui.main_window import MainWindow
 from gui.settings_dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
+from gui.task_chooser import TaskChooser
 from tests.gui import samples
 from tests.gui.stand_ins import AskedSession, DrawnPage
 
@@ -73,6 +76,35 @@ def chooser(studio: Studio) -> QWidget:
     studio.window.tasks.choose_task()
     assert studio.window.tasks.chooser is not None
     return studio.window.tasks.chooser
+
+
+def own_tasks(studio: Studio) -> QWidget:
+    shown = chooser(studio)
+    studio.session.catalogue_changed.send(samples.FILES_CATALOGUE)
+    studio.settle()
+    assert isinstance(shown, TaskChooser)
+    text = "tasks-of-my-shop.toml: 2 tasks, remembered for next time."
+    shown.show_answer(TaskDeskAnswer(ok=True, text=text, task="shop/lamp-price"))
+    return shown
+
+
+def bad_file(studio: Studio) -> QWidget:
+    shown = own_tasks(studio)
+    assert isinstance(shown, TaskChooser)
+    lines = [f"  line {line}: tasks[{line}].instruction: is missing" for line in range(3, 15)]
+    text = "\n".join(
+        ["more.toml was not added: correct it, then add it again.", "more.toml has 12 problems:", *lines]
+    )
+    shown.show_answer(TaskDeskAnswer(ok=False, text=text))
+    return shown
+
+
+def task_files(studio: Studio) -> QWidget:
+    shown = own_tasks(studio)
+    assert isinstance(shown, TaskChooser)
+    shown.show_answer(None)
+    shown.tabs.setCurrentIndex(2)
+    return shown
 
 
 def settings(studio: Studio) -> QWidget:
@@ -251,12 +283,67 @@ def long_content(studio: Studio) -> None:
     )
 
 
+def _large(studio: Studio, name: str, width: int, height: int) -> QWidget:
+    """Float a dock at this size, as a person would to read it."""
+    studio.review()
+    studio.settle()
+    dock = studio.window.dock(name)
+    dock.setFloating(True)
+    dock.resize(width, height)
+    dock.show()
+    return dock
+
+
+def plan(studio: Studio) -> QWidget:
+    return _large(studio, "Plan & remedies", 330, 860)
+
+
+def plan_docked(studio: Studio) -> None:
+    studio.review()
+    studio.window.docks.by_name["Plan & remedies"].raise_()
+
+
+def plan_edited(studio: Studio) -> QWidget:
+    shown = _large(studio, "Plan & remedies", 330, 420)
+    studio.settle()
+    studio.window.plan.edit()
+    return shown
+
+
+def plan_long(studio: Studio) -> QWidget:
+    studio.review()
+    studio.settle()
+    long = samples.PLAN.model_copy(
+        update={
+            "subtasks": tuple(
+                SubtaskView(text=f"Do the part numbered {at} " + "with care and patience " * (at % 5))
+                for at in range(1, 25)
+            ),
+            "remedies": tuple(
+                one.model_copy(update={"number": at, "action": f"type [{at}] [{'x' * 40 * (at % 4)}]"})
+                for at, one in enumerate(samples.PLAN.remedies * 6)
+            ),
+            "judgements": samples.PLAN.judgements * 8,
+            "experience": "Trial 1 failed because of something. " * 40,
+        }
+    )
+    studio.session.step_changed.send(samples.STEP.model_copy(update={"plan": long}))
+    studio.settle()
+    dock = studio.window.dock("Plan & remedies")
+    dock.setFloating(True)
+    dock.resize(330, 860)
+    return dock
+
+
 STAGES: dict[str, Callable[[Studio], QWidget | None]] = {
     stage.__name__: stage
     for stage in (
         empty,
         welcome,
         chooser,
+        own_tasks,
+        bad_file,
+        task_files,
         settings,
         review,
         edited,
@@ -271,6 +358,10 @@ STAGES: dict[str, Callable[[Studio], QWidget | None]] = {
         ended,
         unjudged,
         long_content,
+        plan,
+        plan_docked,
+        plan_edited,
+        plan_long,
     )
 }
 

@@ -1,6 +1,7 @@
 """Snapshots as a session would send them, for the window's tests and pictures."""
 
 import time
+from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect
 from PySide6.QtGui import QImage, QPainter
@@ -9,6 +10,8 @@ from core.debugger.snapshots import (
     ActionView,
     CallView,
     Catalogue,
+    GradeView,
+    JudgementView,
     LivePageView,
     LLMChoice,
     LogLine,
@@ -16,16 +19,20 @@ from core.debugger.snapshots import (
     ObservationView,
     OutlineView,
     PermissibleView,
+    PlanView,
     Preset,
+    RemedyView,
     RunsView,
     ScreenshotView,
     SessionView,
     StateView,
     StepView,
+    SubtaskView,
 )
 from core.observation import Box, Element
 from core.permissible import Choice, Parameter, Permissible, PermissibleAction
 from core.task import Task, Verdict
+from core.task_source import TaskSource
 from core.trace.records import RunRow, StepRow
 from tests.gui.stand_ins import paint_page
 
@@ -107,6 +114,55 @@ CATALOGUE = Catalogue(
         LLMChoice(name="person", title="person", description="You answer"),
         LLMChoice(name="gpt-4o", title="gpt-4o", description="OpenAI"),
     ),
+)
+
+_LONG = "/home/someone/research/web-agents/2026/evaluation/with a rather long name/second round"
+SHOP_TASKS = tuple(
+    Task(
+        id=f"shop/{name}",
+        environment="shop",
+        instruction=instruction,
+        tags=("search", "answer"),
+    )
+    for name, instruction in (
+        ("lamp-price", "How much is the small lamp?"),
+        ("opening-hours-of-the-branch-in-the-old-town-on-the-last-sunday", "Find the opening hours."),
+    )
+)
+FILES_CATALOGUE = CATALOGUE.model_copy(
+    update={
+        "tasks": (*CATALOGUE.tasks, *SHOP_TASKS),
+        "sources": (
+            TaskSource(
+                path=Path(f"{_LONG}/tasks-of-my-shop.toml"),
+                kind="tasks",
+                tasks=tuple(task.id for task in SHOP_TASKS),
+                remembered=True,
+            ),
+            TaskSource(
+                path=Path("/data/webarena/config_files"),
+                kind="webarena",
+                tasks=tuple(f"webarena/{number}" for number in range(812)),
+                given=True,
+            ),
+            TaskSource(
+                path=Path(f"{_LONG}/old.json"),
+                kind="tasks",
+                remembered=True,
+                problem=f"{_LONG}/old.json cannot be read: there is no such file or folder. Put it back, or "
+                "take it out of the list of task files.",
+            ),
+            TaskSource(
+                path=Path("/home/someone/drafts/drafts.toml"),
+                kind="tasks",
+                tasks=("drafts/one",),
+                remembered=True,
+                problem="/home/someone/drafts/drafts.toml has 2 problems:\n"
+                "  line 9: tasks[0].judge.awnser: is no key of this form; did you mean answer?\n"
+                "  line 12: tasks[1].instruction: is missing",
+            ),
+        ),
+    }
 )
 
 SESSION = SessionView(
@@ -244,6 +300,74 @@ ACTION = ActionView(
     elements=ELEMENTS,
     queue=("click [7]",),
 )
+PLAN = PlanView(
+    subtasks=(
+        SubtaskView(text="Search for a green table lamp", status="done", steps=(1, 2)),
+        SubtaskView(text="Leave out lamps that are too high", status="needless"),
+        SubtaskView(text="Check the item and its options", status="current", steps=(3, 4, 5)),
+        SubtaskView(text="Buy it"),
+    ),
+    revision=2,
+    remark="The first plan forgot the options of the item.",
+    editable=True,
+    trial=2,
+    trials=3,
+    remedies=(
+        RemedyView(
+            number=4,
+            step=5,
+            action="click [7]",
+            target='button "Description"',
+            reason="The size may be told there.",
+            state="waiting",
+            subtask=2,
+        ),
+        RemedyView(number=2, step=3, action="click [2]", target='link "‹ Previous"', subtask=2),
+        RemedyView(number=5, step=5, action="click [6]", target='button "Buy now"', state="chosen"),
+        RemedyView(
+            number=3,
+            step=3,
+            action="click [5]",
+            target='radio "blue"',
+            state="tried",
+            why="It was not aligned either: the colour was wrong.",
+        ),
+        RemedyView(
+            number=1,
+            step=3,
+            action="click [1]",
+            state="dropped",
+            why="It equals an action already tried here.",
+        ),
+    ),
+    judgements=(
+        JudgementView(
+            step=4, sentence="Green was chosen.", aligned=True, subtask_done=False, task_done=False
+        ),
+        JudgementView(
+            step=3,
+            sentence="Nothing on the page changed.",
+            aligned=False,
+            subtask_done=False,
+            by_rule="the page is as it was before the action",
+        ),
+        JudgementView(step=2, sentence="The item's page was opened.", aligned=True, summarised=True),
+        JudgementView(step=1, sentence="Results may or may not have been listed."),
+    ),
+    grades=(
+        GradeView(
+            step=4,
+            to=3,
+            grade="same page",
+            strategy="URL with fields set back",
+            seconds=0.84,
+            differences=('radio "blue" is checked and was not', "an advertisement is gone"),
+            remarks=("The page asks the server anew on every visit.",),
+        ),
+        GradeView(step=3, to=2, grade="exact", strategy="replay from the start", seconds=3.1),
+    ),
+    experience="Trial 1 bought a blue lamp: the colour was not chosen before buying.",
+)
 STEP = StepView(
     run=18,
     number=5,
@@ -258,6 +382,7 @@ STEP = StepView(
     ),
     permissible=PermissibleView(rows=PERMISSIBLE.rows(), left_out=12, chosen="click [6]", chosen_ref=6),
     action=ACTION,
+    plan=PLAN,
     observation=OBSERVATION,
     calls=CALLS,
 )

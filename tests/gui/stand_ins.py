@@ -47,14 +47,25 @@ class AskedSession:
         self.picked: CoreSignal[Picked] = CoreSignal()
         self.logged: CoreSignal[LogLine] = CoreSignal()
 
-    def open_task(self, task: str, seed: int, *, url: str = "", instruction: str = "") -> None:
-        self.asked.append(("open_task", task, seed, url, instruction))
+    def open_task(
+        self, task: str, seed: int, *, url: str = "", instruction: str = "", profile: str = ""
+    ) -> None:
+        self.asked.append(("open_task", task, seed, url, instruction, *([profile] if profile else [])))
 
     def set_preset(self, name: str) -> None:
         self.asked.append(("set_preset", name))
 
     def set_llm(self, name: str) -> None:
         self.asked.append(("set_llm", name))
+
+    def set_mechanism(self, name: str, on: bool) -> None:
+        self.asked.append(("set_mechanism", name, on))
+
+    def edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
+        self.asked.append(("edit_plan", subtasks, current))
+
+    def fire_remedy(self, number: int) -> None:
+        self.asked.append(("fire_remedy", number))
 
     def step(self) -> None:
         self.asked.append(("step",))

@@ -184,7 +184,8 @@ def test_a_test_waits_for_its_answer(dialog: SettingsDialog, qtbot: QtBot):
     with qtbot.waitSignal(dialog.test_requested):
         dialog.test_button.click()
     assert dialog.answer.text() == "Asking the server…"
-    assert not dialog.test_button.isEnabled()
+    with qtbot.assertNotEmitted(dialog.test_requested):
+        dialog.test_button.click()
     dialog.show_result(TestResult(ok=False, text="Nobody answers at 127.0.0.1:11434."))
     assert dialog.answer.text().startswith("✗ Nobody answers")
     assert dialog.test_button.isEnabled()
@@ -199,3 +200,26 @@ def test_the_list_of_keys_has_every_command(qtbot: QtBot, theme):
     dialog = KeysDialog(theme, list(actions.values()), owner)
     words = {label.text() for label in dialog.findChildren(QLabel)}
     assert {"F10", "F5", "Shift+F5", "F9", "F6", "F7", "Ctrl+K", "Alt+4"} <= words
+
+
+def test_the_result_of_a_test_goes_once_the_fields_change(qtbot: QtBot, theme):
+    dialog = SettingsDialog(theme, PRESETS)
+    qtbot.addWidget(dialog)
+    dialog.show_llms((LLAMA,), "llama")
+    dialog.show_result(TestResult(ok=True, text="It answers."))
+    assert "answers" in dialog.answer.text()
+    dialog.model.setText("qwen3")
+    assert dialog.answer.text() == ""
+
+
+def test_a_test_leaves_the_focus_where_it_is(qtbot: QtBot, theme):
+    dialog = SettingsDialog(theme, PRESETS)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    dialog.activateWindow()
+    dialog.show_llms((LLAMA,), "llama")
+    dialog.test_button.setFocus()
+    with qtbot.waitSignal(dialog.test_requested):
+        dialog.test_button.click()
+    assert dialog.focusWidget() is dialog.test_button

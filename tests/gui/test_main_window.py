@@ -39,7 +39,7 @@ def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session,
     review(qtbot, window, session)
     for line in samples.log_lines(20):
         session.logged.send(line)
-    qtbot.waitUntil(lambda: window.log.model.total == 20)
+    qtbot.waitUntil(lambda: window.log.model.total >= 20)
     assert window.state.state.text() == "form"
     assert window.action.form.text == "click [6]"
     assert window.permissible.model.chosen_index().isValid()
@@ -375,6 +375,32 @@ def test_a_window_that_is_gone_leaves_no_panels_behind(session, settings: QSetti
     window.deleteLater()
     del window
     qtbot.waitUntil(lambda: gc.collect() >= 0 and kept() is None)
+
+
+def test_a_task_that_is_opened_takes_the_place_of_the_run_before(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    show(qtbot, window, session, run=None, mode="opening", instruction="", message="Opening web/open…")
+    assert not window.page.overlay.outlines
+    assert window.observation.raw.source == ""
+    assert not window.permissible.model.chosen_index().isValid()
+    assert window.page.state_words.text() == "Opening web/open…"
+    assert not window.actions_by_name["export"].isEnabled()
+
+
+def test_f10_in_the_welcome_steps_and_closes_it(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.tasks.show_welcome()
+    welcome = window.tasks.welcome
+    assert welcome is not None
+    qtbot.waitExposed(welcome)
+    welcome.activateWindow()
+    qtbot.waitUntil(welcome.isActiveWindow)
+    qtbot.keyClick(welcome, Qt.Key.Key_F10)
+    assert session.asked[-1] == ("step",)
+    assert not welcome.isVisible()
+    window.actions_by_name["welcome"].trigger()
+    assert welcome.isVisible()
+    welcome.reject()
 
 
 def test_nothing_is_clipped_at_the_first_size(window: MainWindow, session, qtbot: QtBot):

@@ -1,5 +1,4 @@
 import json
-import time
 
 import pytest
 
@@ -54,10 +53,8 @@ def trace(inside):
     return inside
 
 
-def test_tasks_are_listed_quickly_with_instruction_and_tags(cli):
-    began = time.monotonic()
+def test_tasks_are_listed_with_instruction_and_tags(cli):
     done = cli("tasks", "--json")
-    assert time.monotonic() - began < 15
     assert done.code == 0
     listed = {task["id"]: task for task in done.json}
     assert len(listed) > 100

@@ -264,3 +264,37 @@ def test_what_a_person_did_and_what_the_browser_told_is_shown_with_the_step(pane
     assert panel.remarks.text().splitlines() == ["◆ 12:00:01 ada: edit click [6] → click [7]", asked]
     panel.show_remarks((), ())
     assert panel.remarks.isHidden()
+
+
+def test_what_the_outcome_says_already_is_not_told_again(panel: ActionPanel):
+    told = "The page opened a new tab."
+    panel.show_action(ActionView(action="click [5]", outcome="done", message=told))
+    panel.show_remarks((), (told, "A download was refused."))
+    assert panel.remarks.text() == "A download was refused."
+
+
+def test_nothing_can_be_taken_while_the_person_has_the_page(reviewing: ActionPanel, qtbot: QtBot):
+    reviewing.show_session(samples.SESSION.model_copy(update={"handed_over": True}))
+    assert not reviewing.accept_button.isEnabled()
+    assert not reviewing.skip_button.isEnabled()
+    with qtbot.assertNotEmitted(reviewing.accept_requested):
+        reviewing.accept()
+    reviewing.show_session(samples.SESSION)
+    assert reviewing.accept_button.isEnabled()
+
+
+def test_the_focus_stays_in_the_panel_when_the_answer_is_taken(answering: ActionPanel, qtbot: QtBot):
+    qtbot.waitUntil(answering.thought_edit.hasFocus)
+    answering.show_session(samples.SESSION)
+    answering.show_question(None)
+    answering.show_action(samples.ACTION)
+    assert answering.isAncestorOf(answering.window().focusWidget()) or answering.hasFocus()
+
+
+def test_a_problem_scrolls_into_view(reviewing: ActionPanel, qtbot: QtBot):
+    reviewing.resize(330, 230)
+    write(reviewing, "klick [6]")
+    note = reviewing.form.note
+    qtbot.waitUntil(
+        lambda: note.isVisible() and note.visibleRegion().boundingRect().height() == note.height()
+    )

@@ -87,13 +87,21 @@ def test_clearing_empties_the_log(panel: LogPanel):
     assert panel.model.rowCount() == 0
 
 
-def test_a_burst_of_lines_does_not_hold_up_the_window(panel: LogPanel):
-    panel.show_lines(samples.log_lines(KEPT))
-    lines = samples.log_lines(1000)
+def test_a_burst_of_lines_costs_a_full_log_little_more_than_an_empty_one(panel: LogPanel):
+    empty = _seconds(panel, 0)
+    assert _seconds(panel, KEPT) < 8 * empty
+
+
+def _seconds(panel: LogPanel, there: int) -> float:
+    """Return the median time of this thread for a burst where so many lines are there."""
+    burst = samples.log_lines(1000)
     took = []
     for _ in range(3):
+        panel.clear_button.click()
+        panel.show_lines(samples.log_lines(there))
+        QApplication.processEvents()
         started = time.thread_time()
-        panel.show_lines(lines)
+        panel.show_lines(burst)
         QApplication.processEvents()
         took.append(time.thread_time() - started)
-    assert min(took) < 0.05
+    return sorted(took)[1]

@@ -12,7 +12,7 @@ from gui.panels.observation_panel import ObservationPanel
 from gui.panels.prompt_panel import PromptPanel
 from gui.panels.stack_panel import StackPanel
 from gui.panels.state_panel import StatePanel
-from gui.panels.words_panel import EXEMPLARS, PLAN_AND_REMEDIES, WordsPanel
+from gui.panels.words_panel import EXEMPLARS, WordsPanel
 from tests.gui import samples
 
 
@@ -86,7 +86,7 @@ def test_frames_show_the_acting_one_first(make, qtbot: QtBot):
 # What is still to come
 
 
-@pytest.mark.parametrize("text", [PLAN_AND_REMEDIES, EXEMPLARS])
+@pytest.mark.parametrize("text", [EXEMPLARS])
 def test_a_panel_without_content_says_what_will_appear(make, text):
     panel = make(WordsPanel, text)
     assert "will appear here" in panel.words.text()

@@ -1,0 +1,191 @@
+"""What the window's commands do: each action of a menu or key, given what the window shows."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
+
+from core.debugger.snapshots import SessionView, StepView
+from gui.enabling import Scene, can_pause, enabled
+from gui.keys_dialog import KeysDialog
+
+if TYPE_CHECKING:
+    from gui.main_window import MainWindow
+
+_SEARCHED = ("Observation", "Prompt", "Log", "Permissible actions")
+"""Docks with a search field, as Ctrl+F goes through them where the focus is in none of them."""
+
+
+class Conduct(QObject):
+    """Turns the person's commands into what the session is asked for, and says which can be given."""
+
+    def __init__(self, window: "MainWindow") -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = SessionView()
+        self._step: StepView | None = None
+
+    def connect_actions(self) -> None:
+        window = self._window
+        slots: dict[str, Callable[..., object]] = {
+            "new_task": window.tasks.choose_task,
+            "add_tasks": window.tasks.add_tasks,
+            "again": window.tasks.open_again,
+            "next_seed": window.tasks.open_next_seed,
+            "export": self._on_export,
+            "quit": window.close,
+            "run": self._on_run,
+            "step": self._on_step,
+            "phase": self._on_phase,
+            "stop": window.commands.stop,
+            "previous": self._on_previous,
+            "next_recorded": self._on_next_recorded,
+            "now": self._on_escape,
+            "accept": window.action.accept,
+            "ask_again": window.commands.ask_again,
+            "skip": window.commands.skip,
+            "fire_remedy": window.plan.fire,
+            "edit_plan": self._on_edit_plan,
+            "handover": self._on_handover,
+            "success": self._on_success,
+            "failure": self._on_failure,
+            "faster": window.menus.faster,
+            "slower": window.menus.slower,
+            "max_steps": self._on_max_steps,
+            "llm_settings": window.llm_settings_requested.emit,
+            "search_runs": window.tool_bar.focus_search,
+            "find": self._on_find,
+            "reset_layout": window.docks.arrange,
+            "keys": self._on_keys,
+            "welcome": window.tasks.show_welcome,
+        }
+        actions = window.actions_by_name
+        for name, slot in slots.items():
+            actions[name].triggered.connect(slot)
+        actions["point"].setCheckable(True)
+        actions["point"].triggered.connect(window.page.set_pointing)
+
+    def refresh(self, session: SessionView, step: StepView | None) -> None:
+        """Let only those commands be given that make sense now."""
+        self._session, self._step = session, step
+        window = self._window
+        recorded = step is not None and not step.live
+        scene = Scene(
+            session=session,
+            recorded=recorded,
+            editable=window.action.editable and not recorded,
+            answering=window.action.answering,
+            pointing=window.page.pointing,
+            message=window.page.messages.shown,
+            run_in_view=self._run_in_view() is not None,
+            step_before=self._neighbour(-1) is not None,
+            step_after=self._neighbour(1) is not None,
+            plan_editable=window.plan.can_edit,
+            remedy_waits=window.plan.remedy is not None,
+        )
+        for name, on in enabled(scene).items():
+            window.actions_by_name[name].setEnabled(on)
+
+    def _run_in_view(self) -> int | None:
+        return self._step.run if self._step is not None else self._session.run
+
+    def _neighbour(self, offset: int) -> tuple[int, int] | None:
+        if self._step is None:
+            return None
+        return self._window.runs.neighbour(self._step.run, self._step.number, offset)
+
+    def _on_run(self) -> None:
+        if can_pause(self._session):
+            self._window.commands.pause()
+        else:
+            self._from_now(self._window.commands.run)
+
+    def _on_step(self) -> None:
+        self._from_now(self._window.commands.step)
+
+    def _on_phase(self) -> None:
+        self._from_now(self._window.commands.phase)
+
+    def _from_now(self, ask: Callable[[], None]) -> None:
+        """Go on from the step under way, with the action as it was edited."""
+        if self._step is not None and not self._step.live:
+            self._window.commands.show_now()
+            ask()
+        else:
+            self._window.action.settle(ask)
+
+    def _on_edit_plan(self) -> None:
+        dock = self._window.dock("Plan & remedies")
+        dock.show()
+        dock.raise_()
+        self._window.plan.edit()
+
+    def _on_handover(self) -> None:
+        self._window.commands.set_handover(not self._session.handed_over)
+
+    def _on_success(self) -> None:
+        self._window.commands.end(True)
+
+    def _on_failure(self) -> None:
+        self._window.commands.end(False)
+
+    def _on_previous(self) -> None:
+        if step := self._neighbour(-1):
+            self._window.commands.show_step(*step)
+
+    def _on_next_recorded(self) -> None:
+        if step := self._neighbour(1):
+            if step == (self._session.run, self._session.step):
+                self._window.commands.show_now()
+            else:
+                self._window.commands.show_step(*step)
+
+    def _on_escape(self) -> None:
+        window = self._window
+        if window.page.pointing:
+            window.page.set_pointing(False)
+        elif self._step is not None and not self._step.live:
+            window.commands.show_now()
+        else:
+            window.page.messages.dismiss()
+            self.refresh(self._session, self._step)
+
+    def _on_max_steps(self) -> None:
+        count, chosen = QInputDialog.getInt(
+            self._window,
+            "Step limit",
+            "Page actions after which a run ends:",
+            self._session.max_steps,
+            1,
+            10_000,
+        )
+        if chosen:
+            self._window.commands.set_max_steps(count)
+
+    def _on_export(self) -> None:
+        run = self._run_in_view()
+        if run is None:
+            return
+        path, form = QFileDialog.getSaveFileName(
+            self._window, f"Export run {run}", f"run-{run}.html", "One HTML file (*.html);;JSON (*.json)"
+        )
+        if path:
+            as_json = path.endswith(".json") or ("json" in form and not path.endswith(".html"))
+            suffix = ".json" if as_json else ".html"
+            path = path if path.endswith(suffix) else path + suffix
+            self._window.commands.export_run(run, suffix[1:], path)
+
+    def _on_find(self) -> None:
+        window = self._window
+        widget: QWidget | None = window.focusWidget()
+        while widget is not None and not hasattr(widget, "focus_search"):
+            widget = widget.parentWidget()
+        if widget is None or widget is window.tool_bar:
+            front = (name for name in _SEARCHED if window.docks.is_in_front(name))
+            widget = next((window.dock(name).widget() for name in front), None)
+        if widget is not None:
+            widget.focus_search()
+
+    def _on_keys(self) -> None:
+        KeysDialog(self._window.theme, list(self._window.actions_by_name.values()), self._window).open()

@@ -1,0 +1,255 @@
+"""A list of rows that wrap: an icon, what it says, a word for its state, and small print below.
+
+As high as its rows need, so that several stand under each other in one
+scrolling panel; the wheel is left to that panel.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QResizeEvent,
+    QTextLayout,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QListView, QSizePolicy, QStyle, QStyleOptionViewItem, QWidget
+
+from gui.theme import Theme
+from gui.widgets.row_delegate import RIGHT, Index, RowDelegate
+
+ROW = Qt.ItemDataRole.UserRole
+_SIDE = 10
+_ICON = 18
+_LONGEST = 1200
+"""Characters of a row that are laid out; the tooltip has more."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row; `icon` and `tone` never tell more than `word` does."""
+
+    text: str
+    icon: str = ""
+    """A codicon."""
+    tone: str = "dim"
+    """The colour token of icon and word."""
+    word: str = ""
+    """At the right of the first line."""
+    detail: str = ""
+    """Small print below, with its own line breaks."""
+    strong: bool = False
+    quiet: bool = False
+    """For what is over, or was not used."""
+    machine: bool = False
+    """Whether a machine wrote the text or will read it."""
+    key: Any = None
+    """What this row stands for, as `Rows.chosen` tells it."""
+    tooltip: str = ""
+
+    @property
+    def spoken(self) -> str:
+        """The row in one line, as a screen reader says it."""
+        return ". ".join(part for part in (self.text, self.word, self.detail.replace("\n", ", ")) if part)
+
+
+class RowsModel(QAbstractListModel):
+    """Holds the rows as they were given."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[Row, ...] = ()
+
+    def show_rows(self, rows: tuple[Row, ...]) -> None:
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.rows):
+            return None
+        row = self.rows[index.row()]
+        if role == ROW:
+            return row
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.text
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return row.spoken
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return row.tooltip or None
+        return None
+
+
+class RowPainter(RowDelegate):
+    """Draws a row and knows how high it has to be."""
+
+    def __init__(self, theme: Theme, view: QListView) -> None:
+        super().__init__(theme, QSize(120, 24), view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        row: Row | None = index.data(ROW)
+        width = max(60, self._view.viewport().width())
+        if row is None:
+            return QSize(width, 24)
+        text, _word, detail = self._places(row, QRect(0, 0, width, 0))
+        return QSize(width, max(24, (detail if row.detail else text).bottom() + 5))
+
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
+        row: Row = index.data(ROW)
+        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            selected = state & QStyle.StateFlag.State_Selected
+            painter.fillRect(rect, self.theme.colour("selected" if selected else "raised"))
+        if state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(self.theme.colour("agent"))
+            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+        text, word, detail = self._places(row, rect)
+        if row.icon:
+            place = QRect(rect.left() + _SIDE, text.top() + (_line(self._font(row)) - 13) // 2, 13, 13)
+            self.theme.icon(row.icon, tone=row.tone).paint(painter, place)
+        painter.setPen(self.theme.colour("dim" if row.quiet else "text"))
+        _wrapped(self._font(row), row.text, text.width()).draw(painter, QPointF(text.topLeft()))
+        painter.setFont(self.theme.small_font())
+        painter.setPen(self.theme.colour(row.tone))
+        painter.drawText(word, int(RIGHT), row.word)
+        painter.setPen(self.theme.colour("dim"))
+        _wrapped(self.theme.small_font(), row.detail, detail.width()).draw(painter, QPointF(detail.topLeft()))
+
+    def _font(self, row: Row) -> QFont:
+        return self.theme.machine_font() if row.machine else self.theme.text_font(bold=row.strong)
+
+    def _places(self, row: Row, rect: QRect) -> tuple[QRect, QRect, QRect]:
+        """Return where text, word and detail go."""
+        font, small = self._font(row), QFontMetrics(self.theme.small_font())
+        left = rect.left() + _SIDE + (_ICON if row.icon else 0)
+        right = rect.left() + rect.width() - _SIDE
+        beside = small.horizontalAdvance(row.word) + 8 if row.word else 0
+        top = rect.top() + 4
+        text = _room(font, row.text, QRect(left, top, max(40, right - beside - left), 0))
+        word = QRect(right - beside, top, beside, _line(font))
+        below = QRect(left, text.bottom() + 1, max(40, right - left), 0)
+        return text, word, _room(self.theme.small_font(), row.detail, below)
+
+
+class Rows(QListView):
+    """Shows rows; Enter or a double click chooses one, and a click selects it."""
+
+    chosen = Signal(object)
+    """The key of the row, for Enter or a double click."""
+    selected = Signal(object)
+    """The key of the row that is current now, or None."""
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows_model = RowsModel(self)
+        self.setModel(self.rows_model)
+        self.setItemDelegate(RowPainter(theme, self))
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setMouseTracking(True)
+        self.setTabKeyNavigation(False)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.doubleClicked.connect(self._on_chosen)
+        self.selectionModel().currentChanged.connect(self._on_current)
+        theme.changed.connect(self.fit)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return self.rows_model.rows
+
+    @property
+    def key(self) -> Any:
+        """The key of the current row; None where there is none."""
+        row = self.currentIndex().data(ROW)
+        return None if row is None else row.key
+
+    def show_rows(self, rows: Iterable[Row]) -> None:
+        """Replace the rows; the one that was current stays so where its key is still there."""
+        rows = tuple(rows)
+        if rows == self.rows:
+            return
+        key = self.key
+        self.rows_model.show_rows(rows)
+        if key is not None:
+            self.select_key(key)
+        self.fit()
+
+    def select_key(self, key: object) -> bool:
+        """Make the row with this key the current one; False where there is none."""
+        for at, row in enumerate(self.rows):
+            if row.key == key:
+                self.setCurrentIndex(self.rows_model.index(at))
+                return True
+        return False
+
+    def fit(self) -> None:
+        """Take the height that the rows need at the width there is."""
+        self.scheduleDelayedItemsLayout()
+        option = QStyleOptionViewItem()
+        delegate = self.itemDelegate()
+        indexes: Sequence[QModelIndex] = [self.rows_model.index(at) for at in range(len(self.rows))]
+        height = sum(delegate.sizeHint(option, index).height() for index in indexes)
+        if height != self.height() or height != self.maximumHeight():
+            self.setFixedHeight(height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self._on_chosen(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        row = index.data(ROW)
+        if row is not None:
+            self.chosen.emit(row.key)
+
+    def _on_current(self, index: QModelIndex, previous: QModelIndex) -> None:
+        row = index.data(ROW)
+        self.selected.emit(None if row is None else row.key)
+
+
+def _line(font: QFont) -> int:
+    return QFontMetrics(font).height()
+
+
+def _room(font: QFont, text: str, place: QRect) -> QRect:
+    """Return `place` with the height that `text` needs at its width."""
+    height = ceil(_wrapped(font, text, place.width()).boundingRect().height()) if text else 0
+    return QRect(place.topLeft(), QSize(place.width(), height))
+
+
+def _wrapped(font: QFont, text: str, width: int) -> QTextLayout:
+    """Lay `text` out in lines of at most this width, broken within a word only where it is too long."""
+    layout = QTextLayout(text[:_LONGEST].replace("\n", "\u2028"), font)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
+    layout.beginLayout()
+    y = 0.0
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(width)
+        line.setPosition(QPointF(0, y))
+        y += line.height()
+    layout.endLayout()
+    return layout

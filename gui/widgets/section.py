@@ -1,0 +1,54 @@
+"""A part of a panel: its heading, the fact that matters at the right, and what lies under it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from gui.theme import Theme
+from gui.widgets.words import ElidedLabel, set_tone
+
+
+class Section(QWidget):
+    """A heading over widgets; hidden as a whole where there is nothing to show."""
+
+    def __init__(self, theme: Theme, title: str, *contents: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = QLabel(title, self)
+        self.title.setFont(theme.heading_font())
+        self.fact = ElidedLabel("", self)
+        self.fact.setFont(theme.small_font())
+        self.fact.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        set_tone(self.fact, "dim")
+        self.head = QHBoxLayout()
+        self.head.setContentsMargins(10, 6, 10, 2)
+        self.head.setSpacing(6)
+        self.head.addWidget(self.title)
+        self.head.addWidget(self.fact, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 2)
+        column.setSpacing(0)
+        column.addLayout(self.head)
+        for content in contents:
+            column.addWidget(content)
+
+    def show_fact(self, text: str) -> None:
+        """Put the fact that matters at the right of the heading."""
+        self.fact.setText(text)
+
+
+def scrolled(name: str, *contents: QWidget) -> QScrollArea:
+    """Return an area that scrolls these under each other, never sideways."""
+    inside = QWidget()
+    column = QVBoxLayout(inside)
+    column.setContentsMargins(0, 0, 0, 6)
+    column.setSpacing(0)
+    for content in contents:
+        column.addWidget(content)
+    column.addStretch(1)
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setWidget(inside)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setAccessibleName(name)
+    return area

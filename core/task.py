@@ -41,3 +41,5 @@ class Episode(Record):
     seed: int
     instruction: str
     start_url: str
+    session: str = ""
+    """Which state of a bundled site the episode works on; empty where the environment keeps none."""

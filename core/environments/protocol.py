@@ -63,6 +63,24 @@ class TabOpener(Protocol):
         ...
 
 
+@runtime_checkable
+class KeepsState(Protocol):
+    """What an environment offers beyond `Environment` if its server keeps a state that can be put back."""
+
+    def snapshot(self, episode: Episode) -> str:
+        """Return the server's state of this episode as text."""
+        ...
+
+    async def restore(self, episode: Episode, page: PageDriver, snapshot: str) -> Episode:
+        """Give `page` a session of its own in the state of `snapshot`, and return the episode on it.
+
+        The page is not loaded anew. The session it had stays as it was, for
+        the branch that goes on with it. Raises DataError for a text that is no
+        snapshot of this environment.
+        """
+        ...
+
+
 class Environment(Protocol):
     """A family of tasks with one way to open and to judge them."""
 

@@ -5,9 +5,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from core.environments.airline.environment import Airline
 from core.environments.miniwob import MiniWob
 from core.environments.own_tasks import OwnTasks
 from core.environments.protocol import Environment
+from core.environments.shop.environment import Shop
 from core.environments.web import OPEN_TASK, OpenWeb
 from core.errors import DataError, UsageError
 from core.task import Task
@@ -39,7 +41,12 @@ class Environments:
         need; None takes them from the process's environment.
         """
         self._web = OpenWeb()
-        self._built_in: tuple[Environment, ...] = (MiniWob(time_limit=time_limit), self._web)
+        self._built_in: tuple[Environment, ...] = (
+            MiniWob(time_limit=time_limit),
+            Shop(),
+            Airline(),
+            self._web,
+        )
         self._changing = threading.Lock()
         self._own = OwnTasks(taken={member.id for member in self._built_in}, webarena_sites=webarena_sites)
         self._own.begin(

@@ -19,7 +19,7 @@ from core.task import Episode, Task, Verdict
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
-RESERVED = ("miniwob", "web", "webarena")
+RESERVED = ("miniwob", "shop", "airline", "web", "webarena")
 
 
 class Judge(Record):

@@ -58,8 +58,8 @@ def test_a_json_file_says_the_same_as_a_list_or_under_tasks(tmp_path, wrapped):
 
 
 def test_the_name_in_the_file_comes_before_the_name_of_the_file(tmp_path):
-    file = TaskFile.read(written(tmp_path, 'name = "shop"\n' + TOML))
-    assert (file.id, file.tasks()[0].id) == ("shop", "shop/find")
+    file = TaskFile.read(written(tmp_path, 'name = "lamps"\n' + TOML))
+    assert (file.id, file.tasks()[0].id) == ("lamps", "lamps/find")
 
 
 def test_a_url_that_begins_with_a_dot_is_a_file_beside_the_task_file(tmp_path):

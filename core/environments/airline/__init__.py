@@ -1,0 +1,1 @@
+"""The airline desk: a bundled site on which an agent serves the customers of an invented airline."""

@@ -1,0 +1,227 @@
+"""What can be done at the desk: each operation takes the desk as it is and returns it as it is then.
+
+The order of a real desk is kept here: no passenger without chosen flights, no
+look at a booking that was not looked up, no cancelling without the reference
+typed once more.
+"""
+
+import random
+from typing import Any, Literal
+
+from core.environments.airline import fields
+from core.environments.airline.bookings import Booking, price, reference
+from core.environments.airline.fields import PASSENGER_FIELDS, Problems
+from core.environments.airline.flights import Flight, outward_flights, return_flights
+from core.environments.airline.people import Passenger
+from core.environments.airline.state import (
+    Booked,
+    Cancelled,
+    DeskState,
+    Draft,
+    FlightsChanged,
+    Opened,
+    PassengerChanged,
+    Search,
+)
+
+
+class Refused(Exception):
+    """Something that the desk does not do; its text is a sentence for the person at the desk."""
+
+    def __init__(self, message: str, status: int = 409) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def search_flights(desk: DeskState, form: dict[str, Any]) -> tuple[Search, DeskState]:
+    """Search for flights, for a new booking or to change one; raises Problems or Refused."""
+    ref = fields.text(form, "booking")
+    journey = fields.read_journey(form)
+    if ref:
+        booking = confirmed(desk, ref)
+        if (journey.back is None) != (booking.back is None):
+            kind = "one way" if booking.back is None else "a return trip"
+            raise Problems({"trip": f"Booking {ref} is {kind} and stays so."})
+    search = Search(number=len(desk.searches) + 1, journey=journey, reference=ref)
+    return search, desk.model_copy(update={"searches": (*desk.searches, search)})
+
+
+def search_numbered(desk: DeskState, number: object) -> Search:
+    """Return a search of this desk; raises Refused."""
+    if isinstance(number, int) and 1 <= number <= len(desk.searches):
+        return desk.searches[number - 1]
+    raise Refused("This search is not there any more. Search again.", 404)
+
+
+def confirm_flights(desk: DeskState, form: dict[str, Any]) -> tuple[Draft, DeskState]:
+    """Begin a new booking with chosen flights; raises Problems or Refused."""
+    search = search_numbered(desk, form.get("search"))
+    if search.reference:
+        raise Refused(f"These flights were searched for booking {search.reference}.")
+    outward, back = _chosen(search, form)
+    draft = Draft(number=len(desk.drafts) + 1, search=search.number, outward=outward, back=back)
+    return draft, desk.model_copy(update={"drafts": (*desk.drafts, draft)})
+
+
+def draft_numbered(desk: DeskState, number: int) -> Draft:
+    """Return a new booking on its way; raises Refused."""
+    if 1 <= number <= len(desk.drafts):
+        return desk.drafts[number - 1]
+    raise Refused("This booking was not begun. Search for flights first.", 404)
+
+
+def save_draft_passenger(desk: DeskState, number: int, form: dict[str, Any]) -> tuple[Draft, DeskState]:
+    """Say who is to fly; raises Problems or Refused."""
+    draft = _unfinished(desk, number)
+    draft = draft.model_copy(update={"passenger": fields.read_passenger(form)})
+    return draft, _with_draft(desk, draft)
+
+
+def pay(desk: DeskState, number: int, form: dict[str, Any]) -> tuple[Booking, DeskState]:
+    """Take the card and book; raises Problems or Refused."""
+    draft = _unfinished(desk, number)
+    if draft.passenger is None:
+        raise Refused("Save the passenger's details first.")
+    card = fields.read_card(form)
+    chance = random.Random(f"reference {desk.scenario} {number}")
+    ref = reference(chance)
+    while desk.booking(ref) is not None:
+        ref = reference(chance)
+    booking = Booking(
+        reference=ref,
+        outward=draft.outward,
+        back=draft.back,
+        passengers=(draft.passenger,),
+        price=price(draft.outward, draft.back, 1),
+        card_ending=card.number[-4:],
+    )
+    desk = _with_draft(desk, draft.model_copy(update={"card": card, "reference": ref})).with_booking(booking)
+    change = Booked(draft=number, reference=ref)
+    return booking, desk.model_copy(update={"changes": (*desk.changes, change)})
+
+
+def look_up(desk: DeskState, form: dict[str, Any]) -> tuple[Booking, DeskState]:
+    """Find a booking; raises Problems for a reference that is none or is not in the books."""
+    ref = fields.read_reference(form)
+    booking = desk.booking(ref)
+    if booking is None:
+        raise Problems({"reference": f"There is no booking {ref}. Check the reference."})
+    return booking, desk.model_copy(update={"lookups": (*desk.lookups, ref)})
+
+
+def seen_booking(desk: DeskState, ref: str) -> Booking:
+    """Return a booking that was looked up or made at this desk; raises Refused."""
+    made = any(draft.reference == ref for draft in desk.drafts)
+    booking = desk.booking(ref) if made or ref in desk.lookups else None
+    if booking is None:
+        raise Refused("Look the booking up by its reference first.", 404)
+    return booking
+
+
+def confirmed(desk: DeskState, ref: str) -> Booking:
+    """Return a seen booking that can be worked on; raises Refused for a cancelled one."""
+    booking = seen_booking(desk, ref)
+    if booking.status == "cancelled":
+        raise Refused(f"Booking {ref} is cancelled and cannot be changed.")
+    return booking
+
+
+def open_part(desk: DeskState, ref: str, part: object) -> tuple[Booking, DeskState]:
+    """Go into modifying or cancelling a booking; a second time changes nothing. Raises Refused."""
+    if part not in ("modify", "cancel"):
+        raise Refused("A booking can be modified or cancelled.", 400)
+    kind: Literal["modify", "cancel"] = "modify" if part == "modify" else "cancel"
+    booking = confirmed(desk, ref)
+    opened = Opened(reference=ref, part=kind)
+    if opened in desk.opened:
+        return booking, desk
+    return booking, desk.model_copy(update={"opened": (*desk.opened, opened)})
+
+
+def cancel(desk: DeskState, ref: str, form: dict[str, Any]) -> tuple[Booking, DeskState]:
+    """Cancel a booking whose reference was typed again; raises Problems or Refused."""
+    booking = _opened(desk, ref, "cancel")
+    if fields.text(form, "reference").upper() != ref:
+        raise Problems({"reference": f"To cancel, type the reference of this booking: {ref}."})
+    booking = booking.model_copy(update={"status": "cancelled"})
+    desk = desk.with_booking(booking)
+    return booking, desk.model_copy(update={"changes": (*desk.changes, Cancelled(reference=ref))})
+
+
+def change_passenger(
+    desk: DeskState, ref: str, place: int, form: dict[str, Any]
+) -> tuple[Booking, DeskState]:
+    """Save a passenger's details; raises Problems, or Refused where nothing differs."""
+    booking = _opened(desk, ref, "modify")
+    if not 0 <= place < len(booking.passengers):
+        raise Refused(f"Booking {ref} has no such passenger.", 404)
+    new = fields.read_passenger(form)
+    old = booking.passengers[place]
+    differing = changed_fields(old, new)
+    if not differing:
+        raise Refused(f"Nothing was changed for {old.name}.")
+    people = (*booking.passengers[:place], new, *booking.passengers[place + 1 :])
+    booking = booking.model_copy(update={"passengers": people})
+    change = PassengerChanged(reference=ref, place=place, fields=differing)
+    desk = desk.with_booking(booking)
+    return booking, desk.model_copy(update={"changes": (*desk.changes, change)})
+
+
+def change_flights(desk: DeskState, ref: str, form: dict[str, Any]) -> tuple[Booking, DeskState]:
+    """Move a booking to other flights; raises Problems, or Refused where they are those it has."""
+    booking = _opened(desk, ref, "modify")
+    search = search_numbered(desk, form.get("search"))
+    if search.reference != ref:
+        raise Refused(f"These flights were not searched for booking {ref}.")
+    outward, back = _chosen(search, form)
+    if (outward, back) == (booking.outward, booking.back):
+        raise Refused("The booking has these flights already. Choose others, or leave it as it is.")
+    new = {"outward": outward, "back": back, "price": price(outward, back, len(booking.passengers))}
+    booking = booking.model_copy(update=new)
+    change = FlightsChanged(reference=ref, outward=outward, back=back)
+    desk = desk.with_booking(booking)
+    return booking, desk.model_copy(update={"changes": (*desk.changes, change)})
+
+
+def changed_fields(old: Passenger, new: Passenger) -> tuple[tuple[str, str], ...]:
+    """Return the fields that differ, with their new values as text."""
+    differing = [name for name in PASSENGER_FIELDS if getattr(new, name) != getattr(old, name)]
+    return tuple((name, str(getattr(new, name))) for name in differing)
+
+
+def _chosen(search: Search, form: dict[str, Any]) -> tuple[Flight, Flight | None]:
+    problems: dict[str, str] = {}
+    outward = _by_number(outward_flights(search.journey), form.get("outward"))
+    back = _by_number(return_flights(search.journey), form.get("return"))
+    if outward is None:
+        problems["outward"] = "Choose an outward flight."
+    if search.journey.back is not None and back is None:
+        problems["return"] = "Choose a return flight."
+    if outward and back and back.departs <= outward.arrives:
+        problems["return"] = "The return flight leaves before the outward flight has landed."
+    if outward is None or problems:
+        raise Problems(problems)
+    return outward, back
+
+
+def _by_number(flights: tuple[Flight, ...], number: object) -> Flight | None:
+    return next((one for one in flights if one.number == number), None)
+
+
+def _unfinished(desk: DeskState, number: int) -> Draft:
+    draft = draft_numbered(desk, number)
+    if draft.reference:
+        raise Refused(f"This booking is finished: it has the reference {draft.reference}.")
+    return draft
+
+
+def _with_draft(desk: DeskState, draft: Draft) -> DeskState:
+    at = draft.number - 1
+    return desk.model_copy(update={"drafts": (*desk.drafts[:at], draft, *desk.drafts[at + 1 :])})
+
+
+def _opened(desk: DeskState, ref: str, part: Literal["modify", "cancel"]) -> Booking:
+    booking = confirmed(desk, ref)
+    if Opened(reference=ref, part=part) not in desk.opened:
+        raise Refused(f"Press {part.capitalize()} on booking {ref} first.")
+    return booking

@@ -1,0 +1,24 @@
+import pytest
+
+from core.environments.shop.catalogue import Catalogue, bundled_catalogue
+from core.environments.shop.environment import Shop
+from core.environments.shop.search import SearchIndex
+
+
+@pytest.fixture(scope="session")
+def catalogue() -> Catalogue:
+    return bundled_catalogue()
+
+
+@pytest.fixture(scope="session")
+def index(catalogue):
+    index = SearchIndex(catalogue.products)
+    yield index
+    index.close()
+
+
+@pytest.fixture
+async def shop():
+    shop = Shop()
+    yield shop
+    await shop.close()

@@ -1,0 +1,137 @@
+import hashlib
+import re
+
+import pytest
+
+from core.environments.shop.catalogue import Catalogue
+from core.environments.shop.dice import Dice
+from core.environments.shop.words import Words, read_words, with_article
+
+
+def texts_of(product) -> str:
+    return "\n".join((product.title, *product.features, product.description)).lower()
+
+
+def names(text: str, attribute: str) -> bool:
+    return re.search(rf"\b{re.escape(attribute)}\b", text) is not None
+
+
+def test_there_are_a_thousand_products_with_ids_and_titles_of_their_own(catalogue):
+    assert len(catalogue.products) >= 1000
+    assert len({product.id for product in catalogue.products}) == len(catalogue.products)
+    assert len({product.title for product in catalogue.products}) == len(catalogue.products)
+    assert all(re.fullmatch(r"BK[0-9A-Z]{8}", product.id) for product in catalogue.products)
+
+
+def test_the_catalogue_is_the_same_on_every_machine(catalogue):
+    whole = "\n".join(
+        repr((product.model_dump(), [review.model_dump() for review in catalogue.reviews(product)]))
+        for product in catalogue.products
+    )
+    assert hashlib.sha256(whole.encode()).hexdigest()[:16] == "5b7266f986406b78"
+
+
+def test_a_catalogue_made_anew_holds_the_same_products(catalogue):
+    assert Catalogue(read_words()).products == catalogue.products
+
+
+def test_a_product_keeps_its_id_and_content_when_other_types_go(catalogue):
+    words = catalogue.words
+    fewer = words.model_copy(update={"departments": words.departments[3:]})
+    assert all(catalogue.find(product.id) == product for product in Catalogue(fewer).products)
+
+
+def test_every_attribute_can_be_read_somewhere_in_its_product(catalogue):
+    for product in catalogue.products:
+        assert 4 <= len(product.attributes) <= 5
+        for attribute in product.attributes:
+            assert names(texts_of(product), attribute), (product.id, attribute)
+
+
+def test_no_product_claims_an_attribute_of_its_type_that_it_lacks(catalogue):
+    pools = {
+        kind.name: {name for slot in kind.slots for name in slot}
+        for department in catalogue.words.departments
+        for kind in department.types
+    }
+    for product in catalogue.products:
+        said = texts_of(product)
+        said += "\n".join(review.text.lower() for review in catalogue.reviews(product))
+        for attribute in pools[product.type] - set(product.attributes):
+            assert not names(said, attribute), (product.id, attribute)
+
+
+def test_most_attributes_are_not_told_by_the_title(catalogue):
+    told = [
+        names(product.title.lower(), attribute)
+        for product in catalogue.products
+        for attribute in product.attributes
+    ]
+    assert 0.1 < sum(told) / len(told) < 0.5
+
+
+def test_options_have_at_least_two_values_each_once(catalogue):
+    for product in catalogue.products:
+        for group in product.groups:
+            assert len(set(group.values)) == len(group.values) >= 2
+            assert not group.factors or len(group.factors) == len(group.values)
+    assert any(not product.groups for product in catalogue.products)
+
+
+def test_a_price_lies_within_the_range_shown_before_and_is_one_amount_in_the_end(catalogue):
+    for product in catalogue.products:
+        dice = Dice(product.id)
+        before = product.price_range()
+        assert 0 < before[0] <= before[1]
+        chosen: dict[str, str] = {}
+        for group in product.groups:
+            chosen[group.name] = dice.pick(group.values)
+            now = product.price_range(chosen)
+            assert before[0] <= now[0] <= now[1] <= before[1]
+            before = now
+        assert before[0] == before[1]
+
+
+def test_some_options_change_the_price(catalogue):
+    assert sum(low < high for low, high in (p.price_range() for p in catalogue.products)) > 300
+
+
+def test_reviews_have_text_and_are_the_same_at_each_look(catalogue):
+    some = catalogue.products[::50]
+    assert [catalogue.reviews(product) for product in some] == [catalogue.reviews(p) for p in some]
+    for product in catalogue.products:
+        reviews = catalogue.reviews(product)
+        assert all(1 <= review.stars <= 5 and review.text and review.title for review in reviews)
+        assert len({review.author for review in reviews}) == len(reviews)
+    assert any(not catalogue.reviews(product) for product in catalogue.products)
+
+
+def test_words_that_name_an_unknown_attribute_are_refused(catalogue):
+    data = catalogue.words.model_dump()
+    data["departments"][0]["types"][0]["attributes"] = ("levitating",)
+    with pytest.raises(ValueError, match='water bottle: there is no attribute "levitating"'):
+        Words.model_validate(data)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("straw lid", "a straw lid"),
+        ("oven safe pan", "an oven safe pan"),
+        ("USB port", "a USB port"),
+        ("LED display", "an LED display"),
+    ],
+)
+def test_a_thing_gets_the_article_that_one_says(words, said):
+    assert with_article(words) == said
+
+
+def test_dice_keep_to_their_bounds_and_orders():
+    dice = Dice("bounds")
+    for count in range(1, 8):
+        assert sorted(dice.shuffled(range(count))) == list(range(count))
+        some = dice.some("abcdefgh", count)
+        assert some == sorted(some)
+        assert len(some) == count
+        assert "".join(dice.run("abcdefgh", count)) in "abcdefgh"
+        assert 0 <= dice.below(count) < count

@@ -123,6 +123,7 @@ def _places(text: str) -> dict[Location, int]:
             path = _key_path(header[2])
             if path is None:
                 continue
+            path = (*_inside(path[:-1], counts), path[-1])
             if header[1] == "[[":
                 counts[path] = counts.get(path, -1) + 1
                 found.setdefault(path, number)
@@ -134,6 +135,16 @@ def _places(text: str) -> dict[Location, int]:
             if path is not None:
                 for length in range(1, len(path) + 1):
                     found.setdefault((*table, *path[:length]), number)
+    return found
+
+
+def _inside(path: Location, counts: Mapping[Location, int]) -> Location:
+    """Return the path of tables with the number of the last one in each array of tables."""
+    found: Location = ()
+    for part in path:
+        found = (*found, part)
+        if found in counts:
+            found = (*found, counts[found])
     return found
 
 

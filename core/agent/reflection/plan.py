@@ -1,0 +1,119 @@
+"""The plan: subtasks in order, each with how it stands."""
+
+import re
+from typing import Literal
+
+from core.model import Record
+
+SubtaskStatus = Literal["waiting", "current", "done", "needless"]
+LONGEST = 30
+"""Subtasks that a plan holds at the most; what an LLM writes beyond them is dropped and told."""
+
+_MARK = re.compile(
+    r"^\s*(?:\*\*)?(?:(?:step|subtask)\s*)?(\d{1,3})\s*[.):\]-]\s*(?:\*\*)?\s*|^\s*[-*•]\s+", re.IGNORECASE
+)
+
+
+class Subtask(Record):
+    """One item of the plan."""
+
+    text: str
+    status: SubtaskStatus = "waiting"
+    steps: tuple[int, ...] = ()
+    """The steps that worked on it."""
+
+
+class Plan(Record):
+    """An ordered list of subtasks, of which one is current until all are over."""
+
+    subtasks: tuple[Subtask, ...]
+    revision: int = 0
+    """How often the plan was made anew after a failed trial."""
+    author: Literal["agent", "person"] = "agent"
+    """Who wrote it as it stands."""
+    remark: str = ""
+    """What is odd about how it was read, such as that it was cut."""
+
+    @property
+    def index(self) -> int | None:
+        """The position of the current subtask, or None where all are over."""
+        return next((n for n, one in enumerate(self.subtasks) if one.status == "current"), None)
+
+    @property
+    def current(self) -> Subtask | None:
+        return None if self.index is None else self.subtasks[self.index]
+
+    def worked_on(self, step: int) -> "Plan":
+        """Return the plan with `step` told to its current subtask."""
+        index = self.index
+        if index is None or step in self.subtasks[index].steps:
+            return self
+        return self._with(index, steps=(*self.subtasks[index].steps, step))
+
+    def over(self, status: Literal["done", "needless"]) -> "Plan":
+        """Return the plan with the current subtask over and the next one that waits current."""
+        index = self.index
+        if index is None:
+            return self
+        return self._with(index, status=status).with_current(index + 1)
+
+    def with_current(self, index: int) -> "Plan":
+        """Return the plan at `index`: what comes after it waits; past the end nothing is current."""
+        subtasks = [
+            one.model_copy(update={"status": "waiting"})
+            if number >= index or one.status == "current"
+            else one
+            for number, one in enumerate(self.subtasks)
+        ]
+        if index < len(subtasks):
+            subtasks[index] = subtasks[index].model_copy(update={"status": "current"})
+        return self.model_copy(update={"subtasks": tuple(subtasks)})
+
+    def edited(self, texts: tuple[str, ...], current: int) -> "Plan":
+        """Return the plan as a person rewrote it; subtasks whose words stayed keep their status and steps.
+
+        `current` is the position to go on at; subtasks before it that were
+        not over count as needless.
+        """
+        known = {one.text: one for one in self.subtasks}
+        written: list[Subtask] = []
+        for number, text in enumerate(" ".join(text.split()) for text in texts):
+            one = known.get(text, Subtask(text=text))
+            if number < current and one.status in ("waiting", "current"):
+                one = one.model_copy(update={"status": "needless"})
+            written.append(one)
+        plan = self.model_copy(update={"subtasks": tuple(written), "author": "person"})
+        return plan.with_current(current)
+
+    def _with(self, index: int, **changes: object) -> "Plan":
+        changed = self.subtasks[index].model_copy(update=changes)
+        return self.model_copy(
+            update={"subtasks": (*self.subtasks[:index], changed, *self.subtasks[index + 1 :])}
+        )
+
+
+def read_plan(text: str, *, revision: int = 0) -> Plan | None:
+    """Return the plan that a reply holds, or None where it holds none.
+
+    A numbered or dashed list counts; lines that go on an item belong to it,
+    and what stands before the list does not. A reply without a list is one
+    subtask where it is one line.
+    """
+    items: list[str] = []
+    for line in text.splitlines():
+        mark = _MARK.match(line)
+        if mark and line[mark.end() :].strip():
+            items.append(line[mark.end() :].strip())
+        elif items and line.strip() and line[:1].isspace():
+            items[-1] += " " + line.strip()
+    if not items:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if len(lines) != 1:
+            return None
+        items = lines
+    cleaned = [" ".join(item.replace("**", "").split()) for item in items]
+    remark = f"{len(cleaned) - LONGEST} further subtasks were left out." if len(cleaned) > LONGEST else ""
+    plan = Plan(
+        subtasks=tuple(Subtask(text=one) for one in cleaned[:LONGEST]), revision=revision, remark=remark
+    )
+    return plan.with_current(0)

@@ -1,0 +1,122 @@
+"""Remedies: other actions prepared before the first one is carried out, on a stack.
+
+The first choice lies on its own remedies: it is the last one in and the first
+one out. A later not-aligned pops the topmost entry that waits; to carry it
+out, the run goes back to the step the entry starts from.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from core.action import Action
+from core.agent.policies.stack import Stack
+from core.agent.spaces.memory import SpaceMemory
+from core.model import Record
+
+EntryState = Literal["waiting", "chosen", "tried", "dropped"]
+
+
+class RemedyEntry(Record):
+    """One alternative, with all that is put back before it is tried."""
+
+    number: int
+    """Counts up in the run, from 1."""
+    step: int
+    """The step it starts from: the page as this step observed it."""
+    trial: int
+    action: Action
+    target: str = ""
+    """What the action acts on, in words."""
+    reason: str = ""
+    """Why the LLM holds it possible."""
+    subtask: int | None = None
+    """The position of the subtask it serves."""
+    stack: Stack | None = None
+    memory: SpaceMemory = SpaceMemory()
+    page: str = ""
+    """Fingerprint of the page it starts from."""
+    state: EntryState = "waiting"
+    why: str = ""
+    """Why it was dropped, or where it was tried."""
+
+
+class RemedyStack(Record):
+    """All entries of a run, the oldest first; those that wait form the stack."""
+
+    entries: tuple[RemedyEntry, ...] = ()
+
+    @property
+    def waiting(self) -> tuple[RemedyEntry, ...]:
+        """The entries that can still be popped, the next one last."""
+        return tuple(entry for entry in self.entries if entry.state == "waiting")
+
+    def push(self, entries: Iterable[RemedyEntry]) -> "RemedyStack":
+        """Return the stack with these on top, numbered on, the last given topmost."""
+        number = len(self.entries)
+        new = tuple(
+            entry.model_copy(update={"number": number + offset})
+            for offset, entry in enumerate(entries, start=1)
+        )
+        return RemedyStack(entries=(*self.entries, *new))
+
+    def pop(self) -> tuple[RemedyEntry | None, "RemedyStack"]:
+        """Return the topmost entry that waits, and the stack with it chosen; None where none waits."""
+        waiting = self.waiting
+        if not waiting:
+            return None, self
+        return self.take(waiting[-1].number)
+
+    def take(self, number: int) -> tuple[RemedyEntry | None, "RemedyStack"]:
+        """Return the entry of that number where it waits, and the stack with it chosen."""
+        entry = next((one for one in self.waiting if one.number == number), None)
+        if entry is None:
+            return None, self
+        return entry, self._marked(number, "chosen", "")
+
+    def tried(self, number: int, why: str) -> "RemedyStack":
+        return self._marked(number, "tried", why)
+
+    def dropped(self, number: int, why: str) -> "RemedyStack":
+        return self._marked(number, "dropped", why)
+
+    def cleared(self, why: str) -> "RemedyStack":
+        """Return the stack with all that waits dropped, for a new trial."""
+        return RemedyStack(
+            entries=tuple(
+                entry.model_copy(update={"state": "dropped", "why": why})
+                if entry.state == "waiting"
+                else entry
+                for entry in self.entries
+            )
+        )
+
+    def _marked(self, number: int, state: EntryState, why: str) -> "RemedyStack":
+        return RemedyStack(
+            entries=tuple(
+                entry.model_copy(update={"state": state, "why": why}) if entry.number == number else entry
+                for entry in self.entries
+            )
+        )
+
+
+def sorted_out(
+    proposed: Iterable[Action], *, chosen: Action, tried: Iterable[Action]
+) -> tuple[tuple[Action, ...], tuple[tuple[Action, str], ...]]:
+    """Part the proposed remedies into those to keep and those to drop, each of these with its reason.
+
+    Dropped is what equals the chosen action, one already tried on the same
+    page, or an earlier remedy of the same question.
+    """
+    known = list(tried)
+    kept: list[Action] = []
+    dropped: list[tuple[Action, str]] = []
+    for action in proposed:
+        if action == chosen:
+            dropped.append((action, "It is the chosen action itself."))
+        elif action in known:
+            dropped.append((action, "It was tried on this page already."))
+        elif action in kept:
+            dropped.append((action, "It was proposed twice."))
+        else:
+            kept.append(action)
+    return tuple(kept), tuple(dropped)

@@ -1,0 +1,233 @@
+"""How well the page as it is now equals a recorded one: the grade, and what differs.
+
+``exact`` is never a matter of looking alike: an equal page can hide another
+state of its scripts. It is given only where the page was not touched, or was
+reached by the same inputs from the start, and shows no difference at all.
+"""
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import parse_qsl, urlsplit
+
+from pydantic import AfterValidator
+
+from core.model import Record
+from core.observation import Element, Observation
+from core.patterns import Pattern, parse_pattern
+from core.settings_file import read_toml_model
+
+VOLATILE = Path(__file__).resolve().parents[3] / "resources" / "volatile.toml"
+
+Grade = Literal["exact", "equivalent", "same page", "lost"]
+GRADES: tuple[Grade, ...] = ("exact", "equivalent", "same page", "lost")
+"""From the best to the worst."""
+Provenance = Literal["untouched", "replayed", "restored"]
+"""How the page came to be as it is: nobody touched it since, all inputs were made again, or parts were put back."""
+
+ALIKE = 0.6
+"""Share of common elements from which two pages of one address are the same page."""
+
+
+class Difference(Record):
+    """One thing that is not as recorded."""
+
+    what: Literal["added", "gone", "changed", "moved on"]
+    """``moved on`` is of the page as a whole: URL, title, scroll, tabs."""
+    element: str = ""
+    """What it is, such as ``button "Save"``; empty for the page as a whole."""
+    part: str = ""
+    """Which part changed: value, states, options, detail, url, title, scroll."""
+    before: str = ""
+    now: str = ""
+    volatile: bool = False
+    """Whether it counts among what changes by itself."""
+
+
+class Comparison(Record):
+    """The outcome."""
+
+    grade: Grade
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Return the grade with the number of differences, in words."""
+        plain = sum(not one.volatile for one in self.differences)
+        volatile = len(self.differences) - plain
+        parts = [f"{plain} difference{'s' if plain != 1 else ''}"] if plain else []
+        parts += [f"{volatile} in parts that change by themselves"] if volatile else []
+        return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"
+
+
+def _expression(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"it is not a regular expression ({error})") from error
+    return text
+
+
+def _pattern(text: str) -> str:
+    parse_pattern(text)
+    return text
+
+
+class VolatileFile(Record):
+    """What changes by itself; the form of resources/volatile.toml."""
+
+    elements: tuple[Annotated[str, AfterValidator(_pattern)], ...] = ()
+    """Patterns of elements whose words and values do not count."""
+    words: tuple[Annotated[str, AfterValidator(_expression)], ...] = ()
+    """Expressions for parts of names and values that do not count."""
+    url_parameters: tuple[Annotated[str, AfterValidator(_expression)], ...] = ()
+    """Expressions for whole names of query parameters that do not count."""
+
+
+class Volatile:
+    """Tells what changes by itself."""
+
+    def __init__(self, file: VolatileFile | None = None) -> None:
+        file = file or VolatileFile()
+        self._elements: tuple[Pattern, ...] = tuple(parse_pattern(text) for text in file.elements)
+        self._words = [re.compile(text) for text in file.words]
+        self._parameters = [re.compile(text) for text in file.url_parameters]
+
+    def element(self, element: Element) -> bool:
+        return any(pattern.fits(element) for pattern in self._elements)
+
+    def text(self, text: str) -> str:
+        """Return `text` with what changes by itself left out."""
+        for expression in self._words:
+            text = expression.sub("…", text)
+        return " ".join(text.split())
+
+    def url(self, url: str) -> str:
+        """Return the URL without the parameters that do not count."""
+        parts = urlsplit(url)
+        kept = [
+            f"{name}={value}"
+            for name, value in parse_qsl(parts.query, keep_blank_values=True)
+            if not any(expression.fullmatch(name) for expression in self._parameters)
+        ]
+        return f"{parts.scheme}://{parts.netloc}{parts.path or '/'}?{'&'.join(kept)}#{parts.fragment}"
+
+
+def load_volatile(path: Path = VOLATILE) -> Volatile:
+    """Read the file of what changes by itself; raises DataError with file, line and what is wrong."""
+    return Volatile(read_toml_model(path, VolatileFile))
+
+
+def compare(
+    recorded: Observation, now: Observation, provenance: Provenance, volatile: Volatile | None = None
+) -> Comparison:
+    """Return how well `now` equals `recorded`."""
+    volatile = volatile or Volatile()
+    differences = (*_of_page(recorded, now, volatile), *_of_elements(recorded, now, volatile))
+    if not differences:
+        grade: Grade = "exact" if provenance in ("untouched", "replayed") else "equivalent"
+    elif all(one.volatile for one in differences):
+        grade = "equivalent"
+    elif _address(recorded, volatile) == _address(now, volatile) and _share(recorded, now, volatile) >= ALIKE:
+        grade = "same page"
+    else:
+        grade = "lost"
+    return Comparison(grade=grade, differences=differences)
+
+
+def _address(observation: Observation, volatile: Volatile) -> str:
+    return volatile.url(observation.url)
+
+
+def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> list[Difference]:
+    found: list[Difference] = []
+
+    def differ(part: str, before: str, after: str, is_volatile: bool) -> None:
+        if before != after:
+            found.append(
+                Difference(what="moved on", part=part, before=before, now=after, volatile=is_volatile)
+            )
+
+    differ("url", recorded.url, now.url, _address(recorded, volatile) == _address(now, volatile))
+    differ("title", recorded.title, now.title, volatile.text(recorded.title) == volatile.text(now.title))
+    differ("scroll", _pair(recorded.scroll), _pair(now.scroll), False)
+    differ("tabs", str(len(recorded.tabs)), str(len(now.tabs)), False)
+    return found
+
+
+def _pair(numbers: tuple[int, int]) -> str:
+    return f"{numbers[0]}, {numbers[1]}"
+
+
+def _of_elements(recorded: Observation, now: Observation, volatile: Volatile) -> list[Difference]:
+    found: list[Difference] = []
+    before, after = _keys(recorded, volatile), _keys(now, volatile)
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        old, new = recorded.elements[i1:i2], now.elements[j1:j2]
+        if tag == "equal":
+            for one, other in zip(old, new, strict=True):
+                found += _changed(one, other, volatile)
+            continue
+        found += [
+            Difference(what="gone", element=_called(one), volatile=volatile.element(one)) for one in old
+        ]
+        found += [
+            Difference(what="added", element=_called(one), volatile=volatile.element(one)) for one in new
+        ]
+    return found
+
+
+def _keys(observation: Observation, volatile: Volatile) -> Sequence[tuple[str, str]]:
+    return [
+        (element.role, "" if volatile.element(element) else volatile.text(element.name))
+        for element in observation.elements
+    ]
+
+
+def _changed(one: Element, other: Element, volatile: Volatile) -> list[Difference]:
+    found: list[Difference] = []
+    whole = volatile.element(one)
+    for part in ("name", "value", "states", "options", "detail"):
+        before, after = _part(one, part), _part(other, part)
+        if before == after:
+            continue
+        by_itself = whole or (part != "states" and volatile.text(before) == volatile.text(after))
+        found.append(
+            Difference(
+                what="changed",
+                element=_called(one),
+                part=part,
+                before=before,
+                now=after,
+                volatile=by_itself,
+            )
+        )
+    return found
+
+
+def _part(element: Element, part: str) -> str:
+    if part == "options":
+        return " | ".join(f"*{one.label}*" if one.selected else one.label for one in element.options)
+    value = getattr(element, part)
+    return " ".join(sorted(value)) if isinstance(value, tuple) else " ".join(str(value).split())
+
+
+def _share(recorded: Observation, now: Observation, volatile: Volatile) -> float:
+    """Return which share of the elements both pages have, from 0 to 1."""
+    counts: dict[tuple[str, str], int] = {}
+    for key in _keys(recorded, volatile):
+        counts[key] = counts.get(key, 0) + 1
+    both = 0
+    for key in _keys(now, volatile):
+        if counts.get(key, 0) > 0:
+            counts[key] -= 1
+            both += 1
+    most = max(len(recorded.elements), len(now.elements))
+    return both / most if most else 1.0
+
+
+def _called(element: Element) -> str:
+    name = " ".join(element.name.split())
+    return f'{element.role} "{name}"' if name else element.role

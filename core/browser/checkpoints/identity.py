@@ -1,0 +1,132 @@
+"""Finding an element of a recorded page again in the page as it is now, by what it is and where it stands.
+
+A ref lives only as long as its element; after a reload the same button has
+another. Found for certain is what role and name, or else the place among its
+like, tell without doubt; anything less is a list of candidates.
+"""
+
+from collections.abc import Iterable
+
+from core.model import Record
+from core.observation import Element, Observation, Ref
+
+
+class FoundAgain(Record):
+    """Where a recorded element is now."""
+
+    element: Element | None = None
+    """The element, where that is certain."""
+    why: str = ""
+    """What it was told by, or why it is not certain."""
+    candidates: tuple[Element, ...] = ()
+    """What it could be, the likeliest first, where it is not certain."""
+
+
+class _Like(Record):
+    """An element's place: what holds it, what stands beside it."""
+
+    holders: tuple[tuple[str, str], ...]
+    before: tuple[str, str]
+    after: tuple[str, str]
+
+
+def find_again(element: Element, recorded: Observation, now: Observation) -> FoundAgain:
+    """Return where `element` of `recorded` is in `now`.
+
+    The same ref in the same document is the element itself. Else: the only
+    one of its role and name; of several the only one with the same holders;
+    of these the only one between the same neighbours; or, where their number
+    has not changed, the one at the same position among equal ones.
+    """
+    if recorded.document and recorded.document == now.document:
+        same = now.element(element.ref)
+        if same is not None and same.role == element.role:
+            return FoundAgain(element=same, why="It is the same element of the same document.")
+    then = _equals(element, recorded.elements)
+    alike = _equals(element, now.elements)
+    if not alike:
+        return _nearest(element, now)
+    if len(alike) == 1 and len(then) == 1:
+        return FoundAgain(element=alike[0], why=f"It is the only {_called(element)} of the page.")
+    places_then, places_now = _places(recorded), _places(now)
+    mine = places_then.get(element.ref)
+    if mine is None:
+        return FoundAgain(why="The recorded page does not hold it.", candidates=tuple(alike))
+    held = [one for one in alike if places_now[one.ref].holders == mine.holders]
+    held_then = [one for one in then if places_then[one.ref].holders == mine.holders]
+    if len(held) == 1 and len(held_then) == 1:
+        return FoundAgain(
+            element=held[0], why=f"It is the only {_called(element)} in the same part of the page."
+        )
+    between = [one for one in held if places_now[one.ref] == mine]
+    if len(between) == 1 and [one for one in held_then if places_then[one.ref] == mine] == [element]:
+        return FoundAgain(
+            element=between[0], why=f"It is the only {_called(element)} between the same neighbours."
+        )
+    if held and len(held) == len(held_then) and len(alike) == len(then):
+        position = [one.ref for one in held_then].index(element.ref)
+        chosen = held[position]
+        if chosen in between or _surroundings(mine) & _surroundings(places_now[chosen.ref]):
+            return FoundAgain(
+                element=chosen,
+                why=f"It is number {position + 1} of {len(held)} equal ones, as many as there were.",
+            )
+    ordered = sorted(alike, key=lambda one: -_closeness(mine, places_now[one.ref]))
+    return FoundAgain(
+        why=f"There are {len(alike)} that could be {_called(element)}, and nothing tells them apart for certain.",
+        candidates=tuple(ordered),
+    )
+
+
+def _equals(element: Element, elements: Iterable[Element]) -> list[Element]:
+    return [one for one in elements if (one.role, _name(one)) == (element.role, _name(element))]
+
+
+def _nearest(element: Element, now: Observation) -> FoundAgain:
+    words = set(_name(element).lower().split())
+    rated = [
+        (len(words & set(_name(one).lower().split())) / max(len(words), 1), one)
+        for one in now.elements
+        if one.role == element.role and set(element.uses) <= set(one.uses)
+    ]
+    near = [one for share, one in sorted(rated, key=lambda pair: -pair[0]) if share > 0 or not words]
+    return FoundAgain(why=f"The page has no {_called(element)} any more.", candidates=tuple(near[:10]))
+
+
+def _places(observation: Observation) -> dict[Ref, _Like]:
+    by_ref = {element.ref: element for element in observation.elements}
+    found: dict[Ref, _Like] = {}
+    last = len(observation.elements) - 1
+    for number, element in enumerate(observation.elements):
+        holders: list[tuple[str, str]] = []
+        parent, seen = element.parent, {element.ref}
+        while parent is not None and parent in by_ref and parent not in seen:
+            seen.add(parent)
+            holders.append(_key(by_ref[parent]))
+            parent = by_ref[parent].parent
+        found[element.ref] = _Like(
+            holders=tuple(holders),
+            before=_key(observation.elements[number - 1]) if number else ("", ""),
+            after=_key(observation.elements[number + 1]) if number < last else ("", ""),
+        )
+    return found
+
+
+def _surroundings(place: _Like) -> set[tuple[str, tuple[str, str]]]:
+    return {("before", place.before), ("after", place.after)} - {("before", ("", "")), ("after", ("", ""))}
+
+
+def _closeness(mine: _Like, other: _Like) -> int:
+    return 2 * (mine.holders == other.holders) + (mine.before == other.before) + (mine.after == other.after)
+
+
+def _key(element: Element) -> tuple[str, str]:
+    return element.role, _name(element)
+
+
+def _name(element: Element) -> str:
+    return " ".join(element.name.split())
+
+
+def _called(element: Element) -> str:
+    return f'{element.role} "{element.name}"' if element.name else element.role

@@ -1,0 +1,102 @@
+"""Going back to a checkpoint: ways tried from the cheapest to the dearest until one is verified."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from core.browser.checkpoints.checkpoint import Checkpoint, Ground
+from core.browser.checkpoints.comparing import GRADES, Comparison, Grade, Volatile, compare
+from core.browser.checkpoints.strategies import STRATEGIES, RestoreError, Strategy
+from core.browser.page import PageGone
+from core.errors import ActionError
+from core.model import Record
+
+
+class Attempt(Record):
+    """One strategy tried."""
+
+    strategy: str
+    grade: Grade | None = None
+    """None where it was not fit, or failed before the page could be compared."""
+    reason: str = ""
+    """Why there is no grade."""
+    remarks: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+class Restored(Record):
+    """How going back ended; the page is as the last attempt left it."""
+
+    step: int
+    grade: Grade
+    strategy: str = ""
+    comparison: Comparison
+    attempts: tuple[Attempt, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def verified(self) -> bool:
+        """Whether the page equals the recorded one, apart from what changes by itself."""
+        return self.grade in ("exact", "equivalent")
+
+    @property
+    def sentence(self) -> str:
+        way = f" by {self.strategy}" if self.strategy else ""
+        return f"Back at step {self.step}{way}: {self.comparison.sentence}."
+
+
+async def restore(
+    checkpoint: Checkpoint,
+    ground: Ground,
+    *,
+    strategies: Sequence[Strategy] = STRATEGIES,
+    volatile: Volatile | None = None,
+    on_attempt: Callable[[str], None] = lambda name: None,
+) -> Restored:
+    """Bring the page back to `checkpoint`.
+
+    Ends with the first strategy whose page is at least equivalent to the
+    recorded one. Where none is, the page stays as the last one left it and the
+    grade says how far that is off. Raises BrowserError where the browser has ended.
+    """
+    began = time.perf_counter()
+    attempts: list[Attempt] = []
+    comparison = Comparison(grade="lost")
+    strategy_used = ""
+    for strategy in strategies:
+        if reason := strategy.unfit(checkpoint):
+            attempts.append(Attempt(strategy=strategy.name, reason=reason))
+            continue
+        on_attempt(strategy.name)
+        clock = time.perf_counter()
+        try:
+            remarks = await strategy.restore(checkpoint, ground)
+            now = await ground.read()
+        except (RestoreError, ActionError, PageGone) as error:
+            reason = str(error) or "The page went away meanwhile."
+            attempts.append(
+                Attempt(strategy=strategy.name, reason=reason, seconds=time.perf_counter() - clock)
+            )
+            comparison, strategy_used = Comparison(grade="lost"), strategy.name
+            continue
+        comparison = compare(checkpoint.observation, now, strategy.provenance, volatile)
+        if remarks and comparison.grade == "exact":
+            comparison = comparison.model_copy(update={"grade": "equivalent"})
+        strategy_used = strategy.name
+        attempts.append(
+            Attempt(
+                strategy=strategy.name,
+                grade=comparison.grade,
+                remarks=remarks,
+                seconds=time.perf_counter() - clock,
+            )
+        )
+        if GRADES.index(comparison.grade) <= GRADES.index("equivalent"):
+            break
+    return Restored(
+        step=checkpoint.step,
+        grade=comparison.grade,
+        strategy=strategy_used,
+        comparison=comparison,
+        attempts=tuple(attempts),
+        seconds=time.perf_counter() - began,
+    )

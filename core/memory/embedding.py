@@ -1,0 +1,110 @@
+"""Texts as vectors: the built-in embedding, and any OpenAI-compatible endpoint.
+
+Vectors have unit length, so that the Euclidean distance of two lies between 0
+(the same direction) and 2, whichever embedding made them.
+"""
+
+import asyncio
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+"""Shape (texts, dimension), rows of unit length."""
+
+OnProgress = Callable[[int, int], None]
+"""Told how many of how many texts are done."""
+
+
+class Embedding(Protocol):
+    """Makes vectors of texts."""
+
+    name: str
+    """Names the embedding with all that changes its vectors: an index made by another name is made anew."""
+
+    async def embed(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Vectors:
+        """Return one row for each text; raises LLMError where a server is asked and fails."""
+        ...
+
+
+_TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)([^<>]*)>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r'([a-z-]+)\s*=\s*"([^"]*)"', re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_SKIPPED = ("data-", "style", "bid")
+_BATCH = 64
+
+
+class HashedWords:
+    """Words, pairs of words and pieces of words, hashed into a fixed number of places; no network, no weights.
+
+    The feature-hashing trick (Weinberger et al. 2009) over log-scaled counts.
+    The task's own words weigh more than the page's; numbers count as one
+    another, and of HTML the tags, ids and classes count beside its words.
+    """
+
+    def __init__(self, dimension: int = 2048) -> None:
+        self._dimension = dimension
+        self.name = f"hashed-words-{dimension}-1"
+
+    async def embed(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Vectors:
+        rows = np.zeros((len(texts), self._dimension), dtype=np.float32)
+        for number, text in enumerate(texts):
+            rows[number] = self.vector(text)
+            if number % _BATCH == _BATCH - 1:
+                await asyncio.sleep(0)
+            if on_progress is not None:
+                on_progress(number + 1, len(texts))
+        return rows
+
+    def vector(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of one text, of unit length; that of an empty text is all in one place."""
+        counts: dict[str, float] = {}
+        for feature, weight in _features(text):
+            counts[feature] = counts.get(feature, 0.0) + weight
+        row = np.zeros(self._dimension, dtype=np.float32)
+        for feature, count in counts.items():
+            hashed = zlib.crc32(feature.encode())
+            sign = 1.0 if hashed & 1 else -1.0
+            row[(hashed >> 1) % self._dimension] += sign * np.log1p(count)
+        length = float(np.linalg.norm(row))
+        if length == 0.0:
+            row[0] = 1.0
+            return row
+        return row / np.float32(length)
+
+
+def _features(text: str) -> Iterator[tuple[str, float]]:
+    """Return the features of a text with their weights."""
+    head, _, body = text.partition("\nState:")
+    yield from _of_words(_words(head), 3.0)
+    for match in _TAG.finditer(body):
+        if match[1]:
+            continue
+        yield f"<{match[2].lower()}", 0.5
+        for name, value in _ATTRIBUTE.findall(match[3]):
+            if name.lower().startswith(_SKIPPED):
+                continue
+            for word in _words(value):
+                yield f"@{name.lower()}={word}", 1.0
+    yield from _of_words(_words(_TAG.sub(" ", body)), 1.0)
+
+
+def _words(text: str) -> list[str]:
+    return ["0" if word.isdigit() else word for word in _WORD.findall(text.lower())]
+
+
+def _of_words(words: Iterable[str], weight: float) -> Iterator[tuple[str, float]]:
+    last = ""
+    for word in words:
+        yield word, weight
+        if last:
+            yield f"{last} {word}", weight * 0.5
+        last = word
+        if len(word) > 3:
+            padded = f"^{word}$"
+            for start in range(len(padded) - 3):
+                yield f"~{padded[start : start + 4]}", weight * 0.25

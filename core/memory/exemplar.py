@@ -1,0 +1,67 @@
+"""An exemplar: a complete successful trajectory, with what state abstraction needs to follow it."""
+
+from pydantic import Field, field_validator
+
+from core.model import Record
+
+FORMAT = 1
+"""Version of the line in a file; a higher one is refused."""
+
+
+class ExemplarStep(Record):
+    """One observation and what was done on it."""
+
+    observation: str = ""
+    """The page as the LLM saw it, abstracted or whole."""
+    thought: str = ""
+    actions: tuple[str, ...] = Field(min_length=1)
+    """In the text form of actions; several where one reply held several."""
+
+
+class AbstractionPair(Record):
+    """A raw page and what abstraction should leave of it."""
+
+    state: str
+    observation: str
+
+
+class Exemplar(Record):
+    """A trajectory to prompt with."""
+
+    format: int = FORMAT
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9._/-]{0,119}$")
+    """Unique in the memory."""
+    family: str = Field(min_length=1)
+    """Exemplars of one family are prompted with together, such as all of ``book-flight``."""
+    task: str = Field(min_length=1)
+    """The instruction."""
+    environment: str = ""
+    metadata: str = ""
+    """The text that is embedded; empty for task and first observation."""
+    steps: tuple[ExemplarStep, ...] = Field(min_length=1)
+    abstraction: tuple[AbstractionPair, ...] = ()
+    """Pairs for explicit abstraction."""
+    parser: str = ""
+    """Python for implicit abstraction: ``parse(html)`` that returns the clean observation."""
+    source: str = ""
+    """Where it came from, such as ``miniwob/click-test seed 3``."""
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    archived: bool = False
+
+    @field_validator("format")
+    @classmethod
+    def _known(cls, version: int) -> int:
+        if not 1 <= version <= FORMAT:
+            raise ValueError(f"this program reads the formats 1 to {FORMAT}; a newer one made this")
+        return version
+
+    @property
+    def key(self) -> str:
+        """The text that is embedded."""
+        return self.metadata or metadata_of(self.task, self.steps[0].observation)
+
+
+def metadata_of(task: str, observation: str) -> str:
+    """Return the text by which a task on a page is looked up."""
+    return f"Task: {' '.join(task.split())}\nState:\n{observation}"

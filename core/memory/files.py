@@ -1,0 +1,98 @@
+"""Exemplars as files of JSON lines: one exemplar a line, read anew when a file changes."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from core.errors import DataError
+from core.memory.exemplar import Exemplar
+from core.settings_file import near, read_text
+
+EXEMPLARS = Path(__file__).resolve().parents[2] / "resources" / "exemplars"
+
+
+class ExemplarFiles:
+    """The exemplars of the installation and of the user's folder, which wins where an id is in both."""
+
+    def __init__(self, folders: Iterable[Path] = (EXEMPLARS,)) -> None:
+        self._folders = tuple(folders)
+        self._read: dict[Path, tuple[tuple[int, int], tuple[Exemplar, ...]]] = {}
+
+    def all(self) -> tuple[Exemplar, ...]:
+        """Return the exemplars that are not archived, by family and id.
+
+        Raises DataError with file, line and what is wrong for the first line
+        that is no exemplar, and for an id that one folder has twice.
+        """
+        found: dict[str, Exemplar] = {}
+        for folder in self._folders:
+            here: dict[str, Path] = {}
+            for path in sorted(folder.glob("*.jsonl")):
+                for exemplar in self._current(path):
+                    if exemplar.id in here:
+                        raise DataError(
+                            f"{path}: the exemplar {exemplar.id} is in {here[exemplar.id].name} too; "
+                            "give one of them another id."
+                        )
+                    here[exemplar.id] = path
+                    found[exemplar.id] = exemplar
+        kept = (one for one in found.values() if not one.archived)
+        return tuple(sorted(kept, key=lambda one: (one.family, one.id)))
+
+    def _current(self, path: Path) -> tuple[Exemplar, ...]:
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise DataError(f"{path} cannot be read ({error.strerror}); check that it is there.") from error
+        stamp = (status.st_mtime_ns, status.st_size)
+        known = self._read.get(path)
+        if known is None or known[0] != stamp:
+            known = self._read[path] = (stamp, read_exemplars(path))
+        return known[1]
+
+
+def read_exemplars(path: Path) -> tuple[Exemplar, ...]:
+    """Read one file; raises DataError with file, line and what is wrong."""
+    found: list[Exemplar] = []
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            found.append(_exemplar(line, f"{path}, line {number}"))
+    return tuple(found)
+
+
+def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:
+    """Write a file of exemplars, whole or not at all; raises DataError."""
+    lines = [
+        json.dumps(one.model_dump(exclude_defaults=True) | {"format": one.format}, ensure_ascii=False)
+        for one in exemplars
+    ]
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise DataError(f"{path} cannot be written ({error.strerror}); nothing of it was changed.") from error
+
+
+def _exemplar(line: str, place: str) -> Exemplar:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{place}: this is not JSON ({error}); each line is one exemplar.") from error
+    try:
+        return Exemplar.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            hint = (
+                near(str(first["loc"][-1]), tuple(Exemplar.model_fields))
+                if len(first["loc"]) == 1
+                else "leave it out."
+            )
+            raise DataError(f'{place}: there is no key "{where}"; {hint}') from error
+        raise DataError(f"{place}: {where or 'the line'} cannot be used: {first['msg']}.") from error

@@ -1,0 +1,74 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.action import parse_action
+from core.agent.reflection.judging import read_yes_no
+from core.agent.reflection.remedies import RemedyEntry, RemedyStack, sorted_out
+
+
+def entry(ref: int, step: int = 1) -> RemedyEntry:
+    return RemedyEntry(number=0, step=step, trial=1, action=parse_action(f"click [{ref}]"))
+
+
+def test_the_first_choice_is_the_last_one_in_and_the_first_one_out():
+    stack = RemedyStack().push([entry(2), entry(3), entry(1)])
+    refs = []
+    while True:
+        popped, stack = stack.pop()
+        if popped is None:
+            break
+        refs.append(str(popped.action))
+    assert refs == ["click [1]", "click [3]", "click [2]"]
+    assert [one.state for one in stack.entries] == ["chosen"] * 3
+
+
+def test_a_person_can_take_one_from_the_middle():
+    stack = RemedyStack().push([entry(1), entry(2), entry(3)])
+    taken, stack = stack.take(2)
+    assert str(taken.action) == "click [2]"
+    assert [one.number for one in stack.waiting] == [1, 3]
+    assert stack.take(2) == (None, stack)
+
+
+def test_a_new_trial_drops_what_waits_and_keeps_it_to_be_seen():
+    _, stack = RemedyStack().push([entry(1), entry(2)]).pop()
+    cleared = stack.cleared("A new trial began.")
+    assert [(one.state, one.why) for one in cleared.entries] == [
+        ("dropped", "A new trial began."),
+        ("chosen", ""),
+    ]
+    assert cleared.pop()[0] is None
+
+
+@given(st.lists(st.one_of(st.integers(1, 3), st.just("pop")), max_size=20))
+def test_numbers_are_never_used_twice_and_nothing_is_popped_twice(events):
+    stack, popped = RemedyStack(), []
+    for event in events:
+        if event == "pop":
+            one, stack = stack.pop()
+            if one is not None:
+                popped.append(one.number)
+        else:
+            stack = stack.push([entry(n) for n in range(event)])
+    assert [one.number for one in stack.entries] == list(range(1, len(stack.entries) + 1))
+    assert len(popped) == len(set(popped))
+
+
+def test_a_remedy_equal_to_the_chosen_or_a_tried_action_is_dropped_with_the_reason():
+    one, two, three = (parse_action(f"click [{n}]") for n in (1, 2, 3))
+    kept, dropped = sorted_out([one, two, three, three], chosen=one, tried=[two])
+    assert kept == (three,)
+    assert [why for _, why in dropped] == [
+        "It is the chosen action itself.",
+        "It was tried on this page already.",
+        "It was proposed twice.",
+    ]
+
+
+def test_yes_and_no_are_read_where_they_are_told_and_nowhere_else():
+    assert read_yes_no("Yes. The list opened.") is True
+    assert read_yes_no("**No**, the page stayed as it was") is False
+    assert read_yes_no("Answer: yes") is True
+    assert read_yes_no("The menu opened. So the answer is no.") is False
+    assert read_yes_no("Nothing is known of it") is None
+    assert read_yes_no("") is None

@@ -1,0 +1,129 @@
+"""Going back in a real page: what each way brings back, and what it says where it cannot."""
+
+from core.action import parse_action
+from core.browser.checkpoints.checkpoint import Checkpoint, Ground, RecordedInput
+from core.browser.checkpoints.restoring import restore
+from core.browser.checkpoints.strategies import ReplayFromStart, UrlWithFields
+from core.observation import Observation
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.site import Site
+
+FORM = """
+<h1>Order</h1>
+<label>Name <input id=n></label>
+<label>Secret <input type=password></label>
+<label><input type=checkbox> Gift</label>
+<label>Size <select><option>S<option>M<option>L</select></label>
+<label><input type=radio name=r checked> Red</label><label><input type=radio name=r> Blue</label>
+<div style="height: 3000px"></div>
+"""
+COUNTER = """
+<button onclick="n.textContent = +n.textContent + 1">Add</button><p id=n>0</p>
+<button onclick="this.textContent = 'Sent'">Send</button>
+"""
+
+
+def ground(browser: Browsing, url: str) -> Ground:
+    async def reopen() -> None:
+        await browser.tabs.open_profile()
+        await browser.open(url)
+
+    return Ground(tabs=browser.tabs, actor=browser.actor, read=browser.see, reopen=reopen)
+
+
+async def done(browser: Browsing, *texts: str) -> tuple[list[RecordedInput], Observation]:
+    """Carry out actions by role and name, recorded by their refs; return them and the page after them."""
+    inputs = []
+    for number, text in enumerate(texts, start=1):
+        before = await browser.see()
+        role, name = text.split('"')[0].split("[")[1].strip(), text.split('"')[1]
+        ref = next(one.ref for one in before.elements if (one.role, one.name) == (role, name))
+        written = text.replace(f'{role} "{name}"', str(ref))
+        await browser.do(written)
+        inputs.append(RecordedInput(step=number, action=parse_action(written), before=before))
+    return inputs, await browser.see()
+
+
+@in_browser
+async def test_a_form_is_back_with_fields_scroll_and_focus_after_the_page_was_left(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page(FORM)
+    await browser.open(url)
+    await done(
+        browser,
+        'type [textbox "Name"] [Ada "L" [x]]',
+        'check [checkbox "Gift"]',
+        'select [combobox "Size"] [L]',
+        'click [radio "Blue"]',
+    )
+    await browser.js("scrollTo(0, 700)")
+    recorded = await browser.see()
+    await browser.open(site.page("<p>elsewhere"))
+    found = await restore(Checkpoint(step=5, observation=recorded), ground(browser, url))
+    assert (found.grade, found.strategy) == ("equivalent", UrlWithFields.name)
+    assert found.verified
+    assert await browser.js("[n.value, document.querySelector('select').value, scrollY]") == [
+        'Ada "L" [x]',
+        "L",
+        700,
+    ]
+
+
+@in_browser
+async def test_what_only_scripts_knew_is_replayed_and_then_exact(browser: Browsing, site: Site) -> None:
+    url = site.page(COUNTER)
+    await browser.open(url)
+    inputs, recorded = await done(browser, 'click [button "Add"]', 'click [button "Add"]')
+    await browser.do('click [button "Send"]')
+    checkpoint = Checkpoint(step=3, observation=recorded, inputs=tuple(inputs))
+    found = await restore(checkpoint, ground(browser, url))
+    assert [(one.strategy, one.grade) for one in found.attempts] == [
+        (UrlWithFields.name, "same page"),
+        (ReplayFromStart.name, "exact"),
+    ]
+    assert (found.grade, found.verified) == ("exact", True)
+    assert found.sentence == "Back at step 3 by replay from the start: exact, no difference."
+
+
+@in_browser
+async def test_a_page_that_differs_every_time_is_not_said_to_be_restored(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page("<p id=w></p><script>w.textContent = 'word ' + Math.random()</script><button>b</button>")
+    await browser.open(url)
+    recorded = await browser.see()
+    found = await restore(Checkpoint(step=1, observation=recorded), ground(browser, url))
+    assert found.grade in ("same page", "lost")
+    assert not found.verified
+    assert len(found.attempts) == 2
+
+
+@in_browser
+async def test_an_action_that_cannot_be_done_again_is_named_and_the_page_is_lost(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page("<script>if (!localStorage.seen) document.write('<button>Once</button>')</script><p>text")
+    await browser.open(url)
+    inputs, recorded = await done(browser, 'click [button "Once"]')
+    gone = site.page("<p>another page")
+
+    found = await restore(
+        Checkpoint(step=2, observation=recorded, inputs=tuple(inputs)),
+        ground(browser, gone),
+        strategies=(ReplayFromStart(),),
+    )
+    assert (found.grade, found.attempts[0].grade) == ("lost", None)
+    assert 'button "Once" was not found again' in found.attempts[0].reason
+
+
+@in_browser
+async def test_a_password_is_not_put_back_and_that_is_said(browser: Browsing, site: Site) -> None:
+    url = site.page(FORM)
+    await browser.open(url)
+    _, recorded = await done(browser, 'type [textbox "Secret"] [hunter2]')
+    found = await restore(
+        Checkpoint(step=2, observation=recorded), ground(browser, url), strategies=(UrlWithFields(),)
+    )
+    assert found.grade == "same page"
+    assert any("a password is not recorded" in remark for remark in found.attempts[0].remarks)

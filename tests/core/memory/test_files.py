@@ -1,0 +1,80 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import DataError
+from core.memory.exemplar import AbstractionPair, Exemplar, ExemplarStep
+from core.memory.files import ExemplarFiles, read_exemplars, write_exemplars
+from tests.core.memory.making import ALL, exemplar
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+SOME = {"max_size": 2}
+
+
+@given(
+    st.lists(
+        st.builds(
+            Exemplar,
+            id=st.sampled_from(["a", "book-flight/3", "x.y_z".replace("_", "-")]),
+            family=TEXT.filter(bool),
+            task=TEXT.filter(bool),
+            steps=st.lists(
+                st.builds(
+                    ExemplarStep, observation=TEXT, actions=st.lists(TEXT, min_size=1, **SOME).map(tuple)
+                ),
+                min_size=1,
+                **SOME,
+            ).map(tuple),
+            abstraction=st.lists(st.builds(AbstractionPair, state=TEXT, observation=TEXT), **SOME).map(tuple),
+            parser=TEXT,
+            archived=st.booleans(),
+            format=st.just(1),
+        ),
+        **SOME,
+    )
+)
+def test_exemplars_survive_being_written_and_read(tmp_path_factory, exemplars):
+    path = tmp_path_factory.mktemp("exemplars") / "e.jsonl"
+    write_exemplars(path, exemplars)
+    assert read_exemplars(path) == tuple(exemplars)
+
+
+def test_the_users_folder_wins_and_what_is_archived_is_left_out(tmp_path):
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    write_exemplars(ours / "a.jsonl", ALL[:3])
+    changed = ALL[1].model_copy(update={"note": "mine"})
+    write_exemplars(theirs / "b.jsonl", [changed, ALL[2].model_copy(update={"archived": True})])
+    files = ExemplarFiles([ours, theirs])
+    assert files.all() == (ALL[0], changed)
+    write_exemplars(theirs / "b.jsonl", [])
+    assert files.all() == ALL[:3]
+
+
+def test_one_id_twice_in_a_folder_is_refused(tmp_path):
+    write_exemplars(tmp_path / "a.jsonl", ALL[:1])
+    write_exemplars(tmp_path / "b.jsonl", ALL[:1])
+    with pytest.raises(DataError, match=r"b\.jsonl: the exemplar click-button-0 is in a\.jsonl too"):
+        ExemplarFiles([tmp_path]).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("{", "this is not JSON"),
+        ({"famly": "x"}, 'there is no key "famly"; did you mean family?'),
+        ({"steps": []}, "steps cannot be used"),
+        ({"id": "Has Blanks"}, "id cannot be used"),
+        ({"format": 9}, "this program reads the formats 1 to 1"),
+    ],
+)
+def test_a_mistake_is_told_with_file_and_line(tmp_path, change, told):
+    good = exemplar("click-button", 0).model_dump()
+    bad = change if isinstance(change, str) else json.dumps({**good, **change}, default=list)
+    path = tmp_path / "e.jsonl"
+    path.write_text(f"{json.dumps(good)}\n\n{bad}\n", encoding="utf-8")
+    with pytest.raises(DataError) as failed:
+        read_exemplars(path)
+    assert f"{path}, line 3: " in str(failed.value)
+    assert told in str(failed.value)

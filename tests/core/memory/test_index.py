@@ -1,0 +1,71 @@
+import json
+
+import numpy as np
+
+from core.memory.embedding import HashedWords
+from core.memory.index import ExemplarIndex
+from tests.core.memory.making import ALL
+
+
+class Counting(HashedWords):
+    """The built-in embedding, which counts what it is asked for."""
+
+    def __init__(self, dimension: int = 64) -> None:
+        super().__init__(dimension)
+        self.asked: list[str] = []
+
+    async def embed(self, texts, on_progress=None):
+        self.asked += texts
+        return await super().embed(texts, on_progress)
+
+
+async def test_only_texts_that_are_new_are_embedded(tmp_path):
+    first = Counting()
+    assert await ExemplarIndex(first, tmp_path).refresh(ALL[:4]) == 4
+    second = Counting()
+    index = ExemplarIndex(second, tmp_path)
+    assert await index.refresh(ALL) == 3
+    assert len(second.asked) == 3
+    assert await index.refresh(ALL) == 0
+
+
+async def test_another_embedding_makes_the_index_anew(tmp_path):
+    await ExemplarIndex(Counting(64), tmp_path).refresh(ALL)
+    other = Counting(128)
+    told = []
+    index = ExemplarIndex(other, tmp_path)
+    assert await index.refresh(ALL, lambda done, of: told.append((done, of))) == len(ALL)
+    assert told[-1] == (len(ALL), len(ALL))
+    assert (await index.search(ALL[2].key, 1))[0].exemplar == ALL[2]
+
+
+async def test_a_damaged_or_foreign_file_is_made_anew(tmp_path):
+    for damage in (b"not an array", b""):
+        await ExemplarIndex(Counting(), tmp_path).refresh(ALL)
+        (tmp_path / "vectors.npy").write_bytes(damage)
+        assert await ExemplarIndex(Counting(), tmp_path).refresh(ALL) == len(ALL)
+    (tmp_path / "vectors.json").write_text(json.dumps({"embedding": 3}), encoding="utf-8")
+    assert await ExemplarIndex(Counting(), tmp_path).refresh(ALL) == len(ALL)
+
+
+async def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path):
+    (tmp_path / "file").write_text("")
+    index = ExemplarIndex(Counting(), tmp_path / "file")
+    await index.refresh(ALL)
+    assert len(await index.search(ALL[0].key, 2)) == 2
+
+
+async def test_distances_are_euclidean_and_exact():
+    embedding = HashedWords()
+    index = ExemplarIndex(embedding)
+    await index.refresh(ALL)
+    query = "Task: Book a button"
+    vectors = await embedding.embed([query, *(one.key for one in ALL)])
+    expected = sorted(float(np.linalg.norm(vectors[0] - row)) for row in vectors[1:])
+    found = [one.distance for one in await index.search(query, len(ALL))]
+    assert np.allclose(found, expected, atol=1e-4)
+
+
+async def test_vectors_have_unit_length_whatever_the_text():
+    vectors = await HashedWords(64).embed(["", "a", "<div id='x'>", "🙂🙂", "x" * 10_000])
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0)

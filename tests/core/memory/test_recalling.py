@@ -1,0 +1,78 @@
+import pytest
+
+from core.memory.embedding import HashedWords
+from core.memory.exemplar import metadata_of
+from core.memory.index import ExemplarIndex
+from core.memory.recalling import RecallSettings, recall
+from tests.core.memory.making import ALL, exemplar
+
+
+async def looked_up(query: str, *exemplars, environment: str = "", **settings: object):
+    index = ExemplarIndex(HashedWords())
+    await index.refresh(exemplars or ALL)
+    return await recall(query, index, RecallSettings.model_validate(settings), environment=environment)
+
+
+BUTTON = metadata_of("Click on the Yes button.", '[1] button "click-button"')
+
+
+async def test_the_nearest_three_vote_and_all_of_the_family_is_used_the_nearest_last():
+    found = await looked_up(BUTTON)
+    assert found.family == "click-button"
+    assert found.votes == {"click-button": 3}
+    assert [one.family for one in found.used] == ["click-button"] * 3
+    distances = [one.distance for one in found.retrieved if one.used]
+    assert distances == sorted(distances)
+    assert found.used[-1].id == found.retrieved[0].id
+
+
+async def test_a_tie_goes_to_the_nearest():
+    found = await looked_up(BUTTON, ALL[0], ALL[3], ALL[5])
+    assert found.votes == {"click-button": 1, "enter-text": 1, "book-flight": 1}
+    assert found.family == "click-button"
+    assert "the nearest decides" in found.why
+
+
+async def test_single_exemplars_can_be_used_instead_of_a_family():
+    found = await looked_up(BUTTON, by="exemplars", votes=2)
+    assert len(found.used) == 2
+
+
+async def test_beyond_the_threshold_memory_is_not_used_and_that_is_said():
+    found = await looked_up("Task: Sort the numbers.", threshold=0.1)
+    assert found.used == ()
+    assert "beyond the threshold of 0.100" in found.why
+    assert found.retrieved
+
+
+async def test_the_nearest_rejected_ones_are_told_too():
+    found = await looked_up(BUTTON)
+    assert [one.used for one in found.retrieved] == [True] * 3 + [False] * 4
+
+
+async def test_no_more_are_used_than_allowed_the_nearest_of_them():
+    found = await looked_up(BUTTON, most=1)
+    assert [one.id for one in found.used] == [found.retrieved[0].id]
+
+
+async def test_exemplars_of_other_environments_can_be_left_out():
+    here, there = (
+        exemplar("click-button", 0, environment="miniwob"),
+        exemplar("enter-text", 0, environment="shop"),
+    )
+    found = await looked_up(BUTTON, here, there, environment="shop", other_environments=False)
+    assert [one.id for one in found.used] == ["enter-text-0"]
+
+
+async def test_an_empty_memory_says_so():
+    index = ExemplarIndex(HashedWords())
+    await index.refresh(())
+    found = await recall(BUTTON, index, RecallSettings())
+    assert (found.used, found.why) == ((), "There are no exemplars to recall.")
+
+
+@pytest.mark.parametrize("left_out", range(len(ALL)))
+async def test_each_exemplar_is_found_by_its_own_text_at_no_distance(left_out):
+    found = await looked_up(ALL[left_out].key, by="exemplars", votes=1)
+    assert found.used == (ALL[left_out],)
+    assert found.retrieved[0].distance < 0.01

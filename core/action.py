@@ -10,6 +10,7 @@ themselves.
 
 import json
 import re
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -118,7 +119,12 @@ class _Action(Record):
         for name in self.flags:
             if getattr(self, name) != type(self).model_fields[name].default:
                 parts.append(f"{name}={int(getattr(self, name))}")
-        return " ".join([self.kind, *(f"[{_escape(part)}]" for part in parts)])
+        return " ".join([self.kind, *(f"[{escape_brackets(part)}]" for part in parts)])
+
+    @property
+    def name(self) -> str:
+        """What it is called where it is offered."""
+        return self.kind
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -278,12 +284,36 @@ class Note(_Action):
 
 
 class Stop(_Action):
-    """End the task, with its answer where it asks for one."""
+    """End the task, or the policy at work, with its answer where it asks for one."""
 
     kind: Literal["stop"] = "stop"
     answer: str = ""
-    fields = ("answer",)
+    lacked: str | None = None
+    """What a policy would have needed to go on; its caller is told."""
+    fields = ("answer", "lacked")
     in_page = False
+
+
+class Named(Record):
+    """An action that a page's state offers, or a call of a policy: a name of its own, and texts.
+
+    What it takes, and in which order, is told by the permissible action of
+    that name; an argument that is left out is empty.
+    """
+
+    kind: Literal["named"] = "named"
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=64)
+    arguments: tuple[str, ...] = ()
+    fields: ClassVar[tuple[str, ...]] = ()
+    flags: ClassVar[tuple[str, ...]] = ()
+    in_page: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return " ".join([self.name, *(f"[{escape_brackets(part)}]" for part in self.arguments)])
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        return ()
 
 
 Action: TypeAlias = Annotated[
@@ -305,13 +335,14 @@ Action: TypeAlias = Annotated[
     | CloseTab
     | Wait
     | Note
-    | Stop,
+    | Stop
+    | Named,
     Field(discriminator="kind"),
 ]
 ACTIONS: dict[str, type[_Action]] = {
-    cls.model_fields["kind"].default: cls for cls in get_args(get_args(Action)[0])
+    cls.model_fields["kind"].default: cls for cls in get_args(get_args(Action)[0]) if cls is not Named
 }
-"""Every kind of action, by name, in the order lists show them."""
+"""Every kind of action that any page has, by name, in the order lists show them."""
 
 ACTION = TypeAdapter[Action](Action)
 
@@ -328,7 +359,8 @@ _ALIASES = {
 _FLAG_ALIASES = {"press_enter_after": "enter"}
 _FLAG = re.compile(r"\s*([a-z_]+)\s*=\s*(0|1|true|false)\s*", re.IGNORECASE)
 _NAME = re.compile(r"\s*([A-Za-z]+(?:[ _-]+[A-Za-z]+)*)\s*(?=\[|$)")
-_FIRST_WORD = re.compile(r"\s*([A-Za-z_]+)")
+_CALL = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*(?=\[|$)")
+_FIRST_WORD = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
 _SHOWN = 200
 
 
@@ -338,11 +370,11 @@ def _shown(text: str) -> str:
     return plain if len(plain) <= _SHOWN else plain[: _SHOWN - 1] + "…"
 
 
-def _escape(text: str) -> str:
+def escape_brackets(text: str) -> str:
     return re.sub(r"([\\\[\]])", r"\\\1", text)
 
 
-def _brackets(text: str) -> list[str]:
+def split_brackets(text: str) -> list[str]:
     """Split ``[a] [b [c]]`` into its outermost parts, unescaped."""
     parts: list[str] = []
     current: list[str] = []
@@ -377,12 +409,16 @@ def _brackets(text: str) -> list[str]:
     return parts
 
 
-def parse_action(text: str) -> Action:
+def parse_action(text: str, names: Iterable[str] = ()) -> Action:
     """Read one action from its text form.
 
-    Raises ActionSyntaxError with a sentence that names what is wrong and, for
-    an unknown name, the nearest one.
+    Beside the actions that any page has, those called by one of `names` are
+    read: what the state offers, and policies. Raises ActionSyntaxError with a
+    sentence that names what is wrong and, for an unknown name, the nearest one.
     """
+    named = _CALL.match(text)
+    if named is not None and (called := _offered(named[1], names)):
+        return Named(name=called, arguments=_arguments(text[named.end() :]))
     match = _NAME.match(text) or _FIRST_WORD.match(text)
     if match is None:
         raise ActionSyntaxError(f'"{_shown(text)}" is not an action: begin with its name, as in click [12].')
@@ -390,8 +426,8 @@ def parse_action(text: str) -> Action:
     kind = _ALIASES.get(kind, kind)
     cls = ACTIONS.get(kind)
     if cls is None:
-        raise ActionSyntaxError(f'There is no action "{_shown(match[1])}"; {_nearest(kind)}')
-    parts = _brackets(text[match.end() :])
+        raise ActionSyntaxError(f'There is no action "{_shown(match[1])}"; {_nearest(kind, names)}')
+    parts = split_brackets(text[match.end() :])
     values: dict[str, Any] = {}
     names = list(cls.fields)
     for position, part in enumerate(parts):
@@ -420,7 +456,7 @@ def _value(cls: type[_Action], name: str, part: str) -> str:
     """Return a bracketed part as the field takes it: free text as it stands, a fixed word in lower case."""
     if name == "direction":
         return part.strip().lower()
-    return part if cls.model_fields[name].annotation is str else part.strip()
+    return part if cls.model_fields[name].annotation in (str, str | None) else part.strip()
 
 
 def _required(cls: type[_Action]) -> int:
@@ -435,6 +471,24 @@ def usage(kind: str) -> str:
     return " ".join([kind, *parts])
 
 
-def _nearest(kind: str) -> str:
-    close = get_close_matches(kind, list(ACTIONS), n=1)
-    return f"did you mean {close[0]}?" if close else f"there are {', '.join(ACTIONS)}."
+def _offered(word: str, names: Iterable[str]) -> str:
+    """Return the one of `names` that is written there, or nothing; case counts only where it tells two apart."""
+    names = tuple(names)
+    if word in names:
+        return word
+    alike = [name for name in names if name.lower() == word.lower()]
+    return alike[0] if len(alike) == 1 and word.lower() not in ACTIONS else ""
+
+
+def _arguments(text: str) -> tuple[str, ...]:
+    """Return the bracketed parts, without empty ones at the end: these are arguments left out."""
+    parts = split_brackets(text)
+    while parts and not parts[-1]:
+        parts.pop()
+    return tuple(parts)
+
+
+def _nearest(kind: str, names: Iterable[str] = ()) -> str:
+    known = [*names, *ACTIONS]
+    close = get_close_matches(kind, known, n=1)
+    return f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}."

@@ -5,9 +5,10 @@ rows with numbered outlines, and the check that follows every reply and every
 edit refuses what is not in it.
 """
 
+from math import isfinite
 from typing import Any, Literal
 
-from core.action import Action, RefTarget
+from core.action import Action, Named, RefTarget
 from core.model import Record
 from core.observation import Ref
 
@@ -55,6 +56,8 @@ class PermissibleAction(Record):
     description: str = ""
     parameters: tuple[Parameter, ...] = ()
     cannot_be_undone: bool = False
+    origin: Literal["page", "state", "policy"] = "page"
+    """Whether every page has it, the state it is in offers it, or it calls a policy."""
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON schema of its arguments, as a tool's `parameters`."""
@@ -67,6 +70,11 @@ class PermissibleAction(Record):
 
     def parameter(self, name: str) -> Parameter | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+    def arguments(self, action: Named) -> dict[str, str]:
+        """Return what `action` gives for each argument, by its name; what is left out is not in it."""
+        given = zip(self.parameters, action.arguments, strict=False)
+        return {parameter.name: value for parameter, value in given if value}
 
 
 class PermissibleRow(Record):
@@ -90,6 +98,11 @@ class Permissible(Record):
 
     def action(self, name: str) -> PermissibleAction | None:
         return next((action for action in self.actions if action.name == name), None)
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The names of actions that not every page has: what the state offers, and policies."""
+        return tuple(action.name for action in self.actions if action.origin != "page")
 
     def rows(self) -> tuple[PermissibleRow, ...]:
         """Return one row per action and target, actions in order, targets in page order."""
@@ -122,14 +135,49 @@ class Permissible(Record):
 
     def problem(self, action: Action) -> str | None:
         """Return why `action` is not permissible, in a sentence for the LLM, or None if it is."""
-        allowed = self.action(action.kind)
+        allowed = self.action(action.name)
         if allowed is None:
             names = ", ".join(one.name for one in self.actions)
-            return f"{action.kind} is not permissible here; permissible are: {names}."
+            return f"{action.name} is not permissible here; permissible are: {names}."
+        if isinstance(action, Named):
+            return _problem_of_named(action, allowed)
         for name in (*action.fields, *action.flags):
             if problem := _problem_of(action, name, allowed.parameter(name)):
                 return problem
         return None
+
+
+def _problem_of_named(action: Named, allowed: PermissibleAction) -> str | None:
+    """Return why the arguments are not those that the permissible action takes, each in its place."""
+    if len(action.arguments) > len(allowed.parameters):
+        takes = ", ".join(parameter.name for parameter in allowed.parameters) or "no arguments"
+        return f"{action.name} was given too much: it takes {takes}."
+    for place, parameter in enumerate(allowed.parameters):
+        value = action.arguments[place] if place < len(action.arguments) else ""
+        if not value.strip():
+            if parameter.required:
+                return f"{action.name} lacks {parameter.name}; give it."
+            continue
+        if parameter.choices is not None and value not in (choice.value for choice in parameter.choices):
+            return _not_on_offer(value, parameter.name, [choice.value for choice in parameter.choices])
+        if parameter.type in ("integer", "number") and not _is_number(value, parameter.type):
+            wanted = "a whole number" if parameter.type == "integer" else "a number"
+            return f'{action.name} wants {wanted} as its {parameter.name}, not "{value}".'
+        if parameter.type == "boolean" and value not in ("true", "false"):
+            return f'{action.name} wants true or false as its {parameter.name}, not "{value}".'
+    return None
+
+
+def _is_number(value: str, wanted: ParameterType) -> bool:
+    try:
+        return isfinite(int(value) if wanted == "integer" else float(value))
+    except ValueError:
+        return False
+
+
+def _not_on_offer(value: object, name: str, values: list[str]) -> str:
+    offered = " | ".join(values[:OFFERED]) + (" | …" if len(values) > OFFERED else "")
+    return f'"{value}" is not on offer for {name}; there are: {offered or "none"}.'
 
 
 def _problem_of(action: Action, name: str, parameter: Parameter | None) -> str | None:
@@ -147,8 +195,7 @@ def _problem_of(action: Action, name: str, parameter: Parameter | None) -> str |
     if parameter.choices_by_ref is not None and isinstance(target, RefTarget):
         values = list(parameter.choices_by_ref.get(target.ref, ()))
     if values is not None and str(value) not in values:
-        offered = " | ".join(values[:OFFERED]) + (" | …" if len(values) > OFFERED else "")
-        return f'"{value}" is not on offer for {name}; there are: {offered or "none"}.'
+        return _not_on_offer(value, name, values)
     return None
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from core.agent.asking import Asker
+from core.agent.knowledge import Knowledge
 from core.agent.outlines import outlined
-from core.agent.prompts import Prompts
+from core.agent.policies.prompting import FramePrompt, frame_prompt
 from core.agent.records import Decided, Proposal
 from core.agent.state import RunState
 from core.llm.protocol import (
@@ -23,8 +24,8 @@ from core.llm.repair import read_reply, repair_messages
 class Decider:
     """Builds the requests of a preset and reads the replies."""
 
-    def __init__(self, prompts: Prompts, asker: Asker) -> None:
-        self._prompts = prompts
+    def __init__(self, knowledge: Knowledge, asker: Asker) -> None:
+        self._knowledge = knowledge
         self._asker = asker
 
     async def decide(self, state: RunState) -> Decided:
@@ -36,6 +37,8 @@ class Decider:
         queued = self._from_queue(state)
         if queued is not None:
             return queued
+        if state.recognised is not None and state.recognised.over:
+            return Decided(proposal=Proposal(problem=state.recognised.over))
         if state.calls_left < state.preset.calls:
             return Decided(proposal=Proposal(problem=self._out_of_calls(state)))
         calls: list[int] = []
@@ -115,15 +118,16 @@ class Decider:
 
     def _request(self, state: RunState, purpose: Purpose, messages: tuple[Message, ...]) -> LLMRequest:
         assert state.clean is not None
+        frame = self._frame(state)
         return LLMRequest(
             purpose=purpose,
             messages=messages,
             permissible=state.permissible,
             view=PromptView(
-                objective=state.episode.instruction,
+                objective=frame.objective if frame is not None else state.episode.instruction,
                 observation=state.clean,
-                history=self._history(state),
-                notes=tuple(state.notes),
+                history=frame.history if frame is not None else self._history(state),
+                notes=frame.notes if frame is not None else tuple(state.notes),
             ),
             sampling=state.preset.sampling.get(purpose, Sampling()),
         )
@@ -137,13 +141,32 @@ class Decider:
         )
         return request.model_copy(update={"tools": tools, "tool_choice": "required"})
 
+    def _frame(self, state: RunState) -> FramePrompt | None:
+        """Return what the policy at work is asked, or None where none is."""
+        if state.stack.top is None or not state.is_on("policies"):
+            return None
+        policies = self._knowledge.policies
+        policy = policies.get(state.stack.top.policy)
+        callables = policies.callable_from(policy, state.episode.task.environment, state.observation.url)
+        return frame_prompt(
+            state.stack,
+            policy,
+            callables,
+            state.permissible,
+            reply_format=state.preset.reply_format,
+            history=state.preset.history,
+        )
+
     @staticmethod
     def _history(state: RunState) -> tuple[Turn, ...]:
         return tuple(state.history[-state.preset.history :]) if state.preset.history else ()
 
     def _render(self, state: RunState, template: str) -> str:
         recognised = state.recognised
-        return self._prompts.render(
+        here = state.space_state[1] if state.space_state is not None else None
+        remembered = state.memory.remembered
+        frame = self._frame(state)
+        return self._knowledge.prompts.render(
             template,
             objective=state.episode.instruction,
             page=state.clean,
@@ -156,7 +179,11 @@ class Decider:
             several=state.preset.several_actions,
             space=recognised.space if recognised else "",
             state=recognised.state if recognised else "",
-            state_instruction=recognised.why if recognised else "",
+            state_why=recognised.why if recognised else "",
+            instruction=here.instruction.strip() if here is not None else "",
+            layout=here.layout.strip() if here is not None else "",
+            shown={name: remembered[name] for name in here.shows if name in remembered} if here else {},
+            **({"frame": frame} if frame is not None else {}),
         )
 
 

@@ -56,7 +56,7 @@ class Gates:
         A permissible action marked so stops in every environment; the patterns
         leave the excepted environments alone.
         """
-        allowed = permissible.action(action.kind)
+        allowed = permissible.action(action.name)
         if allowed is not None and allowed.cannot_be_undone:
             return "it is marked as one that cannot be undone"
         if environment in self._except:

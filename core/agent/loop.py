@@ -7,14 +7,24 @@ here: `advance` does one phase and returns.
 import time
 from collections.abc import Callable
 
-from core.agent import phases
 from core.agent.asking import Answerer, Asked, Asker
 from core.agent.deciding import Decider
-from core.agent.phases import World
-from core.agent.presets import Preset, Presets
-from core.agent.prompts import Prompts
-from core.agent.records import PHASES, Acted, CallRecord, Observed, Phase, PhaseRecord
+from core.agent.knowledge import Knowledge
+from core.agent.phases.abstract import abstract
+from core.agent.phases.act import act
+from core.agent.phases.align import align
+from core.agent.phases.anticipate import anticipate
+from core.agent.phases.commit import commit
+from core.agent.phases.decide import decide
+from core.agent.phases.observe import observe
+from core.agent.phases.recall import recall
+from core.agent.phases.recognise import recognise
+from core.agent.phases.review import Gate, gate_of, review
+from core.agent.presets import Mechanism, Preset
+from core.agent.records import PHASES, Acted, CallRecord, Committed, Observed, Phase, PhaseRecord
+from core.agent.spaces.backup import CHOOSE
 from core.agent.state import Budget, Pending, RunState, StepClock
+from core.agent.world import World
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
 from core.environments.protocol import Ask
@@ -36,7 +46,7 @@ class AgentRun:
         decider: Decider,
         asker: Asker,
         state: RunState,
-        presets: Presets | None = None,
+        knowledge: Knowledge,
     ) -> None:
         self.store = store
         self.world = world
@@ -46,7 +56,7 @@ class AgentRun:
         self.error = ""
         self._decider = decider
         self._asker = asker
-        self._presets = presets
+        self._knowledge = knowledge
         self._next_preset = state.preset
         self._begun = 0
         self._done: PhaseRecord | None = None
@@ -151,8 +161,7 @@ class AgentRun:
 
     def _reread_preset(self) -> None:
         """Take the preset as its file has it now; raises DataError where an edit went wrong."""
-        if self._presets is not None:
-            self._next_preset = self._presets.get(self._next_preset.name)
+        self._next_preset = self._knowledge.presets.get(self._next_preset.name)
         self.state.preset = self._next_preset
 
     def _keep_events(self) -> None:
@@ -164,27 +173,28 @@ class AgentRun:
         state = self.state
         match phase:
             case "observe":
-                observed, capture = await phases.observe(state, self.world)
+                observed, capture = await observe(state, self.world)
                 return self._with_blobs(observed, capture)
             case "recognise":
-                return phases.recognise(state, *await self._history())
+                back, forward = await self.world.history()
+                return recognise(state, self._knowledge, back=back, forward=forward)
             case "recall":
-                return phases.recall(state)
+                return recall(state)
             case "abstract":
-                return phases.abstract(state)
+                return abstract(state)
             case "decide":
-                return await phases.decide(state, self._decider)
+                return await decide(state, self._decider)
             case "anticipate":
-                return phases.anticipate(state)
+                return anticipate(state)
             case "review":
-                return phases.review(state)
+                return review(state)
             case "act":
-                state.acted = await phases.act(state, self.world)
+                state.acted = await act(state, self.world, self._knowledge)
                 return state.acted
             case "align":
-                return phases.align(state)
+                return align(state)
             case "commit":
-                return phases.commit(state)
+                return commit(state)
 
     def _with_blobs(self, observed: Observed, capture: Capture) -> Observed:
         if self._pictured is None or self._pictured[0] is not capture:
@@ -198,24 +208,18 @@ class AgentRun:
         _, html, picture = self._pictured
         return observed.model_copy(update={"html": html, "screenshot": picture})
 
-    async def _history(self) -> tuple[int, int]:
-        """Return how many pages lie behind and before the current one in the tab's history."""
-        try:
-            history = await self.world.tabs.current.send("Page.getNavigationHistory", {})
-        except (PageGone, BrowserError):
-            return 0, 0
-        entries, here = history["entries"], int(history["currentIndex"])
-        behind = sum(1 for entry in entries[:here] if entry["url"] != "about:blank")
-        return behind, len(entries) - here - 1
-
     async def _go_on(self, phase: Phase) -> None:
         state = self.state
         if phase != "commit":
             state.next_phase = PHASES[PHASES.index(phase) + 1]
             return
         acted = state.acted or Acted(effect="none", outcome="skipped")
-        if acted.episode_ended or acted.effect == "stop":
+        stops = isinstance(self._done, Committed) and self._done.stops
+        if acted.episode_ended or acted.effect == "stop" or stops:
             await self.finish("done")
+            return
+        if over := self._over(acted):
+            await self.finish("budget", error=over)
             return
         out_of_calls = not state.queue and state.calls_left < state.preset.calls
         if state.totals.page_actions >= state.budget.page_actions or out_of_calls:
@@ -227,6 +231,31 @@ class AgentRun:
         state.acted = None
         state.clock = StepClock()
 
+    def _over(self, acted: Acted) -> str:
+        """Return why the state space ends the run: its budget, or a choice that was not made."""
+        recognised = self.state.recognised
+        if recognised is None:
+            return ""
+        if recognised.over:
+            return recognised.over
+        forced = recognised.permissible.action(CHOOSE) is not None
+        return (
+            f"No choice was made at the budget. {acted.message}"
+            if forced and acted.outcome == "failed"
+            else ""
+        )
+
+    def gate(self) -> Gate | None:
+        """Return the gate that the pending action must stop at, or None."""
+        return gate_of(self.state, self.world, self._knowledge)
+
+    def switch(self, mechanism: Mechanism, on: bool) -> None:
+        """Switch a mechanism on or off; it holds from the next step on, or in one that has decided nothing yet."""
+        self.state.switched[mechanism] = on
+        undecided = PHASES.index(self.state.next_phase) <= PHASES.index("decide")
+        if undecided and not self._advancing and self.state.next_phase != "observe":
+            self._begin_again("recognise")
+
     # The end
 
     async def finish(self, outcome: RunOutcome, error: str = "", verdict: Verdict | None = None) -> None:
@@ -237,7 +266,7 @@ class AgentRun:
         """
         if self.ended:
             return
-        if verdict is None and outcome in ("done", "budget", "gate"):
+        if verdict is None and outcome in ("done", "budget", "gate", "loop"):
             if self._judged is None:
                 self._judged, failure = await self._judge()
                 self.error = error or failure
@@ -288,18 +317,17 @@ async def open_run(
     *,
     preset: Preset,
     llm: Answerer,
-    prompts: Prompts,
+    knowledge: Knowledge,
     budget: Budget,
     browser: str,
     profile: str | None = None,
-    presets: Presets | None = None,
     on_asked: Callable[[Asked], None] = lambda asked: None,
 ) -> AgentRun:
     """Open the task in a clean profile (or the named one) and begin its run.
 
     Raises UsageError, DataError, ActionError or WorldError where the task
-    cannot be opened; nothing is stored then. With `presets` the preset's file
-    is read anew at each step.
+    cannot be opened; nothing is stored then. The preset's file is read anew at
+    each step.
     """
     world.capturer.hidden = world.environment.hidden_selectors
     try:
@@ -323,4 +351,4 @@ async def open_run(
     )
     state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget)
     asker = Asker(store, llm, on_asked)
-    return AgentRun(store, world, Decider(prompts, asker), asker, state, presets)
+    return AgentRun(store, world, Decider(knowledge, asker), asker, state, knowledge)

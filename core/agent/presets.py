@@ -6,7 +6,9 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from core.agent.policies.stack import Limits
 from core.agent.prompts import Prompts
+from core.agent.spaces.library import Spaces
 from core.errors import DataError, UsageError
 from core.llm.protocol import Purpose, Sampling
 from core.llm.repair import ReplyFormat
@@ -14,6 +16,29 @@ from core.model import Record
 from core.settings_file import describe, line_of, near, parse_toml, read_text
 
 PRESETS = Path(__file__).resolve().parents[2] / "resources" / "presets"
+
+
+Mechanism = Literal["states", "policies", "plan", "remedies", "judgement", "abstraction", "memory"]
+"""What an agent is made of, each with a switch."""
+
+
+ANY_SPACE = ("none", "general", "auto")
+"""What `space` may say beside the name of a state space."""
+
+
+class PoliciesTable(Record):
+    """``[policies]``: policies and their stack."""
+
+    limits: Limits = Limits()
+    """``limits.depth`` and ``limits.calls``."""
+
+
+class AbstractionTable(Record):
+    """``[abstraction]``: how the observation is made clean."""
+
+    how: Literal["ranked"] = "ranked"
+    keep: int = Field(default=40, ge=1, le=10_000)
+    """Elements kept."""
 
 
 class PromptFiles(Record):
@@ -31,7 +56,10 @@ class PresetFile(Record):
 
     title: str
     description: str = ""
-    space: Literal["none", "general"]
+    space: str = Field(min_length=1)
+    """``none``, ``general``, ``auto`` for the one that is meant for the page, or the name of a state space."""
+    policies: PoliciesTable | None = None
+    abstraction: AbstractionTable | None = None
     calls: Literal[1, 2] = 1
     """2: a rationale first, then the action."""
     reply_format: ReplyFormat = "tools"
@@ -52,16 +80,29 @@ class Preset(PresetFile):
     text: str = Field(default="", repr=False)
     """The file as it was read."""
 
+    def has(self, mechanism: Mechanism) -> bool:
+        """Return whether the file asks for a mechanism."""
+        if mechanism == "states":
+            return self.space != "none"
+        return {"policies": self.policies, "abstraction": self.abstraction}.get(mechanism) is not None
+
 
 class Presets:
     """The presets of the installation and of the user's folder, which wins; read anew when asked for.
 
-    With `prompts`, the templates that a preset names are checked with it.
+    With `prompts` and `spaces`, the templates and the state space that a
+    preset names are checked with it.
     """
 
-    def __init__(self, folders: Iterable[Path] = (PRESETS,), prompts: Prompts | None = None) -> None:
+    def __init__(
+        self,
+        folders: Iterable[Path] = (PRESETS,),
+        prompts: Prompts | None = None,
+        spaces: Spaces | None = None,
+    ) -> None:
         self._folders = tuple(folders)
         self._prompts = prompts
+        self._spaces = spaces
         self._read: dict[Path, Preset] = {}
 
     def names(self) -> tuple[str, ...]:
@@ -78,6 +119,8 @@ class Presets:
                 preset = self._current(path)
                 if self._prompts is not None:
                     _check_prompts(preset, path, self._prompts)
+                if self._spaces is not None:
+                    _check_space(preset, path, self._spaces)
                 return preset
         raise UsageError(f'There is no preset "{name}"; {near(name, self.names())}')
 
@@ -119,6 +162,13 @@ def _check_prompts(preset: Preset, path: Path, prompts: Prompts) -> None:
             place = _place(path, preset.text, ("prompts", part))
             raise DataError(f'{place}: there is no prompt "{template}"; {near(template, names)}')
         prompts.check(template)
+
+
+def _check_space(preset: Preset, path: Path, spaces: Spaces) -> None:
+    names = (*ANY_SPACE, *spaces.names())
+    if preset.space not in names:
+        place = _place(path, preset.text, ("space",))
+        raise DataError(f'{place}: there is no state space "{preset.space}"; {near(preset.space, names)}')
 
 
 def _place(path: Path, text: str, key: tuple[str, ...]) -> str:

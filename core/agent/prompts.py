@@ -12,6 +12,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.action import usage
 from core.errors import DataError
+from core.permissible import PermissibleAction
 from core.settings_file import near
 
 PROMPTS = Path(__file__).resolve().parents[2] / "resources" / "prompts"
@@ -28,9 +29,20 @@ VALUES = (
     "several",
     "space",
     "state",
-    "state_instruction",
+    "state_why",
+    "instruction",
+    "layout",
+    "shown",
+    "frame",
 )
-"""What a template may use, beside the function ``usage``."""
+"""What a template may use, beside the functions ``usage`` and ``written``."""
+
+
+def written(action: PermissibleAction) -> str:
+    """Return how a permissible action is written, such as ``select_item [item_id]``."""
+    if action.origin == "page":
+        return usage(action.name)
+    return " ".join([action.name, *(f"[{parameter.name}]" for parameter in action.parameters)])
 
 
 class Prompts:
@@ -46,6 +58,7 @@ class Prompts:
             keep_trailing_newline=False,
         )
         self._environment.globals["usage"] = usage
+        self._environment.globals["written"] = written
         self._checked: dict[str, str] = {}
 
     def names(self) -> tuple[str, ...]:

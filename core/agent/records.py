@@ -8,6 +8,8 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from core.action import Action, RefTarget
+from core.agent.spaces.memory import SpaceMemory
+from core.agent.spaces.recognise import Fit
 from core.browser.host import BrowserEvent
 from core.llm.protocol import Purpose, Retry, Usage
 from core.model import Record
@@ -56,6 +58,12 @@ class Recognised(Record):
     """What matched, in words."""
     also: tuple[str, ...] = ()
     """Other states that matched as well."""
+    fits: tuple[Fit, ...] = ()
+    """How each state of the space fared; empty where there is no space."""
+    over: str = ""
+    """Why the run cannot go on by its state space, such as an empty buffer at the budget."""
+    memory: SpaceMemory = SpaceMemory()
+    """What the run remembers on its way through the space, as the step found it."""
     permissible: Permissible
 
 
@@ -72,6 +80,8 @@ class Abstracted(Record):
     phase: Literal["abstract"] = "abstract"
     clean: CleanObservation
     tokens: int = 0
+    how: str = ""
+    """How it was made, where elements were chosen by more than their place."""
 
 
 class Proposal(Record):
@@ -117,6 +127,17 @@ class Reviewed(Record):
     """Such as a gate that held, and the rule that decided."""
 
 
+class Primitive(Record):
+    """One action of the page among those that a state's action is made of."""
+
+    action: Action
+    outcome: Literal["done", "failed"]
+    message: str = ""
+    box: Box | None = None
+    target: str = ""
+    xpath: str = ""
+
+
 class Acted(Record):
     """act: what was done in the page, and the page after it."""
 
@@ -137,6 +158,8 @@ class Acted(Record):
     """Time by part: locate, act, settle, observe."""
     episode_ended: bool = False
     """Whether the environment has ended the episode: that ends the trial."""
+    primitives: tuple[Primitive, ...] = ()
+    """What a state's action was made of, in order, up to the first that failed."""
 
 
 class Aligned(Record):
@@ -154,6 +177,8 @@ class Committed(Record):
     phase: Literal["commit"] = "commit"
     seconds: float
     seconds_in_llm: float
+    stops: str = ""
+    """The state that ends the run, where the action has led to one."""
 
 
 PhaseRecord: TypeAlias = Annotated[

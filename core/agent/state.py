@@ -4,8 +4,11 @@ import time
 from dataclasses import dataclass, field
 
 from core.action import Action
-from core.agent.presets import Preset
+from core.agent.policies.stack import Stack
+from core.agent.presets import Mechanism, Preset
 from core.agent.records import Acted, Origin, Phase, Proposal, Recognised
+from core.agent.spaces.file import SpaceState, StateSpace
+from core.agent.spaces.memory import SpaceMemory
 from core.llm.protocol import Turn
 from core.observation import Capture, CleanObservation, Observation
 from core.permissible import Permissible
@@ -76,7 +79,13 @@ class RunState:
     """The page as it was last read."""
     stale: bool = False
     """Whether something other than an action may have changed the page since."""
+    switched: dict[Mechanism, bool] = field(default_factory=dict)
+    """Mechanisms that a person switched on or off, whatever the preset says."""
     recognised: Recognised | None = None
+    space_state: tuple[StateSpace, SpaceState] | None = None
+    """The state that the page is in, where a state space holds."""
+    memory: SpaceMemory = field(default_factory=SpaceMemory)
+    stack: Stack = field(default_factory=Stack)
     clean: CleanObservation | None = None
     pending: Pending = field(default_factory=Pending)
     queue: list[Action] = field(default_factory=list)
@@ -89,6 +98,22 @@ class RunState:
     started: float = field(default_factory=time.time)
     answer: str = ""
     last_proposal: Proposal = field(default_factory=Proposal)
+
+    def is_on(self, mechanism: Mechanism) -> bool:
+        """Return whether a mechanism works, by its switch or else by the preset."""
+        return self.switched.get(mechanism, self.preset.has(mechanism))
+
+    def take_note(self, text: str) -> None:
+        """Keep a note of the run, and of the policy at work."""
+        self.notes.append(text)
+        if self.stack.top is not None:
+            self.stack = self.stack.note(text)
+
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        """What is to be done: the task, and what the policy at work was called with."""
+        own = () if self.stack.top is None or self.stack.top.caller is None else self.stack.top.arguments
+        return (self.episode.instruction, *own)
 
     @property
     def calls_left(self) -> int:

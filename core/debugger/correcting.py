@@ -60,7 +60,7 @@ class Corrections:
         if action == pending.action:
             self._driver.publish_step(run)
             return
-        same_kind = pending.proposed is not None and pending.proposed.kind == action.kind
+        same_kind = pending.proposed is not None and pending.proposed.name == action.name
         kind: Literal["edit", "replace"] = "edit" if same_kind else "replace"
         self.store(kind, _words(pending.action), str(action))
         pending.action, pending.problem = action, ""
@@ -103,7 +103,7 @@ class Corrections:
     def _permissible_action(self, run: AgentRun, text: str) -> Action | None:
         """Return the action a person wrote, or None with the problem shown."""
         try:
-            action = parse_action(text)
+            action = parse_action(text, run.state.permissible.own_names)
         except ActionSyntaxError as error:
             self._driver.show_problem(str(error))
             return None
@@ -140,9 +140,9 @@ class Corrections:
             return
         self.store("answer", "", str(action))
         if request.tools:
-            person.answer(thought, (as_tool_call(action),))
+            person.answer(thought, (as_tool_call(action, request.permissible),))
         elif run.state.preset.reply_format == "json":
-            person.answer(as_json(thought, (action,)))
+            person.answer(as_json(thought, (action,), request.permissible))
         else:
             person.answer(as_lines(" ".join(thought.split()), (action,)))
 

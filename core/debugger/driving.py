@@ -5,7 +5,6 @@ import logging
 from typing import Literal
 
 from core.agent.loop import AgentRun
-from core.agent.phases import gate_reason
 from core.browser.page import PageGone
 from core.debugger.publisher import Publisher
 from core.debugger.snapshots import Mode
@@ -169,21 +168,24 @@ class Driver(Publisher):
         """Return what is to be known of the action under review, which counts as told from then on."""
         if run.next_phase != "review":
             return ""
-        reason = gate_reason(run.state, run.world)
-        if reason is None or run.state.pending.skip:
+        gate = run.gate()
+        if gate is None:
             return ""
         self._gate_shown = (run.state.run, run.state.number, str(run.state.pending.action))
-        return f"This action cannot be undone: {reason}. Accept to carry it out, or skip it."
+        if gate.kind == "loop":
+            return f"{gate.reason} Accept to call it all the same, or change the action."
+        return f"This action cannot be undone: {gate.reason}. Accept to carry it out, or skip it."
 
     def _held_by_gate(self, run: AgentRun, until: Until) -> bool:
-        """Stop before an action that cannot be undone, until the person takes just this one knowingly."""
+        """Stop at a gate, until the person takes just this action knowingly."""
         told = self._gate_shown
         message = self.gate_message(run)
         if not message:
             return False
         if self._gate_shown == told and until != "end":
-            reason = gate_reason(run.state, run.world)
-            run.state.pending.note = f"Gate: {reason}; the person let it pass."
+            gate = run.gate()
+            assert gate is not None
+            run.state.pending.note = f"Gate: {gate.reason}; the person let it pass."
             return False
         self.set_mode("waiting", message)
         self.publish_step(run)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from core.agent.asking import Answerer
 from core.agent.loop import AgentRun, open_run
-from core.agent.phases import gate_reason
 from core.agent.state import Budget
 from core.browser.page import PageGone
 from core.debugger.workshop import Workshop
@@ -73,10 +72,9 @@ async def run_headless(
         workshop.world(task),
         task,
         seed,
-        preset=workshop.presets.get(preset),
-        presets=workshop.presets,
+        preset=workshop.knowledge.presets.get(preset),
         llm=llm,
-        prompts=workshop.prompts,
+        knowledge=workshop.knowledge,
         budget=budget,
         browser=workshop.host.name,
         profile=profile,
@@ -126,10 +124,13 @@ async def _go_to_the_end(run: AgentRun, on_gate: OnGate, on_step: Callable[[Step
 
 
 async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
-    reason = gate_reason(run.state, run.world)
-    if reason is None:
+    gate = run.gate()
+    if gate is None:
         return False
-    pending = run.state.pending
+    pending, reason = run.state.pending, gate.reason
+    if gate.kind == "loop":
+        await run.finish("loop", error=reason)
+        return True
     if rule == "allow":
         pending.note = f"Gate: {reason}; allowed by rule."
     elif rule == "refuse":

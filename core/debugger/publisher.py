@@ -256,9 +256,9 @@ class Publisher:
 
     def send_catalogue(self, workshop: Workshop) -> None:
         presets, problems = [], []
-        for name in workshop.presets.names():
+        for name in workshop.knowledge.presets.names():
             try:
-                preset = workshop.presets.get(name)
+                preset = workshop.knowledge.presets.get(name)
                 presets.append(Preset(name=name, title=preset.title, description=preset.description))
             except DataError as error:
                 problems.append(str(error))

@@ -67,10 +67,9 @@ class Session(Lifetime):
                 workshop.world(task),
                 task,
                 seed,
-                preset=workshop.presets.get(chosen.preset),
-                presets=workshop.presets,
+                preset=workshop.knowledge.presets.get(chosen.preset),
                 llm=workshop.llms.routed(chosen.llm),
-                prompts=workshop.prompts,
+                knowledge=workshop.knowledge,
                 budget=Budget(chosen.max_steps, workshop.settings.max_llm_calls),
                 browser=workshop.host.name,
                 profile=profile or None,
@@ -136,7 +135,7 @@ class Session(Lifetime):
 
     def set_preset(self, name: str) -> None:
         def work() -> None:
-            self._need_workshop().presets.get(name)
+            self._need_workshop().knowledge.presets.get(name)
             before = self.session.preset
             self.change(preset=name)
             self._use_preset(name, before=before)
@@ -150,7 +149,7 @@ class Session(Lifetime):
             return
         if name != before:
             self._corrections.store("preset", before, name)
-        run.use(preset=self._need_workshop().presets.get(name))
+        run.use(preset=self._need_workshop().knowledge.presets.get(name))
 
     def set_llm(self, name: str) -> None:
         async def work() -> None:

@@ -1,12 +1,11 @@
-"""What a session works with, joined once: settings, tasks, presets, prompts, LLMs, trace and browser."""
+"""What a session works with, joined once: settings, tasks, the files agents go by, LLMs, trace and browser."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.agent.gates import GATES, Gates, load_gates
-from core.agent.phases import World
-from core.agent.presets import PRESETS, Presets
-from core.agent.prompts import PROMPTS, Prompts
+from core.agent.knowledge import Knowledge, knowledge_of
+from core.agent.world import World
 from core.browser.act import Actor
 from core.browser.capture import Capturer
 from core.browser.host import BrowserHost
@@ -24,8 +23,7 @@ class Workshop:
 
     settings: Settings
     environments: Environments
-    presets: Presets
-    prompts: Prompts
+    knowledge: Knowledge
     llms: LLMs
     gates: Gates
     store: TraceStore
@@ -51,15 +49,9 @@ class Workshop:
         self.store.close()
 
 
-def user_folders(config: Path) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """Return the preset folders (later wins) and the prompt folders (earlier wins) with the user's own."""
-    return (PRESETS, config / "presets"), (config / "prompts", PROMPTS)
-
-
 def check_preset(config: Path, name: str) -> None:
     """Raise UsageError or DataError where there is no such preset or its file is wrong."""
-    presets, prompts = user_folders(config)
-    Presets(presets, Prompts(prompts)).get(name)
+    knowledge_of(config).presets.get(name)
 
 
 async def open_workshop(
@@ -71,18 +63,15 @@ async def open_workshop(
     config: Path,
 ) -> Workshop:
     """Open the trace and connect to the browser; raises TraceError, DataError or BrowserError."""
-    presets, prompts = user_folders(config)
     store = TraceStore.open(settings.database)
     tabs = Tabs(host)
     try:
         store.recover()
-        templates = Prompts(prompts)
         own_gates = config / "gates.toml"
         workshop = Workshop(
             settings=settings,
             environments=environments,
-            presets=Presets(presets, templates),
-            prompts=templates,
+            knowledge=knowledge_of(config),
             llms=llms,
             gates=load_gates(own_gates if own_gates.exists() else GATES),
             store=store,

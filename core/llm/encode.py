@@ -8,16 +8,21 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from core.action import Action, RefTarget
+from core.action import Action, Named, RefTarget
 from core.llm.protocol import ToolCall
+from core.permissible import Permissible, PermissibleAction
 
 
-def action_arguments(action: Action) -> dict[str, Any]:
+def action_arguments(action: Action, permissible: Permissible | None = None) -> dict[str, Any]:
     """Return the arguments of an action's tool call.
 
     A target that is a ref is a number, any other its text. What stands at its
-    default and was never set is left out.
+    default and was never set is left out. What the arguments of a state's
+    action or a policy are called is looked up in `permissible`.
     """
+    if isinstance(action, Named):
+        allowed = permissible.action(action.name) if permissible is not None else None
+        return _named_arguments(action, allowed) if allowed is not None else {}
     arguments: dict[str, Any] = {}
     for name in (*action.fields, *action.flags):
         value = getattr(action, name)
@@ -30,15 +35,24 @@ def action_arguments(action: Action) -> dict[str, Any]:
     return arguments
 
 
-def as_tool_call(action: Action, *, id: str = "call_1") -> ToolCall:
+def _named_arguments(action: Named, allowed: PermissibleAction) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
+    for name, value in allowed.arguments(action).items():
+        parameter = allowed.parameter(name)
+        plain = parameter is None or parameter.type == "string"
+        arguments[name] = value if plain else json.loads(value)
+    return arguments
+
+
+def as_tool_call(action: Action, permissible: Permissible | None = None, *, id: str = "call_1") -> ToolCall:
     """Return the tool call that asks for `action`."""
-    text = json.dumps(action_arguments(action), ensure_ascii=False)
-    return ToolCall(id=id, name=action.kind, arguments=text)
+    text = json.dumps(action_arguments(action, permissible), ensure_ascii=False)
+    return ToolCall(id=id, name=action.name, arguments=text)
 
 
-def as_json(thought: str, actions: Sequence[Action]) -> str:
+def as_json(thought: str, actions: Sequence[Action], permissible: Permissible | None = None) -> str:
     """Return the JSON reply with this thought and these actions."""
-    entries = [{"name": action.kind, **action_arguments(action)} for action in actions]
+    entries = [{"name": action.name, **action_arguments(action, permissible)} for action in actions]
     return json.dumps({"thought": thought, "actions": entries}, ensure_ascii=False)
 
 

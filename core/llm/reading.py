@@ -7,6 +7,7 @@ the actions themselves.
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from core.action import parse_action
@@ -35,7 +36,7 @@ _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n?(.*?)```", re.DOTALL)
 # One class of signs before and after the word: two that overlap would take for ever on a line of blanks.
 _ACTION = re.compile(r"^[ \t*_`#>-]*ACTION[ \t*_`0-9]*:[ \t*_`]*\s*", re.MULTILINE | re.IGNORECASE)
 _REASON = re.compile(r"^[ \t*_`#>-]*(?:REASON|THOUGHT)[ \t*_`]*:[ \t*_`]*", re.MULTILINE | re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_ ]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ ]*")
 _BRACKET = re.compile(r"\s*\[")
 _JSON_START = re.compile(r"[{\[]")
 _THOUGHTS = ("thought", "reason")
@@ -107,8 +108,8 @@ def read_json(reply: LLMReply) -> Written:
     return Written(thought=thought, actions=tuple(actions))
 
 
-def read_lines(reply: LLMReply) -> Written:
-    """Read REASON and ACTION lines.
+def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
+    """Read REASON and ACTION lines; `names` are actions beside those of any page.
 
     A reason goes on until a line that begins with ACTION, whatever its own
     lines begin with; an action goes on until its brackets are closed. Several
@@ -127,7 +128,7 @@ def read_lines(reply: LLMReply) -> Written:
     if not actions:
         bare = _FENCE.fullmatch(text.strip())
         alone = (bare[1] if bare else text).strip().strip("`").strip()
-        if _looks_like_action(alone):
+        if _looks_like_action(alone, names):
             return Written(thought=thinking, actions=(alone,))
         return Written(
             thought=_without_label(text) or thinking,
@@ -225,9 +226,9 @@ def _could_hold_actions(found: object) -> bool:
     return isinstance(found, dict) and any(name in found for name in ("actions", "action", "name"))
 
 
-def _looks_like_action(text: str) -> bool:
+def _looks_like_action(text: str, names: Iterable[str]) -> bool:
     try:
-        parse_action(text)
+        parse_action(text, names)
     except (ActionSyntaxError, ValueError):
         return False
     return True

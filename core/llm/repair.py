@@ -5,12 +5,13 @@
 """
 
 import json
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from core.action import ACTION, ACTIONS, Action, RefTarget, parse_action, parse_target, usage
+from core.action import ACTION, ACTIONS, Action, Named, RefTarget, parse_action, parse_target, usage
 from core.agent.records import Proposal
 from core.errors import ActionSyntaxError
 from core.llm.protocol import LLMReply, LLMRequest, Message
@@ -19,7 +20,6 @@ from core.permissible import Parameter, ParameterType, Permissible, PermissibleA
 
 ReplyFormat: TypeAlias = Literal["tools", "json", "lines"]
 
-_READERS = {"tools": read_tools, "json": read_json, "lines": read_lines}
 _FIELD_TYPES: dict[object, ParameterType] = {bool: "boolean", int: "integer", float: "number"}
 
 
@@ -35,7 +35,7 @@ def read_reply(
     Where anything in the reply cannot be used, a later action too, there is
     no action at all: the proposal holds the problem and the queue is empty.
     """
-    written = _READERS[reply_format](reply)
+    written = _written(reply, reply_format, request.permissible)
     thought = _plain(written.thought)
     try:
         actions = _actions(written, reply, request.permissible)
@@ -74,6 +74,12 @@ def repair_messages(request: LLMRequest, reply: LLMReply, problem: str) -> LLMRe
     return request.model_copy(update={"purpose": "repair", "messages": (*request.messages, said, *answers)})
 
 
+def _written(reply: LLMReply, reply_format: ReplyFormat, permissible: Permissible | None) -> Written:
+    if reply_format == "lines":
+        return read_lines(reply, permissible.own_names if permissible is not None else ())
+    return read_tools(reply) if reply_format == "tools" else read_json(reply)
+
+
 def _actions(written: Written, reply: LLMReply, permissible: Permissible | None) -> tuple[Action, ...]:
     cut = (
         " The reply was cut off: it reached the limit of max_tokens."
@@ -85,7 +91,7 @@ def _actions(written: Written, reply: LLMReply, permissible: Permissible | None)
     actions: list[Action] = []
     for number, one in enumerate(written.actions, start=1):
         try:
-            action = _from_text(one) if isinstance(one, str) else _from_call(one, permissible)
+            action = _from_text(one, permissible) if isinstance(one, str) else _from_call(one, permissible)
             _check(action, permissible)
         except _UnusableError as problem:
             which = f"Action {number} of {len(written.actions)}: " if len(written.actions) > 1 else ""
@@ -94,9 +100,9 @@ def _actions(written: Written, reply: LLMReply, permissible: Permissible | None)
     return tuple(actions)
 
 
-def _from_text(text: str) -> Action:
+def _from_text(text: str, permissible: Permissible | None) -> Action:
     try:
-        return parse_action(text)
+        return parse_action(text, permissible.own_names if permissible is not None else ())
     except ActionSyntaxError as error:
         raise _UnusableError(str(error)) from error
     except ValidationError as error:
@@ -106,7 +112,8 @@ def _from_text(text: str) -> Action:
 def _from_call(call: WrittenCall, permissible: Permissible | None) -> Action:
     name = call.name.strip()
     allowed = permissible.action(name) if permissible is not None else None
-    if name not in ACTIONS or (permissible is not None and allowed is None):
+    own = allowed is not None and allowed.origin != "page"
+    if (name not in ACTIONS and not own) or (permissible is not None and allowed is None):
         names = list(ACTIONS) if permissible is None else [action.name for action in permissible.actions]
         raise _UnusableError(_no_such(name, names))
     values: dict[str, Any] = {}
@@ -123,11 +130,15 @@ def _from_call(call: WrittenCall, permissible: Permissible | None) -> Action:
         if value is None and not parameter.required:
             continue
         values[key] = (
-            _target(name, parameter, value) if key in ("target", "to") else _value(name, parameter, value)
+            _target(name, parameter, value)
+            if key in ("target", "to") and not own
+            else _value(name, parameter, value)
         )
     missing = [key for key, parameter in parameters.items() if parameter.required and key not in values]
     if missing:
         raise _UnusableError(f"{name} lacks {' and '.join(missing)}; give it.")
+    if own:
+        return Named(name=name, arguments=_in_order(parameters, values))
     try:
         return ACTION.validate_python({"kind": name, **values})
     except ValidationError as error:
@@ -136,16 +147,28 @@ def _from_call(call: WrittenCall, permissible: Permissible | None) -> Action:
         raise _UnusableError(f"{name} cannot use {where} ({first['msg']}): {usage(name)}.") from error
 
 
+def _in_order(parameters: Iterable[str], values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the arguments as texts in their places, those at the end that were left out not among them."""
+    texts = [_as_text(values.get(name, "")) for name in parameters]
+    while texts and not texts[-1]:
+        texts.pop()
+    return tuple(texts)
+
+
+def _as_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _check(action: Action, permissible: Permissible | None) -> None:
     """Refuse what is not permissible, and what `Permissible.problem` leaves to the schema."""
     if permissible is None:
         return
     if problem := permissible.problem(action):
-        allowed = permissible.action(action.kind)
+        allowed = permissible.action(action.name)
         raise _UnusableError(
-            problem if allowed else _no_such(action.kind, [one.name for one in permissible.actions])
+            problem if allowed else _no_such(action.name, [one.name for one in permissible.actions])
         )
-    allowed = permissible.action(action.kind)
+    allowed = permissible.action(action.name)
     assert allowed is not None
     for name in (*action.fields, *action.flags):
         value = getattr(action, name)

@@ -60,11 +60,15 @@ def _reply(request: LLMRequest) -> LLMReply:
     if problem := request.permissible.problem(move.action):
         move = _permissible_instead(request, problem)
     if request.tools:
-        return LLMReply(text=move.why, tool_calls=(as_tool_call(move.action),), finish_reason="tool_calls")
+        return LLMReply(
+            text=move.why,
+            tool_calls=(as_tool_call(move.action, request.permissible),),
+            finish_reason="tool_calls",
+        )
     if request.purpose == "rationale":
         return LLMReply(text=move.why, finish_reason="stop")
     if request.reply_schema is not None:
-        return LLMReply(text=as_json(move.why, (move.action,)), finish_reason="stop")
+        return LLMReply(text=as_json(move.why, (move.action,), request.permissible), finish_reason="stop")
     return LLMReply(text=as_lines(move.why, (move.action,)), finish_reason="stop")
 
 

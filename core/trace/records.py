@@ -11,6 +11,7 @@ RunOutcome = Literal[
     "done",  # the agent stopped, or the page ended the episode
     "budget",  # out of page actions, or of LLM calls
     "gate",  # ended at a gate, by rule
+    "loop",  # a policy was called again on the same page with nothing new
     "stopped",  # a person ended it
     "interrupted",  # the program was killed, or interrupted from the keyboard
     "error",  # the world failed: browser, LLM or database

@@ -24,11 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from core.agent.gates import Gates
+from core.agent.knowledge import knowledge_of
 from core.agent.loop import AgentRun, open_run
-from core.agent.phases import World
-from core.agent.presets import Presets
-from core.agent.prompts import Prompts
 from core.agent.state import Budget
+from core.agent.world import World
 from core.browser.act import Actor
 from core.browser.capture import Capturer
 from core.browser.chromium import ChromiumHost, find_chromium
@@ -90,15 +89,16 @@ async def measure_steps(host: BrowserHost, rounds: int) -> dict[str, dict[str, f
                 )
                 count = max(3, rounds // 3) if "20000" in page else rounds
                 seen: list[dict[str, float]] = []
+                knowledge = knowledge_of()
                 for seed in range(count + 1):
                     run = await open_run(
                         store,
                         world,
                         task,
                         seed,
-                        preset=Presets().get("plain"),
+                        preset=knowledge.presets.get("plain"),
                         llm=FirstClick(),
-                        prompts=Prompts(),
+                        knowledge=knowledge,
                         budget=Budget(),
                         browser=host.name,
                     )

@@ -37,6 +37,7 @@ FIELDS = {
     "to": TARGETS,
     "text": ANY_TEXT,
     "answer": ANY_TEXT,
+    "lacked": st.none() | ANY_TEXT,
     "option": ANY_TEXT,
     "path": ANY_TEXT.filter(bool),
     "keys": ANY_TEXT.filter(bool),

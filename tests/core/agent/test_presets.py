@@ -4,6 +4,7 @@ import pytest
 
 from core.agent.presets import PRESETS, Presets, read_preset
 from core.agent.prompts import PROMPTS, Prompts
+from core.agent.spaces.library import Spaces
 from core.errors import DataError, UsageError
 
 GOOD = (PRESETS / "plain.toml").read_text()
@@ -18,20 +19,21 @@ def own(tmp_path):
 
 @pytest.fixture
 def presets(own):
-    return Presets((PRESETS, own / "presets"), Prompts((own / "prompts", PROMPTS)))
+    return Presets((PRESETS, own / "presets"), Prompts((own / "prompts", PROMPTS)), Spaces())
 
 
 def test_the_presets_of_the_installation_are_whole(presets):
-    assert presets.names() == ("plain", "laser")
+    assert presets.names() == ("plain", "laser", "step")
     assert presets.get("plain").calls == 1
     assert presets.get("laser").calls == 2
-    assert presets.get("laser").space == "general"
+    assert presets.get("laser").space == "auto"
+    assert [presets.get(name).has("policies") for name in presets.names()] == [False, False, True]
 
 
 def test_the_users_preset_wins_over_one_of_the_same_name(presets, own):
     (own / "presets" / "plain.toml").write_text(GOOD.replace('title = "Plain"', 'title = "Mine"'))
     assert presets.get("plain").title == "Mine"
-    assert presets.names() == ("plain", "laser")
+    assert presets.names() == ("plain", "laser", "step")
 
 
 def test_an_edited_preset_is_read_anew(presets, own):
@@ -52,7 +54,7 @@ def test_an_unknown_preset_names_the_nearest(presets):
     [
         ("history = 20", "histroy = 20", 'no key "histroy"; did you mean history'),
         ('system = "plain/system.j2"', 'sytem = "plain/system.j2"', "did you mean system"),
-        ('space = "none"', 'space = "genral"', "general"),
+        ('space = "none"', 'space = "genral"', "did you mean general"),
         ("calls = 1", "calls = 3", "calls"),
         ("calls = 1", "calls = 2", 'need the prompt "rationale"'),
         ("temperature = 0.0", "temprature = 0.0", "did you mean temperature"),

@@ -33,7 +33,10 @@ def render(prompts, name, **more):
         "several": False,
         "space": "general",
         "state": "page",
-        "state_instruction": "",
+        "state_why": "It has 1 usable element.",
+        "instruction": "Look for it.",
+        "layout": "",
+        "shown": {"max_price": "20"},
     }
     return prompts.render(name, **{**values, **more})
 

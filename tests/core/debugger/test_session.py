@@ -349,7 +349,7 @@ def test_the_person_answers_in_the_llms_place(live, server):
 
 @pytest.mark.parametrize("reply_format", ["json", "lines"])
 def test_the_person_answers_in_any_reply_format(live, server, reply_format):
-    text = (live.session._workshop.presets._folders[0] / "laser.toml").read_text()
+    text = (live.session._workshop.knowledge.presets._folders[0] / "laser.toml").read_text()
     path = live.config / "presets" / "written.toml"
     path.write_text(text.replace('"tools"', f'"{reply_format}"'))
     live.session.set_preset("written")

@@ -26,6 +26,7 @@ _NARROWER: dict[type[BaseModel], dict[str, st.SearchStrategy[Any]]] = {
     actions.Upload: {"path": SOME},
     actions.Goto: {"url": SOME},
     actions.TabFocus: {"index": COUNTS},
+    actions.Named: {"name": st.sampled_from(["buy_now", "Search", "find_flight2"])},
     actions.Wait: {"seconds": st.floats(min_value=0, max_value=30)},
     Observed: {"html": st.just(""), "screenshot": st.just("")},
     CallRecord: {"number": COUNTS, "step": COUNTS, "messages": st.just(""), "reply": st.just("")},

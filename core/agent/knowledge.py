@@ -1,0 +1,36 @@
+"""The files an agent goes by: presets, prompts, state spaces and policies, each read anew when edited."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.agent.policies.library import POLICIES, Policies
+from core.agent.presets import PRESETS, Presets
+from core.agent.prompts import PROMPTS, Prompts
+from core.agent.spaces.library import SPACES, Spaces
+
+
+@dataclass
+class Knowledge:
+    """Everything that is looked up by name; made by `knowledge_of`."""
+
+    presets: Presets
+    prompts: Prompts
+    spaces: Spaces
+    policies: Policies
+
+
+def knowledge_of(config: Path | None = None) -> Knowledge:
+    """Return the files of the installation and, before them, those in the folders of `config`."""
+    prompts = Prompts((PROMPTS,) if config is None else (config / "prompts", PROMPTS))
+
+    def folders(built_in: Path, name: str) -> tuple[Path, ...]:
+        """Return the folders of a kind; the later wins."""
+        return (built_in,) if config is None else (built_in, config / name)
+
+    spaces = Spaces(folders(SPACES, "state_spaces"))
+    return Knowledge(
+        presets=Presets(folders(PRESETS, "presets"), prompts, spaces),
+        prompts=prompts,
+        spaces=spaces,
+        policies=Policies(folders(POLICIES, "policies")),
+    )

@@ -1,0 +1,256 @@
+"""act: carry out the reviewed action, wait for what it set off, and read the page."""
+
+import time
+from typing import Literal, NamedTuple
+
+from core.action import Action, Goto, Named, Note, Stop
+from core.agent.knowledge import Knowledge
+from core.agent.phases.review import target_label
+from core.agent.policies.frame import place_of_page
+from core.agent.policies.stack import Refusal
+from core.agent.records import Acted, Primitive
+from core.agent.spaces.backup import CHOOSE, candidates_of
+from core.agent.spaces.file import SpaceAction
+from core.agent.spaces.macros import MacroStep, fill, macro_steps
+from core.agent.state import RunState
+from core.agent.world import World
+from core.browser.act import Located
+from core.browser.host import BrowserEvent
+from core.browser.page import PageGone
+from core.errors import ActionError, BrowserError
+from core.permissible import PermissibleAction
+
+
+async def act(state: RunState, world: World, knowledge: Knowledge) -> Acted:
+    """Do what the reviewed action says; what fails is told in `Acted.message`, and never raised."""
+    pending = state.pending
+    action = pending.action
+    if pending.skip:
+        return Acted(effect="none", outcome="skipped", message=pending.note or "Skipped by the person.")
+    if action is None:
+        return Acted(
+            effect="none", outcome="failed", message=pending.problem or "There was no action to take."
+        )
+    if isinstance(action, Note):
+        state.take_note(action.text)
+        return Acted(effect="note", outcome="done")
+    if isinstance(action, Stop):
+        return _stop(state, action)
+    if isinstance(action, Named):
+        allowed = state.permissible.action(action.name)
+        if allowed is None:
+            return Acted(effect="none", outcome="failed", message=f"{action.name} is not permissible here.")
+        if allowed.origin == "policy":
+            return _call(state, knowledge, action)
+        return await _macro(state, world, action, allowed)
+    state.totals.page_actions += 1
+    done = await _primitive(state, world, action)
+    return await _acted(state, world, [done])
+
+
+# Policies
+
+
+def _stop(state: RunState, action: Stop) -> Acted:
+    if state.stack.top is None:
+        state.answer = action.answer
+        return Acted(effect="stop", outcome="done")
+    page = place_of_page(state.observation)
+    state.stack = state.stack.stop(
+        step=state.number,
+        page=page,
+        answer=action.answer,
+        lacked=action.lacked or "",
+        thought=state.pending.thought,
+    )
+    ended = state.stack.result
+    if ended is None:
+        told = state.stack.finished[-1].outcome
+        return Acted(effect="pop", outcome="done", message=f"Its caller is told that it {told}.")
+    state.answer = ended.answer or ended.lacked
+    return Acted(effect="stop", outcome="done", message=f"It {ended.outcome}." if ended.lacked else "")
+
+
+def _call(state: RunState, knowledge: Knowledge, action: Named) -> Acted:
+    assert state.stack.top is not None
+    environment, url = state.episode.task.environment, state.observation.url
+    caller = knowledge.policies.get(state.stack.top.policy)
+    called = knowledge.policies.called(caller, action.name, environment, url)
+    if problem := called.call_problem(action.arguments):
+        return Acted(effect="none", outcome="failed", message=problem)
+    pushed = state.stack.push(
+        called.id,
+        called.name,
+        action.arguments,
+        step=state.number,
+        page=place_of_page(state.observation),
+        thought=state.pending.thought,
+        despite_loop=True,  # A loop is a gate: whoever came past it wants the call.
+    )
+    if isinstance(pushed, Refusal):
+        return Acted(effect="none", outcome="failed", message=pushed.sentence)
+    state.stack = pushed
+    return Acted(effect="push", outcome="done")
+
+
+# The page
+
+
+class _Done(NamedTuple):
+    """One action of the page, carried out or not."""
+
+    primitive: Primitive
+    located: Located | None
+    settled: str
+    events: tuple[BrowserEvent, ...]
+    milliseconds: dict[str, float]
+
+
+async def _primitive(state: RunState, world: World, action: Action) -> _Done:
+    """Carry out one action of the page, wait, and read the page."""
+    times: dict[str, float] = {}
+    located: Located | None = None
+    problem, settled_reason = "", ""
+    label = target_label(state, action)
+    before = world.tabs.mark()
+    clock = time.perf_counter()
+    try:
+        located = await world.actor.act(action)
+    except (ActionError, BrowserError) as error:
+        problem = str(error)
+    times["act"] = _lap(clock)
+    clock = time.perf_counter()
+    try:
+        settled = await world.tabs.settle(before)
+        settled_reason = settled.reason
+    except (PageGone, BrowserError, ActionError) as error:
+        problem = problem or str(error)
+    times["settle"] = _lap(clock)
+    clock = time.perf_counter()
+    try:
+        state.capture = await world.read()
+        state.stale = False
+    except (PageGone, BrowserError) as error:
+        # What was done stays done: the next step reads the page, and fails if it still cannot be read.
+        state.stale = True
+        problem = problem or str(error) or "The page went away before it could be read."
+    times["observe"] = _lap(clock)
+    events = world.tabs.take_events()
+    told = [event.text for event in events if event.kind != "console" and event.text not in problem]
+    crashed = any(event.kind in ("crash", "hang") for event in events)
+    message = " ".join(part for part in [problem, located.note if located else "", *told] if part)
+    outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
+    primitive = Primitive(
+        action=action,
+        outcome=outcome,
+        message=message,
+        box=located.box if located else None,
+        target=label or (located.label if located else ""),
+        xpath=located.xpath if located else "",
+    )
+    return _Done(primitive, located, settled_reason, events, times)
+
+
+async def _acted(state: RunState, world: World, done: list[_Done], *, message: str = "") -> Acted:
+    """Return the record of these actions: where the first one was, how the last one ended."""
+    first, last = done[0].primitive, done[-1]
+    times: dict[str, float] = {}
+    for one in done:
+        for part, milliseconds in one.milliseconds.items():
+            times[part] = round(times.get(part, 0.0) + milliseconds, 2)
+    return Acted(
+        effect="page action",
+        outcome=last.primitive.outcome if last.primitive.outcome == "failed" else "done",
+        message=message or " ".join(one.primitive.message for one in done if one.primitive.message),
+        box=first.box,
+        target=first.target,
+        xpath=first.xpath,
+        settled=last.settled,
+        events=tuple(event for one in done for event in one.events),
+        milliseconds=times,
+        episode_ended=await world.episode_ended(),
+    )
+
+
+# Actions of a state
+
+
+async def _macro(state: RunState, world: World, action: Named, allowed: PermissibleAction) -> Acted:
+    """Do the steps of a state's action one after the other, up to the first that fails: one transition."""
+    assert state.space_state is not None
+    space, here = state.space_state
+    arguments = allowed.arguments(action)
+    if action.name == CHOOSE:
+        return await _choose(state, world, arguments["candidate"])
+    own = here.action_named(action.name)
+    if own is None:
+        return Acted(effect="none", outcome="failed", message=f"{space.title} has no {action.name} any more.")
+    state.totals.page_actions += 1
+    url, title = state.observation.url, state.observation.title
+    steps = macro_steps(own, arguments, state.observation)
+    done, primitives, problem = await _steps(state, world, own, arguments, steps)
+    whole = not problem and all(one.outcome != "failed" for one in primitives)
+    if whole:
+        state.memory = state.memory.after(
+            own, arguments, here, step=state.number, thought=state.pending.thought, url=url, title=title
+        )
+    if not done:
+        outcome: Literal["done", "failed"] = "failed" if problem else "done"
+        return Acted(effect="none", outcome=outcome, message=problem, primitives=tuple(primitives))
+    if not whole and len(steps) > 1:
+        failed = problem or primitives[-1].message
+        problem = f"Step {len(primitives) + bool(problem)} of {len(steps)} of {action.name} failed: {failed}"
+    acted = await _acted(state, world, done, message=problem)
+    return acted.model_copy(
+        update={"primitives": tuple(primitives), **({"outcome": "failed"} if problem else {})}
+    )
+
+
+async def _steps(
+    state: RunState,
+    world: World,
+    own: SpaceAction,
+    arguments: dict[str, str],
+    steps: tuple[MacroStep, ...],
+) -> tuple[list[_Done], list[Primitive], str]:
+    """Return what was carried out, each step as it went, and why the next one could not be filled in."""
+    done: list[_Done] = []
+    primitives: list[Primitive] = []
+    for step in steps:
+        try:
+            action = fill(step, own, arguments, state.observation)
+        except ActionError as error:
+            return done, primitives, str(error)
+        if action is None:
+            continue  # It is chosen already.
+        one = await _primitive(state, world, action)
+        done.append(one)
+        primitives.append(one.primitive)
+        if one.primitive.outcome == "failed":
+            break
+    return done, primitives, ""
+
+
+async def _choose(state: RunState, world: World, candidate: str) -> Acted:
+    """Go back to the candidate chosen from the buffer; one that is in view is stayed at."""
+    assert state.space_state is not None
+    space, here = state.space_state
+    entries = candidates_of(here, state.memory, state.observation)
+    entry = next((one for one in entries if one.candidate == candidate), None)
+    if entry is None:
+        return Acted(effect="none", outcome="failed", message=f"{candidate} is not among what was looked at.")
+    state.memory = state.memory.model_copy(update={"chosen": candidate}).moved(
+        step=state.number, source=here.name, action=CHOOSE
+    )
+    if state.memory.remembered.get(here.candidate) == candidate and here.candidate:
+        return Acted(effect="none", outcome="done", message=f"{candidate} is in view already.")
+    state.totals.page_actions += 1
+    done = await _primitive(state, world, Goto(url=entry.url))
+    remember = next((one.candidate for one in space.state if one.candidate), "")
+    state.memory = state.memory.knowing(remember, candidate)
+    acted = await _acted(state, world, [done])
+    return acted.model_copy(update={"primitives": (done.primitive,)})
+
+
+def _lap(since: float) -> float:
+    return round((time.perf_counter() - since) * 1000, 2)

@@ -1,0 +1,54 @@
+"""commit: seal the step, and tell it to the steps that follow."""
+
+from core.agent.policies.frame import place_of_page
+from core.agent.records import Committed
+from core.agent.spaces.recognise import recognise_state
+from core.agent.state import RunState
+from core.llm.protocol import Turn
+
+
+def commit(state: RunState) -> Committed:
+    """Tell the step to history and to the policy at work; say where the run has come to a stopping state."""
+    acted, pending = state.acted, state.pending
+    action = pending.action
+    if acted is not None:
+        if acted.effect == "none" and acted.outcome != "done" and not (pending.skip and not pending.refused):
+            # What cannot be used, or was refused, takes a place in the budget: else it could go on for ever.
+            state.totals.page_actions += 1
+        result: str = acted.outcome
+        if acted.message:
+            result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"
+        turn = Turn(
+            number=state.number,
+            thought=pending.thought,
+            action=str(action) if action is not None else "",
+            target=acted.target,
+            result=result,
+            url=state.clean.url if state.clean else "",
+        )
+        state.history.append(turn)
+        if state.stack.top is not None and acted.effect not in ("push", "pop", "stop"):
+            place = place_of_page(state.observation) if acted.effect == "page action" else None
+            state.stack = state.stack.record(turn, place)
+        if acted.outcome != "done":
+            state.queue.clear()
+    return Committed(
+        seconds=round(state.clock.active, 4),
+        seconds_in_llm=round(state.clock.in_llm, 4),
+        stops=_stopping_state(state),
+    )
+
+
+def _stopping_state(state: RunState) -> str:
+    """Return the state that ends the run, where the action has led to one."""
+    if state.space_state is None or state.acted is None or state.acted.effect != "page action":
+        return ""
+    space, _ = state.space_state
+    if not any(one.stops for one in space.state):
+        return ""
+    found = recognise_state(space, state.observation).state
+    here = space.state_named(found) if found is not None else None
+    if here is None or not here.stops:
+        return ""
+    state.memory = state.memory.arrived(here.name)
+    return here.name

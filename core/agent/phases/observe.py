@@ -1,0 +1,18 @@
+"""observe: the page as it was last read, read anew where it has changed since."""
+
+from core.agent.records import Observed
+from core.agent.state import RunState
+from core.agent.world import World
+from core.observation import Capture
+
+
+async def observe(state: RunState, world: World) -> tuple[Observed, Capture]:
+    """Take the page as it was last read; read it anew where it has changed since."""
+    capture = state.capture
+    reused = capture is not None and not state.stale and await world.unchanged(capture)
+    if capture is None or not reused:
+        capture = await world.read()
+    capture = await world.capturer.with_picture(capture)
+    state.capture = capture
+    state.stale = False
+    return Observed(observation=capture.observation, reused=reused), capture

@@ -1,0 +1,140 @@
+"""recognise: which state the page is in, and what may be done in it.
+
+The state's actions come first, or all that the page offers where no state
+space holds; then the policy at work takes out what its file does not allow
+and adds the policies it may call.
+"""
+
+from core.agent.general_space import permissible_of
+from core.agent.knowledge import Knowledge
+from core.agent.policies.frame import place_of_page
+from core.agent.policies.prompting import permissible_in
+from core.agent.records import Recognised
+from core.agent.spaces.backup import CHOOSE, choice_of
+from core.agent.spaces.file import StateSpace
+from core.agent.spaces.offering import offered_actions
+from core.agent.spaces.recognise import Fit, recognise_state
+from core.agent.state import RunState
+from core.permissible import Permissible, PermissibleAction
+
+
+def recognise(state: RunState, knowledge: Knowledge, *, back: int, forward: int) -> Recognised:
+    """Find the state and list what may be done; `back` and `forward` are the lengths of the tab's history.
+
+    Raises DataError and UsageError where a file it goes by is wrong or gone.
+    """
+    offered = permissible_of(state.observation, back=back, forward=forward)
+    found = _in_space(state, knowledge, offered)
+    state.recognised = found.model_copy(
+        update={"permissible": _in_policy(state, knowledge, found.permissible)}
+    )
+    return state.recognised
+
+
+# State spaces
+
+
+def _in_space(state: RunState, knowledge: Knowledge, offered: Permissible) -> Recognised:
+    space = _space_for(state, knowledge)
+    state.space_state = None
+    if space is None:
+        return _anywhere(state, offered)
+    recognition = recognise_state(space, state.observation)
+    if recognition.state is None:
+        return _anywhere(state, offered, space=space, why=recognition.why, fits=recognition.fits)
+    here = space.state_named(recognition.state)
+    assert here is not None
+    state.space_state = (space, here)
+    state.memory = state.memory.arrived(here.name)
+    html = state.capture.html if state.capture is not None else ""
+    own = offered_actions(here, state.observation, html, state.memory)
+    actions = own + _beside(space, here.page_actions, own, offered)
+    permissible = Permissible(actions=actions, left_out=offered.left_out if here.page_actions else 0)
+    why, over = recognition.why, ""
+    if space.backup is not None:
+        permissible, note, over = choice_of(space, here, state.memory, state.observation, permissible)
+        why = f"{why} {note}".strip()
+    return Recognised(
+        space=space.name,
+        state=here.name,
+        why=why,
+        also=recognition.also,
+        fits=recognition.fits,
+        over=over,
+        memory=state.memory,
+        permissible=permissible,
+    )
+
+
+def _space_for(state: RunState, knowledge: Knowledge) -> StateSpace | None:
+    wanted = state.preset.space if state.is_on("states") else "none"
+    if wanted in ("none", "general"):
+        return None
+    if wanted == "auto":
+        return knowledge.spaces.for_page(state.episode.task.environment, state.observation.url)
+    return knowledge.spaces.get(wanted)
+
+
+def _anywhere(
+    state: RunState,
+    offered: Permissible,
+    *,
+    space: StateSpace | None = None,
+    why: str = "",
+    fits: tuple[Fit, ...] = (),
+) -> Recognised:
+    """Return what holds on a page of no particular kind."""
+    count = sum(1 for element in state.observation.elements if element.usable)
+    what = "1 usable element" if count == 1 else f"{count} usable elements"
+    if not state.is_on("states") or state.preset.space == "none":
+        name, said = (
+            "none",
+            f"This preset knows no states: every page offers all its actions; this one has {what}.",
+        )
+    else:
+        name, said = "general", f"The general space has one state for any page; this one has {what}."
+    if offered.left_out:
+        said += f" {offered.left_out} of them are left out of the prompt."
+    return Recognised(
+        space=name,
+        state="page",
+        why=f"{why} {said}".strip(),
+        fits=fits,
+        memory=state.memory,
+        permissible=offered,
+    )
+
+
+def _beside(
+    space: StateSpace, page_actions: bool, own: tuple[PermissibleAction, ...], offered: Permissible
+) -> tuple[PermissibleAction, ...]:
+    """Return what of the page's own actions stays permissible beside the state's."""
+    if page_actions:
+        return offered.actions
+    names = ("stop",) if space.may_stop or not own else ()
+    return tuple(action for action in offered.actions if action.name in names)
+
+
+# Policies
+
+
+def _in_policy(state: RunState, knowledge: Knowledge, permissible: Permissible) -> Permissible:
+    if not state.is_on("policies") or permissible.action(CHOOSE) is not None:
+        return permissible
+    environment, url = state.episode.task.environment, state.observation.url
+    if state.stack.top is None:
+        top = knowledge.policies.top_of(environment, url)
+        if top is None:
+            return permissible
+        settings = state.preset.policies
+        state.stack = state.stack.model_copy(update={"limits": settings.limits} if settings else {}).begin(
+            top.id,
+            top.name,
+            (state.episode.instruction,),
+            step=state.number,
+            page=place_of_page(state.observation),
+        )
+    assert state.stack.top is not None
+    policy = knowledge.policies.get(state.stack.top.policy)
+    callables = knowledge.policies.callable_from(policy, environment, url)
+    return permissible_in(policy, permissible, callables)

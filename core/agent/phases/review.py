@@ -1,0 +1,72 @@
+"""review: where the gates and the person come in, and the action that leaves."""
+
+from typing import Literal
+
+from core.action import Action, Named, Press, RefTarget
+from core.agent.general_space import describe
+from core.agent.knowledge import Knowledge
+from core.agent.policies.frame import place_of_page
+from core.agent.records import Reviewed
+from core.agent.state import RunState
+from core.agent.world import World
+from core.model import Record
+
+
+class Gate(Record):
+    """Why the pending action must not simply happen."""
+
+    kind: Literal["undo", "loop"]
+    """``undo``: it cannot be undone. ``loop``: it calls a policy again with nothing new."""
+    reason: str
+
+
+def target_label(state: RunState, action: Action) -> str:
+    """Return what the action's target is in the observation of this step; for a key, what has the focus."""
+    if isinstance(action, Press):
+        focused = (one for one in reversed(state.observation.elements) if "focused" in one.states)
+        return next((describe(element) for element in focused), "")
+    for target in action.targets:
+        if isinstance(target, RefTarget) and (element := state.observation.element(target.ref)):
+            return describe(element)
+        return str(target)
+    return ""
+
+
+def gate_of(state: RunState, world: World, knowledge: Knowledge) -> Gate | None:
+    """Return the gate that the pending action must stop at, or None."""
+    action = state.pending.action
+    if action is None or state.pending.skip:
+        return None
+    if loop := _loop(state, knowledge, action):
+        return Gate(kind="loop", reason=loop)
+    reason = world.gates.reason(
+        action, target_label(state, action), state.permissible, state.episode.task.environment
+    )
+    return None if reason is None else Gate(kind="undo", reason=reason)
+
+
+def review(state: RunState) -> Reviewed:
+    """Let the pending action leave, with whose it is."""
+    pending = state.pending
+    action = None if pending.skip else pending.action
+    return Reviewed(
+        origin=pending.origin,
+        action=action,
+        proposed=pending.proposed if pending.edited or pending.skip else None,
+        thought=pending.thought,
+        edited=pending.edited,
+        note=pending.note,
+    )
+
+
+def _loop(state: RunState, knowledge: Knowledge, action: Action) -> str:
+    allowed = state.permissible.action(action.name) if isinstance(action, Named) else None
+    if allowed is None or allowed.origin != "policy" or state.stack.top is None:
+        return ""
+    assert isinstance(action, Named)
+    caller = knowledge.policies.get(state.stack.top.policy)
+    called = knowledge.policies.called(
+        caller, action.name, state.episode.task.environment, state.observation.url
+    )
+    refusal = state.stack.refusal(called.id, called.name, action.arguments, place_of_page(state.observation))
+    return refusal.sentence if refusal is not None and refusal.kind == "loop" else ""

@@ -1,0 +1,318 @@
+"""A policy as its file has it (format: resources/policies/README.md), read and checked.
+
+What one file can tell is checked here. Whether the policies exist that it
+calls is known to core/agent/policies/library.py.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from core.action import ACTIONS, RefTarget, parse_action
+from core.agent.policies.calls import Call, call_usage, read_call
+from core.agent.policies.markdown import Section, sections, split_front_matter
+from core.environments.webarena_sites import SITES
+from core.errors import ActionSyntaxError, DataError
+from core.llm.protocol import LLMReply
+from core.llm.reading import read_lines
+from core.model import Record
+from core.permissible import ParameterType
+from core.settings_file import describe, line_of, near, parse_toml, read_text
+
+SECTIONS = ("Instruction", "Examples")
+EXAMPLE_PARTS = ("Objective", "Page", "Observation", "History", "Notes", "Reply")
+ALWAYS = ("stop",)
+"""What every policy may do, whatever its list says: else it could not end."""
+
+_WORDS = r"^[a-z]+(_[a-z]+)*$"
+_SITE = re.compile(r"__([A-Z_]+?)__")
+_REF = re.compile(r"^\s*\[(\d+)\]", re.MULTILINE)
+
+
+def _or_all(value: Any) -> Any:
+    return None if value == "all" else value
+
+
+Names = Annotated[tuple[str, ...] | None, BeforeValidator(_or_all)]
+"""A list of names; None, in the file "all", for any."""
+
+
+class PolicyParameter(Record):
+    """An argument that whoever calls the policy gives."""
+
+    name: str = Field(pattern=_WORDS, max_length=64)
+    type: ParameterType = "string"
+    description: str = ""
+
+
+OBJECTIVE = PolicyParameter(
+    name="objective", description="What is to be done, with every name and value that it takes."
+)
+
+
+class Applies(Record):
+    """Where a policy can be used."""
+
+    environments: tuple[str, ...] = ()
+    """Their ids; empty: in any."""
+    urls: tuple[str, ...] = ()
+    """Regular expressions, one of which is found in the URL; empty: at any. ``__GITLAB__`` and the
+    like stand for the addresses of WebArena's sites."""
+
+
+class PolicyHead(Record):
+    """What the front matter may say."""
+
+    name: str = Field(default="", pattern=_WORDS, max_length=64)
+    description: str = Field(min_length=1)
+    """Its line among the actions of the policies that may call it."""
+    parameters: tuple[PolicyParameter, ...] = (OBJECTIVE,)
+    applies: Applies = Applies()
+    actions: Names = None
+    """Kinds of action it may use."""
+    policies: Names = None
+    """Policies it may call, itself too: by name, or by id where they belong to another environment."""
+    top: bool = False
+    """Whether a run begins with it where it applies."""
+
+
+class PolicyExample(Record):
+    """One decision, as the policy should make it."""
+
+    title: str
+    line: int
+    objective: str = ""
+    page: str = ""
+    """Title and URL of the page."""
+    observation: str
+    history: str = ""
+    notes: str = ""
+    thought: str
+    call: Call
+
+
+class Policy(PolicyHead):
+    """A policy that can be used."""
+
+    id: str
+    """Its folder and name, as in ``webarena/find_commits``: one for each policy."""
+    instruction: str
+    examples: tuple[PolicyExample, ...] = ()
+    text: str = Field(default="", repr=False)
+    """The file as it was read."""
+    path: Path
+
+    def allows(self, kind: str) -> bool:
+        """Return whether it may use this kind of action."""
+        return kind in ALWAYS or self.actions is None or kind in self.actions
+
+    def usage(self) -> str:
+        """Return how it is called, as in ``fill_text [field] [text]``."""
+        return call_usage(self.name, [parameter.name for parameter in self.parameters])
+
+    def call_problem(self, arguments: tuple[str, ...]) -> str:
+        """Return what is wrong with the arguments of a call, in a sentence for the LLM, or nothing."""
+        for parameter, argument in zip(self.parameters, arguments, strict=False):
+            if not argument.strip():
+                return f"{self.name} was called with an empty {parameter.name}: {self.usage()}."
+            if not _is_a(parameter.type, argument.strip()):
+                return f'{self.name} takes {_TYPE_WORDS[parameter.type]} as its {parameter.name}, not "{argument}".'
+        missing = [parameter.name for parameter in self.parameters[len(arguments) :]]
+        if missing:
+            return f"{self.name} lacks {' and '.join(missing)}: {self.usage()}."
+        if len(arguments) > len(self.parameters):
+            return f"{self.name} has {len(arguments)} arguments, which is too many: {self.usage()}."
+        return ""
+
+
+def read_policy(path: Path, folder: Path | None = None) -> Policy:
+    """Read a policy file, with its id from its place below `folder` (its own folder where None).
+
+    Without `applies` a policy in a subfolder is for the environment of that
+    name. Raises DataError with file, line, what is wrong and the nearest
+    valid name.
+    """
+    text = read_text(path)
+    front, body, body_line = split_front_matter(text, path)
+    values = parse_toml(front, path)
+    try:
+        head = PolicyHead.model_validate(values)
+    except ValidationError as error:
+        raise DataError(describe(error, PolicyHead, path=path, text=front)) from error
+    for line, sentence in _head_problems(head, front, path):
+        raise DataError(f"{path}, line {line}: {sentence}")
+    before, found = sections(body, body_line)
+    for line, sentence in _body_problems(before, found, body, body_line):
+        raise DataError(f"{path}, line {line}: {sentence}")
+    instruction, examples = found[0], found[1] if len(found) > 1 else None
+    below = path.relative_to(folder).parent.parts if folder is not None else ()
+    name = head.name or path.stem
+    applies = head.applies
+    if "applies" not in values and below:
+        applies = Applies(environments=(below[0],))
+    policy = Policy(
+        **{**dict(head), "name": name, "applies": applies},
+        id="/".join((*below, name)),
+        instruction=instruction.text,
+        examples=tuple(_example(part, path) for part in (examples.parts if examples is not None else ())),
+        text=text,
+        path=path,
+    )
+    for line, sentence in _example_problems(policy):
+        raise DataError(f"{path}, line {line}: {sentence}")
+    return policy
+
+
+def line_of_item(text: str, key: str, item: str) -> int:
+    """Return the line of the front matter in which `item` stands in the list of `key`."""
+    first = line_of(text, (key,)) or 1
+    for number, line in enumerate(text.split("\n")[first - 1 :], start=first):
+        if f'"{item}"' in line or f"'{item}'" in line:
+            return number
+    return first
+
+
+def _head_problems(head: PolicyHead, front: str, path: Path) -> Iterator[tuple[int, str]]:
+    name = head.name or path.stem
+    where = line_of(front, ("name",)) or 1
+    if not re.fullmatch(_WORDS, name):
+        yield where, f'"{name}" is no name of a policy: use small letters, and _ between words.'
+    if name in ACTIONS:
+        yield where, f'"{name}" is the name of an action of every page: choose another.'
+    for kind in head.actions or ():
+        if kind not in ACTIONS:
+            line = line_of_item(front, "actions", kind)
+            yield line, f'there is no action "{kind}"; {near(kind, tuple(ACTIONS))}'
+    seen: set[str] = set()
+    for number, parameter in enumerate(head.parameters):
+        if parameter.name in seen:
+            line = line_of(front, ("parameters", number, "name")) or 1
+            yield line, f'there are two parameters "{parameter.name}": give one another name.'
+        seen.add(parameter.name)
+    for url in head.applies.urls:
+        line = line_of(front, ("applies", "urls")) or line_of(front, ("applies",)) or 1
+        for site in _SITE.findall(url):
+            if site not in SITES:
+                yield line, f'there is no site "{site}"; {near(site, SITES)}'
+        try:
+            re.compile(url)
+        except re.error as error:
+            yield line, f'"{url}" is not a regular expression ({error}).'
+
+
+def _body_problems(
+    before: str, found: tuple[Section, ...], body: str, body_line: int
+) -> Iterator[tuple[int, str]]:
+    for number, section in enumerate(found):
+        if section.title not in SECTIONS:
+            yield section.line, f'there is no heading "{section.title}"; {near(section.title, SECTIONS)}'
+        if section.title in [other.title for other in found[:number]]:
+            yield section.line, f'there are two headings "{section.title}": make them one.'
+    if not found or found[0].title != "Instruction":
+        yield body_line, 'the heading "# Instruction" is missing; put it below the front matter.'
+    elif before:
+        blank = len(body) - len(body.lstrip("\n"))
+        yield body_line + blank, 'this text stands before "# Instruction"; put it below.'
+    elif not found[0].text:
+        yield found[0].line, "the instruction is empty; say what the policy has to do."
+    for section in found[1:]:
+        if section.text and not section.parts:
+            yield section.line, 'each example needs a heading of its own, such as "## A first search".'
+        for example in section.parts:
+            yield from _example_heading_problems(example)
+
+
+def _example_heading_problems(example: Section) -> Iterator[tuple[int, str]]:
+    for heading in example.parts:
+        if heading.title not in EXAMPLE_PARTS:
+            yield (
+                heading.line,
+                f'there is no heading "{heading.title}"; {near(heading.title, EXAMPLE_PARTS)}',
+            )
+    for wanted in ("Observation", "Reply"):
+        part = example.part(wanted)
+        if part is None:
+            yield example.line, f'the heading "### {wanted}" is missing in the example "{example.title}".'
+        elif not part.text.strip():
+            yield part.line, f"the {wanted.lower()} of this example is empty."
+
+
+def _example(section: Section, path: Path) -> PolicyExample:
+    reply = section.part("Reply")
+    assert reply is not None
+    place = f"{path}, line {reply.text_line}"
+    written = read_lines(LLMReply(text=reply.text))
+    if written.problem:
+        raise DataError(f"{place}: {written.problem}")
+    if len(written.actions) != 1:
+        raise DataError(f"{place}: an example shows one action, not {len(written.actions)}.")
+    if not written.thought:
+        raise DataError(f"{place}: the reply has no REASON line; say why, as the policy should.")
+    try:
+        call = read_call(str(written.actions[0]))
+    except ActionSyntaxError as error:
+        raise DataError(f"{place}: {error}") from error
+
+    def text_of(title: str) -> str:
+        part = section.part(title)
+        return part.text if part is not None else ""
+
+    return PolicyExample(
+        title=section.title,
+        line=section.line,
+        objective=text_of("Objective"),
+        page=text_of("Page"),
+        observation=text_of("Observation"),
+        history=text_of("History"),
+        notes=text_of("Notes"),
+        thought=written.thought,
+        call=call,
+    )
+
+
+def _example_problems(policy: Policy) -> Iterator[tuple[int, str]]:
+    """Tell what an example does that its policy may not do, or on what its page does not show."""
+    for example in policy.examples:
+        call = example.call
+        where = f'the example "{example.title}"'
+        if call.does == "call":
+            if policy.policies is not None and call.name not in [
+                one.rpartition("/")[2] for one in policy.policies
+            ]:
+                known = (*(policy.actions if policy.actions is not None else ACTIONS), *policy.policies)
+                yield (
+                    example.line,
+                    f'{where} calls "{call.name}", which is not among its policies; {near(call.name, known)}',
+                )
+            continue
+        if not policy.allows(call.name):
+            listed = (*(policy.actions or ()), *ALWAYS)
+            yield (
+                example.line,
+                f'{where} uses "{call.name}", which is not among its actions; {near(call.name, listed)}',
+            )
+        if call.does != "act":
+            continue
+        shown = {int(number) for number in _REF.findall(example.observation)}
+        for target in parse_action(str(call)).targets:
+            if isinstance(target, RefTarget) and target.ref not in shown:
+                yield example.line, f"{where} acts on [{target.ref}], which its observation does not show."
+
+
+_TYPE_WORDS: dict[ParameterType, str] = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+}
+
+
+def _is_a(type: ParameterType, text: str) -> bool:
+    if type == "integer":
+        return re.fullmatch(r"[+-]?\d{1,15}", text) is not None
+    if type == "number":
+        return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", text) is not None
+    return type == "string" or text.lower() in ("true", "false", "1", "0")

@@ -1,0 +1,272 @@
+"""The policies of the installation and of the user's folder, which wins; read anew when edited.
+
+A policy has an id, its folder and name (``webarena/find_commits``), which is
+its own, and a name, which is its own among those of one environment.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from core.agent.policies.file import Policy, line_of_item, read_policy
+from core.environments.webarena_sites import with_sites
+from core.errors import DataError, UsageError
+from core.settings_file import line_of, near, read_text
+
+POLICIES = Path(__file__).resolve().parents[3] / "resources" / "policies"
+NOT_POLICIES = ("README",)
+"""Markdown files of a policies folder that are about it."""
+
+
+class Policies:
+    """Finds policies by id, by name, or by where they apply."""
+
+    def __init__(self, folders: Iterable[Path] = (POLICIES,), sites: Mapping[str, str] | None = None) -> None:
+        """Later folders win. `sites` gives the addresses of WebArena's sites; None: the process's environment."""
+        self._folders = tuple(folders)
+        self._sites = sites
+        self._read: dict[Path, Policy] = {}
+
+    def names(self) -> tuple[str, ...]:
+        """Return the ids of all policies whose files can be read, in order."""
+        return tuple(sorted(self._whole()))
+
+    def get(self, name: str, environment: str = "") -> Policy:
+        """Return a policy as its file has it now, by its id or by its name in an environment.
+
+        Without an environment a name is enough that only one policy has.
+        Raises UsageError with the nearest name for an unknown one, and
+        DataError with file, line and nearest name where its file is wrong or
+        it calls a policy that is not there.
+        """
+        for path, folder in reversed(self._files()):
+            place = path.relative_to(folder)
+            near_by = not environment or place.parts[0] in (environment, path.name)
+            if place.with_suffix("").as_posix() == name or (path.stem == name and near_by):
+                self._current(path, folder)
+                break
+        whole = self._whole()
+        policy = whole.get(name)
+        if policy is None:
+            found = [one for one in whole.values() if one.name == name and _meant_for(one, environment)]
+            if len(found) > 1:
+                ids = " and ".join(one.id for one in found)
+                raise UsageError(f'"{name}" is the name of {ids}: give the id.')
+            if not found:
+                known = [one for one in whole.values() if _meant_for(one, environment)]
+                names = tuple(
+                    sorted(
+                        {one.name for one in known} | ({one.id for one in known} if "/" in name else set())
+                    )
+                )
+                raise UsageError(f'There is no policy "{name}"; {near(name, names)}')
+            policy = found[0]
+        for line, sentence in self._unknown(policy, whole):
+            raise DataError(f"{policy.path}, line {line}: {sentence}")
+        return policy
+
+    def applying(self, environment: str, url: str) -> tuple[Policy, ...]:
+        """Return the policies that can be used on this page, in the order of their ids.
+
+        Raises DataError for a file that is wrong, except where it lies in the
+        folder of another environment.
+        """
+        whole = self._whole(environment)
+        return tuple(whole[id] for id in sorted(whole) if self._applies(whole[id], environment, url))
+
+    def top_of(self, environment: str, url: str) -> Policy | None:
+        """Return the policy that a run here begins with, or None.
+
+        Of several, one for this URL goes before one for any, one for this
+        environment before one for any, and then the first by id.
+        """
+        tops = [policy for policy in self.applying(environment, url) if policy.top]
+        return min(
+            tops, key=lambda one: (not one.applies.urls, not one.applies.environments, one.id), default=None
+        )
+
+    def callable_from(self, policy: Policy, environment: str, url: str) -> tuple[Policy, ...]:
+        """Return the policies that `policy` may call on this page, itself among them where it may.
+
+        Where two of one name apply, that of the caller's own folder is meant,
+        else the first by id: a name stands for one policy.
+        """
+        here = self.applying(environment, url)
+        if policy.policies is not None:
+            here = tuple(one for one in here if one.id in policy.policies or one.name in policy.policies)
+        home = policy.id.rpartition("/")[0]
+        by_name: dict[str, Policy] = {}
+        for one in here:
+            if one.name not in by_name or (
+                one.id.rpartition("/")[0] == home and by_name[one.name].id.rpartition("/")[0] != home
+            ):
+                by_name[one.name] = one
+        return tuple(by_name[name] for name in sorted(by_name))
+
+    def called(self, caller: Policy, name: str, environment: str, url: str) -> Policy:
+        """Return the policy that `caller` means by `name` on this page.
+
+        Raises UsageError, in a sentence for the LLM, with the nearest name
+        where it may call none of that name here.
+        """
+        here = self.callable_from(caller, environment, url)
+        for one in here:
+            if name in (one.name, one.id):
+                return one
+        names = tuple(one.name for one in here)
+        raise UsageError(
+            f'There is no policy "{name}" to call here; {near(name, names) if names else "there is none."}'
+        )
+
+    def check(self) -> tuple[str, ...]:
+        """Return a sentence, with file and line, for everything that is wrong in any policy file."""
+        found: list[str] = []
+        for path, folder in self._winning():
+            try:
+                self._current(path, folder)
+            except DataError as error:
+                found.append(str(error))
+        found += self._twins()
+        whole = self._whole()
+        for policy in whole.values():
+            found += [f"{policy.path}, line {line}: {text}" for line, text in self._unknown(policy, whole)]
+        found += _clashes(tuple(whole[id] for id in sorted(whole)))
+        return tuple(found)
+
+    # Reading
+
+    def _files(self) -> list[tuple[Path, Path]]:
+        return [
+            (path, folder)
+            for folder in self._folders
+            for path in sorted(folder.rglob("*.md"))
+            if path.stem not in NOT_POLICIES
+        ]
+
+    def _winning(self) -> list[tuple[Path, Path]]:
+        """Return the files without those that a later folder has one of the same place for."""
+        last: dict[Path, tuple[Path, Path]] = {}
+        for path, folder in self._files():
+            last[path.relative_to(folder)] = (path, folder)
+        return list(last.values())
+
+    def _whole(self, environment: str | None = None) -> dict[str, Policy]:
+        """Return the policies by id; with an environment, a wrong file that may be one of its own raises."""
+        found: dict[str, Policy] = {}
+        for path, folder in self._winning():
+            try:
+                policy = self._current(path, folder)
+            except DataError:
+                home = path.relative_to(folder).parts[0]
+                if environment is not None and home in (environment, path.name):
+                    raise
+                continue
+            found[policy.id] = policy
+        return found
+
+    def _current(self, path: Path, folder: Path) -> Policy:
+        known = self._read.get(path)
+        if known is None or known.text != read_text(path):
+            self._read.pop(path, None)
+            known = self._read[path] = read_policy(path, folder)
+        return known
+
+    def _twins(self) -> Iterator[str]:
+        """Tell of files of one folder that give themselves the same id; the last of them is used."""
+        seen: dict[tuple[Path, str], Path] = {}
+        for path, folder in self._files():
+            policy = self._read.get(path)
+            if policy is None:
+                continue
+            other = seen.setdefault((folder, policy.id), path)
+            if other != path:
+                place = f"{path}, line {_line(policy, 'name')}"
+                yield f"{place}: {policy.id} is also what {other} is called; give one another name."
+
+    # Where they apply
+
+    def _applies(self, policy: Policy, environment: str, url: str) -> bool:
+        if not _meant_for(policy, environment):
+            return False
+        return not policy.applies.urls or any(self._fits(one, url) for one in policy.applies.urls)
+
+    def _fits(self, pattern: str, url: str) -> bool:
+        sites = {
+            name: re.escape(at.strip().rstrip("/")) for name, at in self._addresses().items() if at.strip()
+        }
+        try:
+            return re.search(with_sites(pattern, sites, "the policy"), url) is not None
+        except UsageError:
+            # A site without an address is no page's.
+            return False
+
+    def _addresses(self) -> Mapping[str, str]:
+        return os.environ if self._sites is None else self._sites
+
+    # Names
+
+    def _unknown(self, policy: Policy, whole: Mapping[str, Policy]) -> Iterator[tuple[int, str]]:
+        """Tell which policies it names that are not there, or cannot be called as its examples do."""
+        others = tuple(one for one in whole.values() if _meet(one, policy))
+        names = tuple(sorted({one.name for one in others}))
+        listed = policy.policies or ()
+        for name in listed:
+            if name not in names and name not in whole:
+                known = tuple(whole) if "/" in name else names
+                yield (
+                    line_of_item(_front(policy), "policies", name),
+                    f'there is no policy "{name}"; {near(name, known)}',
+                )
+        for example in policy.examples:
+            if example.call.does != "call":
+                continue
+            meant = [one for one in others if one.name == example.call.name]
+            meant += [whole[id] for id in listed if id in whole and whole[id].name == example.call.name]
+            if not meant:
+                # A name that the list has and no file is told where it is listed.
+                if example.call.name not in listed:
+                    hint = near(example.call.name, names)
+                    yield (
+                        example.line,
+                        f'the example calls "{example.call.name}", and there is no such policy; {hint}',
+                    )
+            elif all(one.call_problem(example.call.arguments) for one in meant):
+                yield example.line, f"in the example, {meant[0].call_problem(example.call.arguments)}"
+
+
+def _front(policy: Policy) -> str:
+    """Return its text with the first mark taken out, so that the front matter reads as TOML line by line."""
+    return policy.text.removeprefix("\ufeff").removeprefix("+++")
+
+
+def _line(policy: Policy, key: str) -> int:
+    return line_of(_front(policy), (key,)) or 1
+
+
+def _meant_for(policy: Policy, environment: str) -> bool:
+    return not environment or not policy.applies.environments or environment in policy.applies.environments
+
+
+def _meet(one: Policy, other: Policy) -> bool:
+    """Return whether there is an environment in which both can be used."""
+    first, second = one.applies.environments, other.applies.environments
+    return not first or not second or bool(set(first) & set(second))
+
+
+def _clashes(policies: tuple[Policy, ...]) -> Iterator[str]:
+    """Tell of pairs that one page could not keep apart: of one name, or both to begin with."""
+    for number, policy in enumerate(policies):
+        for other in policies[:number]:
+            if not _meet(policy, other):
+                continue
+            urls, others = set(policy.applies.urls), set(other.applies.urls)
+            same_place = (not urls and not others) or bool(urls & others)
+            same_reach = bool(policy.applies.environments) == bool(other.applies.environments)
+            pair = f"{policy.id} and {other.id} are both"
+            if policy.name == other.name and same_place:
+                place = f"{policy.path}, line {_line(policy, 'name')}"
+                yield f'{place}: {pair} called "{policy.name}" in one environment; give one another name.'
+            if policy.top and other.top and same_place and same_reach:
+                place = f"{policy.path}, line {_line(policy, 'top')}"
+                yield f"{place}: {pair} the policy to begin with on the same pages; take top from one."

@@ -1,0 +1,301 @@
+"""The policy stack of a run: which policy acts, who called it with what, and what each has done and found.
+
+All of it is frozen: an operation returns the stack after it, so that the
+stack of any step can be kept and taken up again. A frame's history holds its
+own steps only; what a policy that it called came back with stands in the
+result of the step that called it.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import Field
+
+from core.agent.policies.calls import Call
+from core.agent.policies.frame import CALLED, Frame, FrameState, Place
+from core.llm.protocol import Turn
+from core.model import Record
+
+
+class Limits(Record):
+    """How far policies may call one another; a call beyond is refused and told to its caller."""
+
+    depth: int = Field(default=8, ge=1)
+    """Frames on the stack, the first among them."""
+    calls: int = Field(default=40, ge=0)
+    """Calls in a run; the first frame is not one."""
+
+
+class Refusal(Record):
+    """A call that is not made."""
+
+    kind: Literal["loop", "depth", "calls"]
+    """A loop ends the run or goes to the person; beyond a limit the step has failed."""
+    sentence: str
+    frame: int | None = None
+    """For a loop, the frame that is the same call."""
+
+
+class Stack(Record):
+    """The chain of policies at work, the one that acts last, and those that have ended."""
+
+    frames: tuple[Frame, ...] = ()
+    finished: tuple[Frame, ...] = ()
+    """In the order they ended; they are kept for whoever wants to see them."""
+    limits: Limits = Limits()
+
+    @property
+    def top(self) -> Frame | None:
+        """The frame that acts."""
+        return self.frames[-1] if self.frames else None
+
+    @property
+    def calls(self) -> int:
+        """Calls made in the run so far."""
+        return max((frame.call for frame in (*self.frames, *self.finished)), default=0)
+
+    @property
+    def result(self) -> Frame | None:
+        """The first frame once it has ended: its answer is the run's."""
+        return self.finished[-1] if self.finished and not self.frames else None
+
+    def frame(self, number: int) -> Frame | None:
+        """Return the frame of that number, at work or ended."""
+        return next((one for one in (*self.frames, *self.finished) if one.number == number), None)
+
+    def called_by(self, number: int) -> tuple[Frame, ...]:
+        """Return the ended frames that this one has called, in the order of their calls."""
+        found = [one for one in self.finished if one.caller == number]
+        return tuple(sorted(found, key=lambda one: one.number))
+
+    # Operations
+
+    def begin(self, policy: str, name: str, arguments: Iterable[str], *, step: int, page: Place) -> "Stack":
+        """Return a stack with the run's first frame; earlier frames are finished and kept.
+
+        It is also how a new trial begins.
+        """
+        ended = tuple(_end(one, state="left", step=step) for one in reversed(self.frames))
+        first = Frame(
+            number=self._next_number(),
+            policy=policy,
+            name=name,
+            arguments=tuple(arguments),
+            step=step,
+            began_on=page,
+            seen=(page,),
+        )
+        return self._with(frames=(first,), finished=(*self.finished, *ended))
+
+    def push(
+        self,
+        policy: str,
+        name: str,
+        arguments: Iterable[str],
+        *,
+        step: int,
+        page: Place,
+        thought: str = "",
+        despite_loop: bool = False,
+    ) -> "Stack | Refusal":
+        """Return the stack with a frame of `policy` on top, or why the call is refused.
+
+        The caller's history gets the step that calls. `page` is the page of
+        the call. `despite_loop` is a person's word that this is none.
+        """
+        caller = self._acting()
+        arguments = tuple(arguments)
+        refusal = self._limit(name) if despite_loop else self.refusal(policy, name, arguments, page)
+        if refusal is not None:
+            return refusal
+        child = Frame(
+            number=self._next_number(),
+            policy=policy,
+            name=name,
+            arguments=arguments,
+            caller=caller.number,
+            call=self.calls + 1,
+            step=step,
+            began_on=page,
+            seen=(page,),
+        )
+        turn = Turn(number=step, thought=thought, action=child.written, result=CALLED, url=page.url)
+        calling = _changed(_seeing(caller, page), history=(*caller.history, turn))
+        return self._with(frames=(*self.frames[:-1], calling, child))
+
+    def stop(
+        self, *, step: int, page: Place, answer: str = "", lacked: str = "", thought: str = ""
+    ) -> "Stack":
+        """Return the stack without the frame on top, whose caller is told the answer or what it lacked.
+
+        With the first frame the stack is empty, and `result` has it.
+        """
+        ending = self._acting()
+        answer, lacked = answer.strip(), lacked.strip()
+        arguments = (answer, lacked) if lacked else (answer,)
+        turn = Turn(
+            number=step,
+            thought=thought,
+            action=str(Call(name="stop", arguments=arguments)),
+            result="done",
+            url=page.url,
+        )
+        ending = _changed(_seeing(ending, page), history=(*ending.history, turn))
+        ended = _changed(
+            _end(ending, state="lacked" if lacked else "returned", step=step), answer=answer, lacked=lacked
+        )
+        if len(self.frames) == 1:
+            return self._with(frames=(), finished=(*self.finished, ended))
+        caller = self.frames[-2]
+        told = _seeing(caller, page)
+        ended = _changed(ended, brought_news=page not in caller.seen, caller_had_seen=len(told.seen))
+        told = _with_outcome(told, ended)
+        return self._with(frames=(*self.frames[:-2], told), finished=(*self.finished, ended))
+
+    def record(self, turn: Turn, page: Place | None = None) -> "Stack":
+        """Return the stack with a step of the acting frame; `page` is the page after it, if it was one's."""
+        acting = self._acting()
+        if page is not None:
+            acting = _seeing(acting, page)
+        return self._with_top(_changed(acting, history=(*acting.history, turn)))
+
+    def note(self, text: str) -> "Stack":
+        """Return the stack with a note of the acting frame."""
+        acting = self._acting()
+        return self._with_top(_changed(acting, notes=(*acting.notes, text)))
+
+    def back_to(self, earlier: "Stack", *, step: int) -> "Stack":
+        """Return the chain of calls of `earlier`, where each frame keeps what it has learnt since.
+
+        For going back to a remedy: histories, notes and the count of calls run
+        on. Frames called since have ended, as left; frames that had ended
+        since are at work again.
+        """
+        wanted = {one.number for one in earlier.frames}
+        frames: list[Frame] = []
+        for old in earlier.frames:
+            now = self.frame(old.number) or old
+            again = _changed(
+                now,
+                state="active",
+                answer="",
+                lacked="",
+                ended_at=None,
+                brought_news=False,
+                caller_had_seen=0,
+            )
+            frames.append(again)
+        left = [
+            _end(one, state="left", step=step) for one in reversed(self.frames) if one.number not in wanted
+        ]
+        finished = (*(one for one in self.finished if one.number not in wanted), *left)
+        for index, frame in enumerate(frames):
+            for child in (*frames[index + 1 : index + 2], *left):
+                if child.caller == frame.number:
+                    frames[index] = frame = _with_outcome(frame, child)
+        return self._with(frames=tuple(frames), finished=finished)
+
+    # Limits and loops
+
+    def refusal(self, policy: str, name: str, arguments: Iterable[str], page: Place) -> Refusal | None:
+        """Return why this call would be refused now, or None.
+
+        The same call is the same policy with equal arguments, whatever their
+        blanks and capitals, on the same page. It is a loop
+
+        - while an equal frame is at work anywhere on the stack, and
+        - where the caller has made it before and nothing new has come of it:
+          since then the caller has come to no page that it had not seen, nor
+          did the policy, if it succeeded, come back on one.
+        """
+        arguments = tuple(arguments)
+        same = self._same_call(policy, arguments, page)
+        if same is None:
+            return self._limit(name)
+        what = f"frame {same.number}, {same.written}, "
+        if same.state == "active":
+            what += "is still at work"
+        elif same.state == "lacked":
+            what += f"came back for lack of: {same.lacked}"
+        else:
+            what += "was the same call"
+        written = str(Call(name=name, arguments=arguments))
+        return Refusal(
+            kind="loop",
+            sentence=f"{written} is a loop: {what}, on the same page {page.url}, and nothing has changed since.",
+            frame=same.number,
+        )
+
+    def _limit(self, name: str) -> Refusal | None:
+        """Return why no call at all can be made now, or None."""
+        advice = "Do it yourself, or stop with what is lacking."
+        if len(self.frames) >= self.limits.depth:
+            return Refusal(
+                kind="depth",
+                sentence=f"{name} cannot be called: {len(self.frames)} policies deep is the limit. {advice}",
+            )
+        if self.calls >= self.limits.calls:
+            return Refusal(
+                kind="calls",
+                sentence=f"{name} cannot be called: the run has made its {self.limits.calls} calls. {advice}",
+            )
+        return None
+
+    def _same_call(self, policy: str, arguments: tuple[str, ...], page: Place) -> Frame | None:
+        wanted = (policy, _plain(arguments), page)
+        for frame in reversed(self.frames):
+            if (frame.policy, _plain(frame.arguments), frame.began_on) == wanted:
+                return frame
+        caller = self.top
+        if caller is None:
+            return None
+        for child in reversed(self.called_by(caller.number)):
+            if (child.policy, _plain(child.arguments), child.began_on) != wanted or child.state == "left":
+                continue
+            went_on = len(caller.seen) > child.caller_had_seen
+            succeeded = child.state == "returned" and child.brought_news
+            return None if went_on or succeeded else child
+        return None
+
+    # Helpers
+
+    def _acting(self) -> Frame:
+        if not self.frames:
+            raise ValueError("No policy is at work.")
+        return self.frames[-1]
+
+    def _next_number(self) -> int:
+        return max((one.number for one in (*self.frames, *self.finished)), default=0) + 1
+
+    def _with_top(self, frame: Frame) -> "Stack":
+        return self._with(frames=(*self.frames[:-1], frame))
+
+    def _with(self, **changes: tuple[Frame, ...]) -> "Stack":
+        return self.model_copy(update=changes)
+
+
+def _plain(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(" ".join(argument.split()).casefold() for argument in arguments)
+
+
+def _changed(frame: Frame, **changes: object) -> Frame:
+    return frame.model_copy(update=changes)
+
+
+def _end(frame: Frame, *, state: FrameState, step: int) -> Frame:
+    return _changed(frame, state=state, ended_at=step)
+
+
+def _seeing(frame: Frame, page: Place) -> Frame:
+    return frame if page in frame.seen else _changed(frame, seen=(*frame.seen, page))
+
+
+def _with_outcome(caller: Frame, child: Frame) -> Frame:
+    """Return the caller with what it is told of the child, in the step that called it."""
+    history = tuple(
+        turn.model_copy(update={"result": child.outcome})
+        if turn.number == child.step and turn.action == child.written
+        else turn
+        for turn in caller.history
+    )
+    return _changed(caller, history=history)

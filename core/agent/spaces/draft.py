@@ -1,0 +1,290 @@
+"""A first state-space file out of recorded pages: like pages grouped into states, for a person to edit.
+
+Pages are compared by what they have in common beside their contents: what
+only one page has (the items of a list, say) or all have (a menu) weighs
+little, digits count as one another, and addresses are compared without ids.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from core.action import Action, RefTarget
+from core.model import Record
+from core.observation import Element, Observation
+
+ALIKE = 0.5
+"""Share of common features from which pages are one state whatever their address."""
+ALIKE_AT_ONE_ADDRESS = 0.3
+LITTLE = 0.15
+"""What a feature weighs that tells little: of one page alone, or of all pages."""
+MUST = 3
+"""Elements proposed for `must` at the most."""
+NAMED_ROLES = (
+    "heading",
+    "button",
+    "link",
+    "searchbox",
+    "textbox",
+    "tab",
+    "list",
+    "form",
+    "navigation",
+    "table",
+)
+_SELECTED = 60
+
+
+class DraftPage(Record):
+    """One recorded step: the page as it was seen, and what was done in it."""
+
+    observation: Observation
+    action: Action | None = None
+
+
+@dataclass
+class DraftState:
+    """Pages that look like one state."""
+
+    name: str
+    pages: list[int]
+    address: str
+    features: set[str]
+    must: list[str] = field(default_factory=list)
+    must_not: list[str] = field(default_factory=list)
+    url: str = ""
+    unclear: list[str] = field(default_factory=list)
+    """Other states whose pages fit as well."""
+
+
+def group_pages(pages: Sequence[DraftPage]) -> list[DraftState]:
+    """Return the states that the pages fall into, in the order in which they were met."""
+    features = [_features(page.observation) for page in pages]
+    weights = _weights(features)
+    states: list[DraftState] = []
+    for number, page in enumerate(pages):
+        address = _address(page.observation.url)
+        likeness = [_likeness(state, features[number], address, weights) for state in states]
+        if likeness and max(likeness) >= 1.0:
+            home = states[likeness.index(max(likeness))]
+            home.pages.append(number)
+            home.features &= features[number]
+            continue
+        name = _state_name(page.observation, [state.name for state in states])
+        states.append(DraftState(name, [number], address, set(features[number])))
+    _tell_apart(states, pages, features)
+    return states
+
+
+def draft_space(pages: Sequence[DraftPage], *, title: str, environment: str = "") -> str:
+    """Return a state-space file that can be read, with remarks on what to look at.
+
+    `pages` in the order in which they were seen; raises ValueError without any.
+    """
+    if not pages:
+        raise ValueError("There are no recorded pages to draft a state space from.")
+    states = group_pages(pages)
+    home = {page: state for state in states for page in state.pages}
+    lines = [
+        f"# Drafted from {len(pages)} recorded pages. Read it through: give the states names of your own, say in",
+        "# instruction what an agent should look for, and take page_actions out where the actions below are all.",
+        f"title = {_text(title)}",
+    ]
+    if environment:
+        lines.append(f"environments = [{_text(environment)}]")
+    for state in states:
+        lines += ["", "[[state]]", f"name = {_text(state.name)}"]
+        seen = len(state.pages)
+        first = _one_line(pages[state.pages[0]].observation.url)
+        lines.append(f"# Seen {'once' if seen == 1 else f'{seen} times'}, first at {first}")
+        if state.unclear:
+            lines.append(f"# Pages of {', '.join(state.unclear)} fit as well: add what tells them apart.")
+        if state.url:
+            lines.append(f"url = {_text(state.url)}")
+        if state.must:
+            lines.append(f"must = [{', '.join(_text(one) for one in state.must)}]")
+        if state.must_not:
+            lines.append(f"must_not = [{', '.join(_text(one) for one in state.must_not)}]")
+        lines += ['instruction = ""', "page_actions = true"]
+        lines += _actions(state, pages, home)
+    return "\n".join(lines) + "\n"
+
+
+def _weights(found: Sequence[set[str]]) -> dict[str, float]:
+    """Return how much each feature tells: little where only one page has it, or all of several do."""
+    distinct = {frozenset(features) for features in found}
+    counts: dict[str, int] = {}
+    for features in distinct:
+        for one in features:
+            counts[one] = counts.get(one, 0) + 1
+    return {one: 1.0 if 1 < count < len(distinct) else LITTLE for one, count in counts.items()}
+
+
+def _features(observation: Observation) -> set[str]:
+    return {
+        f'{element.role} "{name}"' if name else element.role
+        for element in observation.elements
+        if element.role in NAMED_ROLES or element.usable
+        for name in [re.sub(r"\d+", "#", " ".join(element.name.split()))[:_SELECTED]]
+    }
+
+
+def _likeness(state: DraftState, features: set[str], address: str, weights: dict[str, float]) -> float:
+    """Return how far a page is like a state; from 1 on it belongs to it."""
+    whole = sum(weights[one] for one in state.features | features)
+    share = sum(weights[one] for one in state.features & features) / whole if whole else 1.0
+    return share / (ALIKE_AT_ONE_ADDRESS if state.address == address else ALIKE)
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    steps = [step for step in parts.path.split("/") if step]
+    if parts.fragment.startswith(("/", "!/")):
+        steps += ["#", *(step for step in parts.fragment.lstrip("!").split("/") if step)]
+    return "/".join(_fixed(step) for step in steps)
+
+
+def _fixed(step: str) -> str:
+    """Return a part of an address as it is, or ``*`` where it names one thing of many."""
+    return "*" if re.search(r"\d", step) or len(step) > 30 else step
+
+
+def _state_name(observation: Observation, taken: list[str]) -> str:
+    steps = [step for step in _address(observation.url).split("/") if step not in ("", "*", "#")]
+    heading = next((one.name for one in observation.elements if one.role == "heading" and one.name), "")
+    words = steps[-1].rsplit(".", 1)[0] if steps else heading or observation.title or "page"
+    slug = re.sub(r"\W+", "_", words.lower(), flags=re.ASCII).strip("_")[:40]
+    slug = slug if slug and slug[0].isalpha() else f"page_{slug}".rstrip("_")
+    name, number = slug, 2
+    while name in taken:
+        name, number = f"{slug}_{number}", number + 1
+    return name
+
+
+def _tell_apart(states: list[DraftState], pages: Sequence[DraftPage], features: list[set[str]]) -> None:
+    exact = [_exact(page.observation) for page in pages]
+    for state in states:
+        others = {number: other for other in states if other is not state for number in other.pages}
+        state.url = _url_pattern(state, pages)
+        left = {n for n in others if not state.url or re.search(state.url, pages[n].observation.url)}
+        common = set.intersection(*(exact[number] for number in state.pages))
+        while len(state.must) < MUST and (left or not (state.must or state.url)):
+            best = max(
+                sorted(common - set(state.must), key=_rank),
+                key=lambda one: sum(one not in exact[number] for number in left),
+                default=None,
+            )
+            if best is None or (left and all(best in exact[number] for number in left)):
+                break
+            state.must.append(best)
+            left = {number for number in left if best in exact[number]}
+        mine = set.union(*(exact[number] for number in state.pages))
+        while left and len(state.must_not) < MUST:
+            candidates = {one for number in left for one in exact[number]} - mine
+            best = max(
+                sorted(candidates, key=_rank),
+                key=lambda one: sum(one in exact[number] for number in left),
+                default=None,
+            )
+            if best is None:
+                break
+            state.must_not.append(best)
+            left = {number for number in left if best not in exact[number]}
+        if not (state.url or state.must):
+            state.url = re.escape(urlsplit(pages[state.pages[0]].observation.url).path or "/")
+        state.unclear = list(dict.fromkeys(others[number].name for number in sorted(left)))
+
+
+def _exact(observation: Observation) -> set[str]:
+    """Return the patterns of the page's named elements whose names hold no digits."""
+    return {
+        f"{element.role} {json.dumps(name, ensure_ascii=False)}"
+        for element in observation.elements
+        if element.role in NAMED_ROLES
+        for name in [" ".join(element.name.split())]
+        if name and len(name) <= _SELECTED and not re.search(r'[\d"\\]', name)
+    }
+
+
+def _rank(pattern: str) -> tuple[int, int, str]:
+    """Order patterns by how telling their roles are, then short ones first."""
+    return NAMED_ROLES.index(pattern.split(" ", 1)[0]), len(pattern), pattern
+
+
+def _url_pattern(state: DraftState, pages: Sequence[DraftPage]) -> str:
+    addresses = {_address(pages[number].observation.url) for number in state.pages}
+    if len(addresses) != 1:
+        return ""
+    steps = addresses.pop().split("/")
+    if steps == [""]:
+        return ""
+    written = "/".join("[^/]+" if step == "*" else re.escape(step) for step in steps)
+    return f"/{written}".replace("/\\#/", "#!?/?").replace("/#/", "#!?/?") + "/?([?#]|$)"
+
+
+def _actions(state: DraftState, pages: Sequence[DraftPage], home: dict[int, DraftState]) -> list[str]:
+    """Return the tables of what was done in the state's pages, one for each kind of thing acted on."""
+    done: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for number in state.pages:
+        action = pages[number].action
+        element = _acted_on(pages[number])
+        if action is None or element is None or not element.name:
+            continue
+        names = done.setdefault((action.kind, element.role), {})
+        leads = names.setdefault(" ".join(element.name.split()), set())
+        if number + 1 in home:
+            leads.add(home[number + 1].name)
+    lines: list[str] = []
+    taken: list[str] = []
+    for (kind, role), names in done.items():
+        many = len(names) > 3
+        for name, leads in [("", set().union(*names.values()))] if many else list(names.items()):
+            lines += _action(kind, role, name, sorted(leads), taken)
+    return lines
+
+
+def _action(kind: str, role: str, name: str, leads: list[str], taken: list[str]) -> list[str]:
+    slug = re.sub(r"\W+", "_", f"{kind}_{name or role}".lower(), flags=re.ASCII).strip("_")[:48]
+    unique, number = slug, 2
+    while unique in taken:
+        unique, number = f"{slug}_{number}", number + 1
+    taken.append(unique)
+    target = f'{role} "{{name}}"' if not name else f"{role} {json.dumps(name, ensure_ascii=False)}"
+    given = {"type": "text", "select": "option"}.get(kind, "")
+    step = f"{kind} [{_bracketed(target)}]" + (f" [{{{given}}}]" if given else "")
+    what = f"{kind.replace('_', ' ').capitalize()} {name or f'a {role} of the page'}."
+    lines = ["", "[[state.action]]", f"name = {_text(unique)}", f"description = {_text(what)}"]
+    lines.append(f"does = [{_text(step)}]")
+    if leads:
+        lines.append(f"leads_to = [{', '.join(_text(one) for one in leads)}]")
+    if not name:
+        lines += [
+            "",
+            "[[state.action.parameter]]",
+            'name = "name"',
+            f"from_page = {{ element = {_text(role)} }}",
+        ]
+    if given:
+        lines += ["", "[[state.action.parameter]]", f"name = {_text(given)}"]
+    return lines
+
+
+def _acted_on(page: DraftPage) -> Element | None:
+    targets: Iterable[object] = page.action.targets if page.action is not None else ()
+    first = next(iter(targets), None)
+    return page.observation.element(first.ref) if isinstance(first, RefTarget) else None
+
+
+def _bracketed(text: str) -> str:
+    return re.sub(r"([\\\[\]])", r"\\\1", text)
+
+
+def _text(text: str) -> str:
+    """Return `text` as a string of TOML."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]

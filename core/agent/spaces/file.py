@@ -1,0 +1,274 @@
+"""A state space as its file has it (format: resources/state_spaces/README.md), read and checked.
+
+Names that the file uses are checked here: states that actions lead to,
+arguments that steps use, patterns and expressions.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import soupsieve
+from pydantic import AfterValidator, Field, ValidationError
+
+from core.action import ACTIONS
+from core.errors import DataError
+from core.model import Record
+from core.patterns import parse_pattern
+from core.permissible import ParameterType
+from core.settings_file import Location, describe, line_of, near, parse_toml, read_text
+
+NAME = r"[A-Za-z][A-Za-z0-9_]*"
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def _pattern(text: str) -> str:
+    if text:
+        parse_pattern(text)
+    return text
+
+
+def _expression(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"it is not a regular expression ({error})") from error
+    return text
+
+
+def _selector(text: str) -> str:
+    if not text:
+        return text
+    try:
+        soupsieve.compile(text)
+    except soupsieve.SelectorSyntaxError as error:
+        raise ValueError(f"it is not a CSS selector ({str(error).splitlines()[0]})") from error
+    return text
+
+
+PatternText = Annotated[str, AfterValidator(_pattern)]
+Selector = Annotated[str, AfterValidator(_selector)]
+Expression = Annotated[str, AfterValidator(_expression)]
+Name = Annotated[str, Field(pattern=f"^{NAME}$", max_length=64)]
+
+
+class FromPage(Record):
+    """Where the values of an argument are found on the page: in elements, or in an attribute of the HTML."""
+
+    element: PatternText = ""
+    """A pattern; of an expression the group ``value`` is the value and ``label`` its words, else the name."""
+    within: PatternText = ""
+    """Only inside elements that fit this."""
+    options: bool = False
+    """Take the options of the elements (selects) instead of their names."""
+    css: Selector = ""
+    attribute: str = ""
+
+    def problem(self) -> str:
+        """Return what is wrong with it, or nothing."""
+        if bool(self.element) == bool(self.css):
+            return "give either element or css"
+        if self.css and not self.attribute:
+            return "css needs the attribute to read"
+        return ""
+
+
+class ParameterFile(Record):
+    """An argument of a state's action."""
+
+    name: Name
+    type: ParameterType = "string"
+    description: str = ""
+    required: bool = True
+    choices: tuple[str, ...] = ()
+    """The only values there are; with `from_page` none."""
+    from_page: FromPage | None = None
+
+
+class OptionGroups(Record):
+    """Arguments that the page itself names: one for each group of choices, such as sizes and colours."""
+
+    group: PatternText
+    """Each element that fits is one argument, called by its name."""
+    choice: PatternText = ""
+    """The elements inside that can be chosen; empty where the group is a select with options."""
+    required: bool = True
+
+
+class SpaceAction(Record):
+    """What may be done in a state, and what that does in the page."""
+
+    name: Name
+    description: str = Field(min_length=1)
+    parameter: tuple[ParameterFile, ...] = ()
+    option_groups: OptionGroups | None = None
+    does: tuple[str, ...] = ()
+    """Actions in their text form with ``{argument}``; one with ``{choice}`` is done for each option given."""
+    needs: tuple[PatternText, ...] = ()
+    """Elements without which the action is not offered."""
+    leads_to: tuple[str, ...] = ()
+    """States it may lead to; empty: any."""
+    cannot_be_undone: bool = False
+    remembers: dict[str, str] = {}
+    """What later states are shown, by name, such as what was searched for: ``{argument}`` in words."""
+    sets_aside: str = ""
+    """The candidate that the action leaves for another, by a remembered name; it goes to the buffer."""
+    marks: str = ""
+    """An argument whose value is marked as looked at wherever it is on offer again."""
+
+
+class SpaceState(Record):
+    """A kind of page."""
+
+    name: Name
+    title: str = ""
+    url: Expression = ""
+    """A regular expression found in the URL."""
+    must: tuple[PatternText, ...] = ()
+    must_not: tuple[PatternText, ...] = ()
+    in_order: bool = False
+    """Whether the elements of `must` have to come in this order in the document."""
+    instruction: str = ""
+    layout: str = ""
+    """What a page of this state looks like, for the prompt."""
+    shows: tuple[str, ...] = ()
+    """Remembered things that the prompt of this state tells."""
+    stops: bool = False
+    """Whether the run is over when it is reached."""
+    candidate: str = ""
+    """The remembered name whose value is what this page shows, such as ``item_id``."""
+    page_actions: bool = False
+    """Whether all that the page offers is permissible too."""
+    action: tuple[SpaceAction, ...] = ()
+
+    def action_named(self, name: str) -> SpaceAction | None:
+        return next((action for action in self.action if action.name == name), None)
+
+
+class Backup(Record):
+    """What happens at the budget: a candidate of the buffer is chosen."""
+
+    transitions: int = Field(default=15, ge=1, le=1000)
+    choose_at: int = Field(default=13, ge=1, le=1000)
+    """After this many transitions the agent has to choose."""
+    question: str = ""
+    """What the LLM is asked then, beside the buffer."""
+    returns: str = "goto [{url}]"
+    """The action that goes back to the chosen candidate: ``{url}`` and ``{candidate}`` are known."""
+    last_actions: tuple[str, ...] = ()
+    """Actions still permissible after that."""
+
+
+class SpaceFile(Record):
+    """What a state-space file may say."""
+
+    title: str = Field(min_length=1)
+    description: str = ""
+    environments: tuple[str, ...] = ()
+    """Environments it is for; empty: by `url` alone."""
+    url: Expression = ""
+    may_stop: bool = True
+    """Whether the agent may stop in any state; else only states that stop end a run."""
+    backup: Backup | None = None
+    state: tuple[SpaceState, ...] = Field(min_length=1)
+
+
+class StateSpace(SpaceFile):
+    """A state space that can be used."""
+
+    name: str
+    text: str = Field(default="", repr=False)
+    """The file as it was read."""
+    path: str = ""
+
+    def state_named(self, name: str) -> SpaceState | None:
+        return next((state for state in self.state if state.name == name), None)
+
+
+def read_space(path: Path) -> StateSpace:
+    """Read a state-space file; raises DataError with file, line, what is wrong and the nearest valid name."""
+    text = read_text(path)
+    values = parse_toml(text, path)
+    try:
+        file = SpaceFile.model_validate(values)
+    except ValidationError as error:
+        raise DataError(describe(error, SpaceFile, path=path, text=text)) from error
+    space = StateSpace(**dict(file), name=path.stem, text=text, path=str(path))
+    for location, sentence in _problems(space):
+        line = line_of(text, location)
+        raise DataError(f"{path}, line {line}: {sentence}" if line else f"{path}: {sentence}")
+    return space
+
+
+def _problems(space: StateSpace) -> Iterator[tuple[Location, str]]:
+    names = tuple(state.name for state in space.state)
+    for number, state in enumerate(space.state):
+        here: Location = ("state", number)
+        if state.name in names[:number]:
+            yield (*here, "name"), f'there are two states called "{state.name}": give one another name.'
+        if not (state.url or state.must):
+            yield here, f'the state "{state.name}" fits every page: give it a url or elements in must.'
+        for position, action in enumerate(state.action):
+            place = (*here, "action", position)
+            if action.name in [other.name for other in state.action[:position]]:
+                yield (*place, "name"), f'"{state.name}" has two actions called "{action.name}".'
+            yield from _action_problems(action, place, names, state)
+        known = _remembered(space)
+        for name in (*state.shows, *([state.candidate] if state.candidate else ())):
+            if name not in known:
+                key = "candidate" if name == state.candidate else "shows"
+                yield (*here, key), f'nothing is remembered as "{name}"; {near(name, known)}'
+    if space.backup is not None:
+        yield from _backup_problems(space, space.backup)
+
+
+def _action_problems(
+    action: SpaceAction, place: Location, states: tuple[str, ...], state: SpaceState
+) -> Iterator[tuple[Location, str]]:
+    if action.name in ACTIONS:
+        yield (*place, "name"), f'"{action.name}" is the name of an action of every page: choose another.'
+    for target in action.leads_to:
+        if target not in states:
+            yield (*place, "leads_to"), f'there is no state "{target}"; {near(target, states)}'
+    if not action.does:
+        yield place, f'the action "{action.name}" does nothing: say in does what it does in the page.'
+    for number, parameter in enumerate(action.parameter):
+        where = (*place, "parameter", number)
+        if parameter.from_page is not None and (problem := parameter.from_page.problem()):
+            yield (*where, "from_page"), f'the values of "{parameter.name}" cannot be found: {problem}.'
+        if parameter.from_page is not None and parameter.choices:
+            yield (*where, "choices"), f'"{parameter.name}" has choices and from_page: keep one.'
+    arguments = tuple(parameter.name for parameter in action.parameter)
+    options = ("choice", "choice_ref", "group") if action.option_groups is not None else ()
+    for step in action.does:
+        head = step.split("[")[0].strip().lower()
+        if head not in ACTIONS:
+            yield (*place, "does"), f'there is no action "{head}" of a page; {near(head, tuple(ACTIONS))}'
+        for name in PLACEHOLDER.findall(step):
+            if name not in (*arguments, *options):
+                yield (*place, "does"), f'"{step}" uses "{name}"; {near(name, (*arguments, *options))}'
+    for text in action.remembers.values():
+        for name in PLACEHOLDER.findall(text):
+            if name not in arguments:
+                yield (*place, "remembers"), f'there is no argument "{name}"; {near(name, arguments)}'
+    if action.sets_aside and not state.candidate:
+        yield (*place, "sets_aside"), f'"{state.name}" names no candidate that could be set aside.'
+    if action.marks and action.marks not in arguments:
+        yield (*place, "marks"), f'there is no argument "{action.marks}"; {near(action.marks, arguments)}'
+
+
+def _backup_problems(space: StateSpace, backup: Backup) -> Iterator[tuple[Location, str]]:
+    if backup.choose_at > backup.transitions:
+        yield ("backup", "choose_at"), "choose_at lies after transitions, where the run is over already."
+    actions = tuple(action.name for state in space.state for action in state.action)
+    for name in backup.last_actions:
+        if name not in actions:
+            yield ("backup", "last_actions"), f'there is no action "{name}"; {near(name, actions)}'
+    if not any(state.candidate for state in space.state):
+        yield ("backup",), "no state has a candidate, so nothing could be chosen at the budget."
+
+
+def _remembered(space: StateSpace) -> tuple[str, ...]:
+    names = (name for state in space.state for action in state.action for name in action.remembers)
+    return tuple(dict.fromkeys(names))

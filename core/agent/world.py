@@ -1,0 +1,60 @@
+"""The browser and the environment that a run acts in."""
+
+import asyncio
+from dataclasses import dataclass
+
+from core.agent.gates import Gates
+from core.browser.act import Actor
+from core.browser.capture import Capturer, titled
+from core.browser.driver import TabDriver
+from core.browser.page import PageGone
+from core.browser.tabs import Tabs
+from core.environments.protocol import Environment
+from core.errors import ActionError, BrowserError
+from core.observation import Capture
+
+
+@dataclass
+class World:
+    """What of the world outside a phase may use."""
+
+    tabs: Tabs
+    actor: Actor
+    capturer: Capturer
+    environment: Environment
+    gates: Gates
+
+    async def read(self) -> Capture:
+        """Read the current page; a crashed one is brought back first."""
+        if self.tabs.current.crashed:
+            await self.tabs.revive()
+            await self.tabs.settle(self.tabs.mark())
+        return await self.capturer.capture(self.tabs.current, await self.tabs.list())
+
+    async def unchanged(self, capture: Capture) -> bool:
+        """Return whether the current page and the tabs are still as `capture` has them; in doubt they are not."""
+        seen = capture.observation
+        try:
+            same, tabs = await asyncio.gather(
+                self.capturer.unchanged(self.tabs.current, capture), self.tabs.list()
+            )
+        except (PageGone, BrowserError):
+            return False  # Reading it will say why.
+        return same and titled(tabs, seen.title, seen.url) == seen.tabs
+
+    async def episode_ended(self) -> bool:
+        """Return whether the page has ended the episode; a page that is gone has not."""
+        try:
+            return await self.environment.ended(TabDriver(self.tabs))
+        except (PageGone, ActionError, BrowserError):
+            return False
+
+    async def history(self) -> tuple[int, int]:
+        """Return how many pages lie behind and before the current one in the tab's history."""
+        try:
+            history = await self.tabs.current.send("Page.getNavigationHistory", {})
+        except (PageGone, BrowserError):
+            return 0, 0
+        entries, here = history["entries"], int(history["currentIndex"])
+        behind = sum(1 for entry in entries[:here] if entry["url"] != "about:blank")
+        return behind, len(entries) - here - 1

@@ -1,0 +1,48 @@
+import pytest
+
+from core.agent.spaces.file import read_space
+from core.errors import DataError
+from tests.core.agent.spaces.pages import SHOP
+
+
+def test_a_space_keeps_its_name_its_states_and_its_text(space):
+    assert space.name == "corner"
+    assert [state.name for state in space.state] == ["search", "results", "item", "bought"]
+    assert space.text == SHOP
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('leads_to = ["bought"]', 'leads_to = ["bouhgt"]', 'no state "bouhgt"; did you mean bought?'),
+        ("must = ['button \"Buy\"']", "must = ['button Buy']", "is not a pattern"),
+        ('[link "Next"]', '[link "{nxt}"]', 'uses "nxt"'),
+        ("does = ['click [link \"Back\"]']", "does = ['clikc [link \"Back\"]']", "did you mean click?"),
+        ('marks = "item"', 'marks = "itme"', 'no argument "itme"; did you mean item?'),
+        ('sets_aside = "item"', 'sets_asde = "item"', 'no key "sets_asde"'),
+        ('shows = ["words", "max_price"]', 'shows = ["word"]', 'nothing is remembered as "word"'),
+        ('last_actions = ["buy"]', 'last_actions = ["by"]', "did you mean buy?"),
+        ("url = '/item'", "url = '/item('", "is not a regular expression"),
+        ('name = "back"', 'name = "click"', "is the name of an action of every page"),
+        ('name = "back"', 'name = "buy"', 'two actions called "buy"'),
+        ("choose_at = 4", "choose_at = 9", "lies after transitions"),
+        ("must = ['heading \"Thank you\"']", "", "fits every page"),
+    ],
+)
+def test_a_mistake_is_told_with_file_line_and_the_nearest_name(space_path, old, new, told):
+    assert old in SHOP
+    text = SHOP.replace(old, new, 1)
+    space_path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as failed:
+        read_space(space_path)
+    message = str(failed.value)
+    assert told in message
+    assert message.startswith(f"{space_path}, line ")
+
+
+def test_the_line_that_is_told_is_the_line_of_the_mistake(space_path):
+    space_path.write_text(SHOP.replace('marks = "item"', 'marks = "itme"'), encoding="utf-8")
+    with pytest.raises(DataError) as failed:
+        read_space(space_path)
+    line = next(number for number, one in enumerate(SHOP.splitlines(), 1) if one.startswith("marks"))
+    assert f"line {line}:" in str(failed.value)

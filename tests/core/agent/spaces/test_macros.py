@@ -1,0 +1,69 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.action import Click, RefTarget, RoleTarget, Type
+from core.agent.spaces.file import SpaceAction
+from core.agent.spaces.macros import fill, macro_steps
+from core.errors import ActionError
+from tests.core.agent.spaces.pages import ITEM, RESULTS, SEARCH, page
+
+
+def filled(action, arguments, observation):
+    steps = macro_steps(action, arguments, observation)
+    return [fill(step, action, arguments, observation) for step in steps]
+
+
+def test_a_search_types_and_clicks(space):
+    action = space.state_named("search").action_named("look_for")
+    assert filled(action, {"words": "desk lamp"}, SEARCH) == [
+        Type(target=RoleTarget(role="searchbox", name="Find"), text="desk lamp"),
+        Click(target=RoleTarget(role="button", name="Search")),
+    ]
+
+
+def test_each_option_given_is_chosen_unless_it_is_chosen_already(space):
+    action = space.state_named("item").action_named("buy")
+    arguments = {"shoe_size": "7", "colour": 'deep "sea" [blue]'}
+    assert filled(action, arguments, ITEM) == [
+        None,
+        Click(target=RefTarget(ref=7)),
+        Click(target=RoleTarget(role="button", name="Buy")),
+    ]
+
+
+def test_an_option_that_is_gone_is_an_error_and_never_dropped(space):
+    action = space.state_named("item").action_named("buy")
+    steps = macro_steps(action, {"shoe_size": "8"}, ITEM)
+    with pytest.raises(ActionError, match="has no choices for shoe_size any more"):
+        fill(steps[0], action, {"shoe_size": "8"}, page())
+
+
+def test_a_step_of_an_argument_that_was_left_out_is_left_out():
+    action = SpaceAction.model_validate(
+        {
+            "name": "search",
+            "description": "Search.",
+            "parameter": [{"name": "price", "required": False}],
+            "does": ['type [textbox "Price"] [{price}]', 'click [button "Go"]'],
+        }
+    )
+    assert len(filled(action, {}, RESULTS)) == 1
+    assert len(filled(action, {"price": "9"}, RESULTS)) == 2
+
+
+TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1)
+
+
+@given(TEXT)
+def test_any_value_arrives_in_the_page_as_it_is(value):
+    action = SpaceAction.model_validate(
+        {
+            "name": "go",
+            "description": "Go.",
+            "parameter": [{"name": "value"}],
+            "does": ['type [textbox "{value}"] [{value}]'],
+        }
+    )
+    (typed,) = filled(action, {"value": value}, page())
+    assert (typed.target.name, typed.text) == (value, value)

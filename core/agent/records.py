@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from core.action import Action, RefTarget
+from core.agent.policies.frame import FrameState
 from core.agent.spaces.memory import SpaceMemory
 from core.agent.spaces.recognise import Fit
 from core.browser.host import BrowserEvent
@@ -48,6 +49,56 @@ class Observed(Record):
     """Whether this is what was read last: the page has not changed since, and was not read anew."""
 
 
+class DiagramEdge(Record):
+    """A way that a state space's file names: an action of one state that leads to another."""
+
+    source: str
+    action: str
+    target: str
+
+
+class Diagram(Record):
+    """The state space as its file had it, as far as it is drawn."""
+
+    title: str
+    file: str = ""
+    states: tuple[tuple[str, str, bool], ...] = ()
+    """Name, title, and whether the run is over when it is reached."""
+    edges: tuple[DiagramEdge, ...] = ()
+    transitions: int | None = None
+    """The budget of transitions, where there is one."""
+    choose_at: int | None = None
+    instruction: str = ""
+    """What the state of the page tells the agent."""
+
+
+class FrameRecord(Record):
+    """One frame of the policy stack; its steps are those of the run with these numbers."""
+
+    number: int
+    policy: str
+    written: str
+    """The call as it is written."""
+    argument: str = ""
+    caller: int | None = None
+    state: FrameState = "active"
+    began: int = 1
+    outcome: str = ""
+    steps: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    file: str = ""
+
+
+class StackRecord(Record):
+    """The policy stack as the step found it."""
+
+    frames: tuple[FrameRecord, ...] = ()
+    finished: tuple[FrameRecord, ...] = ()
+    depth_limit: int = 0
+    calls: int = 0
+    calls_limit: int = 0
+
+
 class Recognised(Record):
     """recognise: which state the page is in, why, and what may be done."""
 
@@ -64,6 +115,9 @@ class Recognised(Record):
     """Why the run cannot go on by its state space, such as an empty buffer at the budget."""
     memory: SpaceMemory = SpaceMemory()
     """What the run remembers on its way through the space, as the step found it."""
+    diagram: Diagram | None = None
+    stack: StackRecord | None = None
+    """None where policies are switched off, or none is meant for the page."""
     permissible: Permissible
 
 

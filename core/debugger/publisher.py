@@ -7,6 +7,7 @@ from core.agent.asking import Asked
 from core.agent.deciding import targets
 from core.agent.loop import AgentRun
 from core.agent.records import PhaseRecord
+from core.debugger.agent_views import mechanisms_of
 from core.debugger.snapshots import (
     ActionView,
     Catalogue,
@@ -74,6 +75,8 @@ class Publisher:
             "calls": totals.llm_calls,
             "tokens": totals.prompt_tokens + totals.completion_tokens,
             "cost": totals.cost,
+            "mechanisms": mechanisms_of(run.state),
+            "trial": run.state.trial,
         }
 
     def begin(self, task: str, seed: int) -> None:
@@ -108,6 +111,7 @@ class Publisher:
             "budget": "The run is out of its budget",
             "stopped": "The run was stopped",
             "gate": "The run ended at a gate",
+            "loop": "The run ended in a loop",
         }.get(run.outcome, "The run has ended")
         if verdict.success is None:
             judged = "" if run.state.episode.task.judged else ": say how it ended"

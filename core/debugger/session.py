@@ -6,10 +6,11 @@ everything else here runs in that loop.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import Literal, get_args
 
 from core.agent.asking import Asked
 from core.agent.loop import AgentRun, open_run
+from core.agent.presets import Mechanism
 from core.agent.state import Budget
 from core.browser.host import BrowserEvent
 from core.debugger import exporting
@@ -19,6 +20,7 @@ from core.debugger.workshop import Workshop
 from core.environments.registry import Environments
 from core.errors import BackstepError, TraceError, UsageError
 from core.llm.registry import LLMs, RoutedLLM
+from core.settings_file import near
 from core.task import Verdict
 
 
@@ -130,6 +132,30 @@ class Session(Lifetime):
             self.rest(run, "failed", str(error))
             return
         self.ended(run)
+
+    # Commands: what the agent is made of
+
+    def set_mechanism(self, name: str, on: bool) -> None:
+        def work() -> None:
+            run = self.agent_run
+            if name not in get_args(Mechanism):
+                raise UsageError(f'There is no mechanism "{name}"; {near(name, get_args(Mechanism))}')
+            if run is None or run.ended:
+                self.change(message="Open a task first (Ctrl+N): a switch holds for the run under way.")
+                return
+            mechanism: Mechanism = name  # type: ignore[assignment]
+            if run.state.is_on(mechanism) != on:
+                self._corrections.store("switch", "" if on else name, name if on else "")
+                run.switch(mechanism, on)
+            self.change(**self.figures())
+
+        self._now(work)
+
+    def edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
+        self._now(lambda: self.change(message="This run has no plan that could be changed."))
+
+    def fire_remedy(self, number: int) -> None:
+        self._now(lambda: self.change(message="This run has no remedy that could be tried."))
 
     # Commands: choices
 

@@ -15,22 +15,22 @@ from core.agent.records import (
     Reviewed,
     place_of,
 )
+from core.debugger.agent_views import stack_view, state_view
 from core.debugger.snapshots import (
     ActionView,
     CallView,
-    FrameView,
+    ExemplarsView,
     MessageView,
     ObservationView,
     PermissibleView,
+    PlanView,
     ScreenshotView,
-    StackView,
-    StateView,
     StepView,
 )
 from core.errors import TraceError
 from core.llm.protocol import LLMReply, Message
 from core.llm.tokens import count_tokens
-from core.observation import Observation, Ref
+from core.observation import Ref
 from core.trace.records import RunRow, StepDetail
 from core.trace.store import TraceStore
 
@@ -53,14 +53,12 @@ def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool)
         number=detail.row.number,
         row=detail.row,
         live=live,
-        state=_state(observed, recognised),
+        state=state_view(observed, recognised),
         permissible=_permissible(recognised, chosen),
         action=action,
-        stack=StackView(
-            frames=(
-                FrameView(policy=run.preset, argument=run.instruction, steps=detail.row.number, current=True),
-            )
-        ),
+        stack=stack_view(recognised, detail, store.steps(run.run)),
+        plan=PlanView(message="No plan was made: planning and remedies come with reflection."),
+        exemplars=ExemplarsView(message="No exemplars were recalled."),
         observation=_observation(store, observed, abstracted),
         calls=tuple(_call(store, call) for call in detail.calls),
         screenshot=_screenshot(store, observed, acted, detail, chosen),
@@ -87,20 +85,6 @@ def _chosen(decided: Decided | None, reviewed: Reviewed | None) -> Action | None
     if reviewed is not None:
         return reviewed.action
     return decided.proposal.action if decided is not None else None
-
-
-def _state(observed: Observed | None, recognised: Recognised | None) -> StateView:
-    if recognised is None:
-        return StateView(message="The page has not been recognised yet: step on (F10).")
-    observation = observed.observation if observed else Observation(url="")
-    return StateView(
-        space=recognised.space,
-        state=recognised.state,
-        why=recognised.why,
-        also=recognised.also,
-        url=observation.url,
-        title=observation.title,
-    )
 
 
 def _permissible(recognised: Recognised | None, chosen: Action | None) -> PermissibleView:
@@ -166,6 +150,8 @@ def _observation(
         clean_tokens=abstracted.tokens if abstracted else 0,
         html=_text(store, observed.html),
         reused=observed.reused,
+        abstraction=abstracted.how if abstracted else "",
+        kept=tuple(one.ref for one in abstracted.clean.elements) if abstracted and abstracted.how else (),
     )
 
 

@@ -102,6 +102,7 @@ InterventionKind = Literal[
     "answer",  # in the LLM's place
     "llm",  # another LLM was chosen
     "preset",  # another preset was chosen
+    "switch",  # a mechanism of the agent was switched on (after) or off (before)
     "handover",  # the person had the page
     "end",  # how the run ended
 ]

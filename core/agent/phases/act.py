@@ -3,13 +3,13 @@
 import time
 from typing import Literal, NamedTuple
 
-from core.action import Action, Goto, Named, Note, Stop
+from core.action import Action, Named, Note, Stop
 from core.agent.knowledge import Knowledge
 from core.agent.phases.review import target_label
 from core.agent.policies.frame import place_of_page
 from core.agent.policies.stack import Refusal
 from core.agent.records import Acted, Primitive
-from core.agent.spaces.backup import CHOOSE, candidates_of
+from core.agent.spaces.backup import CHOOSE, candidates_of, way_back
 from core.agent.spaces.file import SpaceAction
 from core.agent.spaces.macros import MacroStep, fill, macro_steps
 from core.agent.state import RunState
@@ -239,13 +239,18 @@ async def _choose(state: RunState, world: World, candidate: str) -> Acted:
     entry = next((one for one in entries if one.candidate == candidate), None)
     if entry is None:
         return Acted(effect="none", outcome="failed", message=f"{candidate} is not among what was looked at.")
+    assert space.backup is not None
+    try:
+        back = way_back(space.backup, entry)
+    except ActionError as error:
+        return Acted(effect="none", outcome="failed", message=str(error))
     state.memory = state.memory.model_copy(update={"chosen": candidate}).moved(
         step=state.number, source=here.name, action=CHOOSE
     )
     if state.memory.remembered.get(here.candidate) == candidate and here.candidate:
         return Acted(effect="none", outcome="done", message=f"{candidate} is in view already.")
     state.totals.page_actions += 1
-    done = await _primitive(state, world, Goto(url=entry.url))
+    done = await _primitive(state, world, back)
     remember = next((one.candidate for one in space.state if one.candidate), "")
     state.memory = state.memory.knowing(remember, candidate)
     acted = await _acted(state, world, [done])

@@ -7,11 +7,12 @@ and adds the policies it may call.
 
 from core.agent.general_space import permissible_of
 from core.agent.knowledge import Knowledge
-from core.agent.policies.frame import place_of_page
+from core.agent.policies.frame import Frame, place_of_page
 from core.agent.policies.prompting import permissible_in
-from core.agent.records import Recognised
+from core.agent.policies.stack import Stack
+from core.agent.records import Diagram, DiagramEdge, FrameRecord, Recognised, StackRecord
 from core.agent.spaces.backup import CHOOSE, choice_of
-from core.agent.spaces.file import StateSpace
+from core.agent.spaces.file import SpaceState, StateSpace
 from core.agent.spaces.offering import offered_actions
 from core.agent.spaces.recognise import Fit, recognise_state
 from core.agent.state import RunState
@@ -25,9 +26,9 @@ def recognise(state: RunState, knowledge: Knowledge, *, back: int, forward: int)
     """
     offered = permissible_of(state.observation, back=back, forward=forward)
     found = _in_space(state, knowledge, offered)
-    state.recognised = found.model_copy(
-        update={"permissible": _in_policy(state, knowledge, found.permissible)}
-    )
+    permissible = _in_policy(state, knowledge, found.permissible)
+    stack = _stack_record(state.stack, knowledge) if state.is_on("policies") and state.stack.top else None
+    state.recognised = found.model_copy(update={"permissible": permissible, "stack": stack})
     return state.recognised
 
 
@@ -62,7 +63,26 @@ def _in_space(state: RunState, knowledge: Knowledge, offered: Permissible) -> Re
         fits=recognition.fits,
         over=over,
         memory=state.memory,
+        diagram=_diagram(space, here),
         permissible=permissible,
+    )
+
+
+def _diagram(space: StateSpace, here: SpaceState | None) -> Diagram:
+    edges = (
+        DiagramEdge(source=state.name, action=action.name, target=target)
+        for state in space.state
+        for action in state.action
+        for target in action.leads_to
+    )
+    return Diagram(
+        title=space.title,
+        file=space.path,
+        states=tuple((state.name, state.title, state.stops) for state in space.state),
+        edges=tuple(edges),
+        transitions=space.backup.transitions if space.backup is not None else None,
+        choose_at=space.backup.choose_at if space.backup is not None else None,
+        instruction=here.instruction.strip() if here is not None else "",
     )
 
 
@@ -101,6 +121,7 @@ def _anywhere(
         why=f"{why} {said}".strip(),
         fits=fits,
         memory=state.memory,
+        diagram=_diagram(space, None) if space is not None else None,
         permissible=offered,
     )
 
@@ -138,3 +159,28 @@ def _in_policy(state: RunState, knowledge: Knowledge, permissible: Permissible) 
     policy = knowledge.policies.get(state.stack.top.policy)
     callables = knowledge.policies.callable_from(policy, environment, url)
     return permissible_in(policy, permissible, callables)
+
+
+def _stack_record(stack: Stack, knowledge: Knowledge) -> StackRecord:
+    def told(frame: Frame) -> FrameRecord:
+        return FrameRecord(
+            number=frame.number,
+            policy=frame.name,
+            written=frame.written,
+            argument=", ".join(frame.arguments),
+            caller=frame.caller,
+            state=frame.state,
+            began=frame.step,
+            outcome=frame.outcome if frame.state != "active" else "",
+            steps=tuple(turn.number for turn in frame.history),
+            notes=frame.notes,
+            file=knowledge.policies.path_of(frame.policy),
+        )
+
+    return StackRecord(
+        frames=tuple(told(frame) for frame in stack.frames),
+        finished=tuple(told(frame) for frame in stack.finished),
+        depth_limit=stack.limits.depth,
+        calls=stack.calls,
+        calls_limit=stack.limits.calls,
+    )

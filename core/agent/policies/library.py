@@ -66,6 +66,11 @@ class Policies:
             raise DataError(f"{policy.path}, line {line}: {sentence}")
         return policy
 
+    def path_of(self, id: str) -> str:
+        """Return the path of a policy's file, or nothing where there is none that can be read."""
+        policy = self._whole().get(id)
+        return str(policy.path) if policy is not None else ""
+
     def applying(self, environment: str, url: str) -> tuple[Policy, ...]:
         """Return the policies that can be used on this page, in the order of their ids.
 

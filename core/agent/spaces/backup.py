@@ -4,8 +4,11 @@ After LASER, with what its published code left open: an empty buffer ends the
 run, and says so; nothing that is not in the buffer can be chosen.
 """
 
-from core.agent.spaces.file import SpaceState, StateSpace
+from core.action import Action, parse_action
+from core.agent.spaces.file import Backup, SpaceState, StateSpace
+from core.agent.spaces.macros import filled
 from core.agent.spaces.memory import SetAside, SpaceMemory
+from core.errors import ActionError, ActionSyntaxError
 from core.observation import Observation
 from core.permissible import Choice, Parameter, Permissible, PermissibleAction
 
@@ -66,6 +69,14 @@ def candidates_of(state: SpaceState, memory: SpaceMemory, observation: Observati
         return memory.buffer
     in_view = SetAside(candidate=seen, url=observation.url, title=observation.title, reason="in view now")
     return (*memory.buffer, in_view)
+
+
+def way_back(backup: Backup, entry: SetAside) -> Action:
+    """Return the action that goes back to a candidate; raises ActionError where the file's is none."""
+    try:
+        return parse_action(filled(backup.returns, {"url": entry.url, "candidate": entry.candidate}))
+    except ActionSyntaxError as error:
+        raise ActionError(f"There is no way back to {entry.candidate}: {error}") from error
 
 
 def _label(entry: SetAside) -> str:

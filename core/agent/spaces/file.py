@@ -84,6 +84,8 @@ class ParameterFile(Record):
     choices: tuple[str, ...] = ()
     """The only values there are; with `from_page` none."""
     from_page: FromPage | None = None
+    needs: tuple[PatternText, ...] = ()
+    """Elements without which the argument is not there."""
 
 
 class OptionGroups(Record):
@@ -106,7 +108,7 @@ class SpaceAction(Record):
     does: tuple[str, ...] = ()
     """Actions in their text form with ``{argument}``; one with ``{choice}`` is done for each option given."""
     needs: tuple[PatternText, ...] = ()
-    """Elements without which the action is not offered."""
+    """Elements without which the action is not offered; a link to the page one is on does not count."""
     leads_to: tuple[str, ...] = ()
     """States it may lead to; empty: any."""
     cannot_be_undone: bool = False
@@ -262,6 +264,13 @@ def _backup_problems(space: StateSpace, backup: Backup) -> Iterator[tuple[Locati
     if backup.choose_at > backup.transitions:
         yield ("backup", "choose_at"), "choose_at lies after transitions, where the run is over already."
     actions = tuple(action.name for state in space.state for action in state.action)
+    known = ("url", "candidate")
+    for name in PLACEHOLDER.findall(backup.returns):
+        if name not in known:
+            yield ("backup", "returns"), f'"{backup.returns}" uses "{name}"; {near(name, known)}'
+    head = backup.returns.split("[")[0].strip().lower()
+    if head not in ACTIONS:
+        yield ("backup", "returns"), f'there is no action "{head}" of a page; {near(head, tuple(ACTIONS))}'
     for name in backup.last_actions:
         if name not in actions:
             yield ("backup", "last_actions"), f'there is no action "{name}"; {near(name, actions)}'

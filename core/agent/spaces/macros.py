@@ -70,7 +70,7 @@ def fill(
             "group": group.label,
         }
     try:
-        return parse_action(_filled(step.template, values))
+        return parse_action(filled(step.template, values))
     except ActionSyntaxError as error:
         raise ActionError(
             f"The step {step.template!r} of {action.name} cannot be carried out: {error}"
@@ -82,7 +82,7 @@ def _optional(action: SpaceAction, used: set[str]) -> bool:
     return any(parameter.name in used and not parameter.required for parameter in action.parameter)
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
+def filled(template: str, values: Mapping[str, str]) -> str:
     """Return the template with its values, each as it has to be written where it stands."""
 
     def written(match: re.Match[str]) -> str:

@@ -75,9 +75,8 @@ def _choices(
 def _offered(
     action: SpaceAction, observation: Observation, html: str, memory: SpaceMemory
 ) -> PermissibleAction | None:
-    for text in action.needs:
-        if not any("disabled" not in one.states for one in matching(parse_pattern(text), observation)):
-            return None
+    if not _there(action.needs, observation):
+        return None
     parameters: list[Parameter] = []
     for given in action.parameter:
         parameter = _parameter(given, observation, html, memory if given.name == action.marks else None)
@@ -105,9 +104,22 @@ def _offered(
     )
 
 
+def _there(needs: Iterable[str], observation: Observation) -> bool:
+    """Return whether the page has each of these: neither disabled, nor a link that leads where one is."""
+    return all(
+        any(
+            not {"disabled", "current"} & set(one.states)
+            for one in matching(parse_pattern(text), observation)
+        )
+        for text in needs
+    )
+
+
 def _parameter(
     given: ParameterFile, observation: Observation, html: str, memory: SpaceMemory | None
 ) -> Parameter | None:
+    if not _there(given.needs, observation):
+        return None
     choices: tuple[Choice, ...] | None = None
     if given.choices:
         choices = tuple(Choice(value=value) for value in given.choices)

@@ -194,6 +194,21 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         write(_settings(db=db), run, form, output)
 
     @app.command()
+    def draft(
+        runs: Annotated[list[int], typer.Argument(help="The numbers of recorded runs.")],
+        output: Annotated[Path, typer.Option("-o", "--output", help="The file to write, such as shop.toml.")],
+        title: Annotated[
+            str, typer.Option(help="What the state space is called; the file's name without.")
+        ] = "",
+        force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+        db: Database = None,
+    ) -> None:
+        """Draft a state space from the pages of recorded runs, as a file to edit."""
+        from core.cli.drafting import draft as write
+
+        write(_settings(db=db), runs, output, title=title, force=force)
+
+    @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:
         """Check the libraries, the browser, the database and the LLM endpoint, a line each."""
         from core.cli.checking import check_all

@@ -12,6 +12,7 @@ from core.llm.protocol import LLMReply, LLMRequest, Retry, Usage
 from core.llm.tokens import TOKENS_PER_MESSAGE, count_tokens
 from core.llm.word_rules.decide import next_move
 from core.llm.word_rules.move import Move, act
+from core.llm.word_rules.offered import offered_move
 
 MODEL = "rules"
 
@@ -56,7 +57,7 @@ def _reply(request: LLMRequest) -> LLMReply:
             text="The built-in rules choose among the permissible actions of a page, and none were given.",
             finish_reason="stop",
         )
-    move = next_move(request.view, request.permissible)
+    move = offered_move(request.view, request.permissible) or next_move(request.view, request.permissible)
     if problem := request.permissible.problem(move.action):
         move = _permissible_instead(request, problem)
     if request.tools:

@@ -47,6 +47,7 @@ def standard_checks(root: Path, load: Load) -> dict[str, Check]:
         "installed Chromium": lambda: check_chromium(load),
         "settings": lambda: check_settings(load),
         "folders": check_folders,
+        "agent files": check_agent_files,
         "database": lambda: check_database(load),
         "keyring": check_keyring,
         "LLM": lambda: check_llm(load),
@@ -192,6 +193,18 @@ def check_folders() -> Note:
         except OSError as error:
             return fail(f"{folder} cannot be written ({error.strerror}); make it writable for this user.")
     return ok(f"{config_folder()} and {data_folder()} can be written.")
+
+
+def check_agent_files() -> Note:
+    """Read all presets, state spaces and policies, the built-in ones and the user's own."""
+    from core.agent.knowledge import knowledge_of
+    from core.settings import config_folder
+
+    problems = knowledge_of(config_folder()).problems()
+    if problems:
+        more = f" There are {len(problems) - 1} more." if len(problems) > 1 else ""
+        return warn(f"{problems[0]}{more}")
+    return ok("All presets, state spaces and policies can be used.")
 
 
 def check_database(load: Load) -> Note:

@@ -7,6 +7,7 @@ from core.agent.policies.library import POLICIES, Policies
 from core.agent.presets import PRESETS, Presets
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.spaces.library import SPACES, Spaces
+from core.errors import DataError
 
 
 @dataclass
@@ -17,6 +18,16 @@ class Knowledge:
     prompts: Prompts
     spaces: Spaces
     policies: Policies
+
+    def problems(self) -> tuple[str, ...]:
+        """Return a sentence, with file and line, for each preset, state space and policy that cannot be used."""
+        found: list[str] = []
+        for name in self.presets.names():
+            try:
+                self.presets.get(name)
+            except DataError as error:
+                found.append(str(error))
+        return (*found, *self.spaces.problems(), *self.policies.check())
 
 
 def knowledge_of(config: Path | None = None) -> Knowledge:

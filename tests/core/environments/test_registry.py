@@ -30,7 +30,14 @@ def test_all_tasks_are_listed_under_ids_that_are_never_used_twice(mine, tmp_path
     ids = [task.id for task in environments.tasks()]
     assert len(ids) == len(set(ids))
     assert {"miniwob/click-test", "web/open", "mine/find-lamp", "webarena/1"} <= set(ids)
-    assert [member.id for member in environments.members] == ["miniwob", "shop", "airline", "web", "mine", "webarena"]
+    assert [member.id for member in environments.members] == [
+        "miniwob",
+        "shop",
+        "airline",
+        "web",
+        "mine",
+        "webarena",
+    ]
 
 
 def test_a_task_is_found_by_its_id_with_its_environment(mine):

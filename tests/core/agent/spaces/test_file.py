@@ -25,6 +25,8 @@ def test_a_space_keeps_its_name_its_states_and_its_text(space):
         ("url = '/item'", "url = '/item('", "is not a regular expression"),
         ('name = "back"', 'name = "click"', "is the name of an action of every page"),
         ('name = "back"', 'name = "buy"', 'two actions called "buy"'),
+        ("choose_at = 4", 'choose_at = 4\nreturns = "goto [{address}]"', 'uses "address"'),
+        ("choose_at = 4", 'choose_at = 4\nreturns = "gotoo [{url}]"', "did you mean goto?"),
         ("choose_at = 4", "choose_at = 9", "lies after transitions"),
         ("must = ['heading \"Thank you\"']", "", "fits every page"),
     ],

@@ -1,7 +1,7 @@
-from core.agent.spaces.file import FromPage, OptionGroups
+from core.agent.spaces.file import FromPage, OptionGroups, SpaceState
 from core.agent.spaces.memory import SpaceMemory
 from core.agent.spaces.offering import _values, offered_actions, option_groups
-from tests.core.agent.spaces.pages import ITEM, RESULTS, SEARCH, SELECT, page
+from tests.core.agent.spaces.pages import ITEM, RESULTS, SEARCH, SELECT, element, page
 
 
 def actions(space, state, observation, **more):
@@ -25,6 +25,27 @@ def test_what_was_looked_at_is_marked_but_stays_on_offer(space):
 def test_an_action_whose_element_or_values_are_not_there_is_not_offered(space):
     assert "next_page" not in actions(space, "results", RESULTS)
     assert actions(space, "results", page(url="http://corner.test/results")) == {}
+
+
+def test_a_link_to_the_page_one_is_on_is_no_way_on(space):
+    results = page(*RESULTS.elements, element(9, "link", "Next", states=("current",)), url=RESULTS.url)
+    assert "next_page" not in actions(space, "results", results)
+    results = page(*RESULTS.elements, element(9, "link", "Next"), url=RESULTS.url)
+    assert "next_page" in actions(space, "results", results)
+
+
+def test_an_argument_whose_element_is_not_there_is_left_out():
+    action = {
+        "name": "find",
+        "description": "Find.",
+        "does": ["press [Enter]"],
+        "parameter": [{"name": "back", "required": False, "needs": ['textbox "Return"']}],
+    }
+    state = SpaceState.model_validate({"name": "form", "url": "/", "action": [action]})
+    (without,) = offered_actions(state, page())
+    (with_it,) = offered_actions(state, page(element(1, "textbox", "Return")))
+    assert [one.name for one in without.parameters] == []
+    assert [one.name for one in with_it.parameters] == ["back"]
 
 
 def test_the_groups_of_choices_on_the_page_become_required_arguments(space):

@@ -186,7 +186,12 @@ def test_every_action_of_every_page_of_the_desk_leads_where_it_says(walk):
     assert desk.do("save_passenger", **wrong) == "modify"
     desk.do("back_to_booking")
     desk.do("modify_booking")
-    new = {"title": "Dr", "first_name": 'Eve "Evi" [E]', "gender": "Non-binary", "date_of_birth": "1990-03-12"}
+    new = {
+        "title": "Dr",
+        "first_name": 'Eve "Evi" [E]',
+        "gender": "Non-binary",
+        "date_of_birth": "1990-03-12",
+    }
     assert desk.do("save_passenger", passenger="Ms Ada O'Byrne", **new) == "booking"
     assert 'Dr Eve "Evi" [E] O\'Byrne' in desk.page.lines()
     desk.do("modify_booking")
@@ -290,8 +295,21 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("seed", [0, 3])
-@pytest.mark.parametrize("name", list(WAYS))
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        ("find-flight", 0),
+        ("find-flight", 1),  # One way.
+        ("book-flight", 3),
+        ("book-flight", 0),  # One way.
+        ("find-booking", 0),
+        ("cancel-booking", 0),
+        ("change-passenger", 0),  # The second of two passengers.
+        ("change-passenger", 4),  # Two details.
+        ("change-flights", 0),
+        ("change-flights", 1),  # One way.
+    ],
+)
 def test_a_scenario_of_the_desk_is_solved_by_the_spaces_actions(walk, name, seed):
     desk = walk(f"airline/{name}", seed)
     WAYS[name](desk, make(seed, KINDS[name]))

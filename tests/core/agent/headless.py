@@ -1,0 +1,30 @@
+"""A run to its end as the command line does it, asked of the scripted server."""
+
+from core.agent.state import Budget
+from core.debugger.headless import RunReport, run_headless
+from core.settings import LLMSettings, OnGate
+from tests.core.stage import Stage, llms_for, settings_for
+from tests.llm_server import LLMServer
+
+
+def headless(
+    stage: Stage, server: LLMServer, task: str, preset: str, *, on_gate: OnGate = "refuse"
+) -> RunReport:
+    """Run the task; `on_gate` is by default what the settings have by default."""
+    entry = LLMSettings(base_url=server.base_url, model="test-model", attempts=1)
+    llms = llms_for(settings_for(stage.settings.database, llms={"test": entry}))
+    workshop = stage.workshop
+    try:
+        return stage.thread.run(
+            run_headless(
+                workshop,
+                workshop.environments.find(task),
+                0,
+                preset=preset,
+                llm=llms.routed("test"),
+                budget=Budget(),
+                on_gate=on_gate,
+            )
+        )
+    finally:
+        stage.thread.run(llms.close())

@@ -1,0 +1,241 @@
+"""The preset ``laser`` on the shop, through the real loop: what is asked, what is offered, how it ends."""
+
+import re
+
+import pytest
+
+from core.environments.shop.catalogue import bundled_catalogue
+from core.environments.shop.goals import bundled_goals
+from tests.core.agent.headless import headless
+from tests.llm_server import Reply, call
+
+pytestmark = pytest.mark.browser
+
+TASK = "shop/goal-000"
+WORDS = {"keywords": "steel water bottle"}
+SEARCH = call("search", **WORDS, max_price=30)
+NEXT, PREVIOUS = call("next_page"), call("previous_page")
+
+
+@pytest.fixture(scope="module")
+def goal():
+    return next(one.goal for one in bundled_goals() if TASK.endswith(one.name))
+
+
+def steps(run):
+    return run.store.steps(run.state.run)
+
+
+def purposes(run):
+    return [one.purpose for one in run.store.calls(run.state.run)]
+
+
+def thinking(*actions):
+    """Return the answers that carry out these actions: each a thought, then the call."""
+    answers = []
+    for number, action in enumerate(actions, start=1):
+        answers += [Reply(text=f"Thought {number}."), Reply(calls=(action,))]
+    return answers
+
+
+def schema(request, name):
+    tool = next(one["function"] for one in request.body["tools"] if one["function"]["name"] == name)
+    return tool["parameters"]
+
+
+def ids_on(request):
+    """Return the item ids of the results that a prompt shows."""
+    return re.findall(r"listitem \".*? Item (BK[A-Z0-9]+) ", "\n".join(request.texts))
+
+
+def buy(request):
+    """Buy with the first value of each option."""
+    given = schema(request, "buy_now")["properties"]
+    return Reply(calls=(call("buy_now", **{name: one["enum"][0] for name, one in given.items()}),))
+
+
+def pages_turned(times):
+    return [PREVIOUS if number % 2 else NEXT for number in range(times)]
+
+
+def looked_at(run):
+    """Return what the server knows of the items that were looked at."""
+    state = run.world.environment.snapshot(run.state.episode)
+    return re.findall(r"BK[A-Z0-9]+", state.split('"orders"')[0])
+
+
+def test_a_purchase_asks_for_a_rationale_and_a_function_at_each_step(stage, llm_server, goal):
+    title = bundled_catalogue().product(goal.product).title
+    groups = bundled_catalogue().product(goal.product).groups
+    options = {group.name: goal.options.get(group.name, group.values[0]) for group in groups}
+    llm_server.script(
+        *thinking(
+            call("search", keywords=title, max_price=goal.price_limit / 100),
+            call("select_item", item_id=goal.product),
+            call("features"),
+            call("buy_now", **options),
+        )
+    )
+    run = stage.open(llm_server, TASK, preset="laser")
+    stage.to_the_end(run)
+
+    assert (run.outcome, run.verdict.success, run.verdict.reward) == ("done", True, 1.0)
+    assert purposes(run) == ["rationale", "function"] * 4
+    assert [step.thought for step in steps(run)] == [f"Thought {number}." for number in (1, 2, 3, 4)]
+    assert run.state.memory.transitions[-1].target == "order"
+    assert all(request.body["temperature"] == 0 for request in llm_server.requests)
+
+    thoughts, functions = llm_server.requests[::2], llm_server.requests[1::2]
+    assert all(request.tool_names == [] for request in thoughts)
+    assert all(request.body["tool_choice"] == "required" for request in functions)
+    assert [request.tool_names for request in functions] == [
+        ["search"],
+        functions[1].tool_names,
+        ["description", "features", "reviews", "choose_options", "back_to_results", "buy_now"],
+        ["description", "reviews", "overview", "choose_options", "back_to_results", "buy_now"],
+    ]
+    assert functions[1].tool_names[0] == "select_item"
+    assert set(functions[1].tool_names) <= {"select_item", "next_page", "back_to_search"}
+    assert schema(functions[0], "search")["required"] == ["keywords"]
+    assert schema(functions[1], "select_item")["properties"]["item_id"]["enum"] == ids_on(functions[1])
+    buy = schema(functions[3], "buy_now")
+    assert buy["required"] == [group.name for group in groups]
+    assert {name: one["enum"] for name, one in buy["properties"].items()} == {
+        group.name: list(group.values) for group in groups
+    }
+    for number, request in enumerate(functions, start=1):
+        assert f"Thought {number}." in request.texts
+
+
+def test_each_state_has_its_instruction_and_the_item_is_shown_what_was_searched_for(stage, llm_server):
+    def select(request):
+        return Reply(calls=(call("select_item", item_id=ids_on(request)[0]),))
+
+    llm_server.script(*thinking(SEARCH), Reply(text="The first."), select, *thinking(call("features")))
+    run = stage.open(llm_server, TASK, preset="laser")
+    for _ in range(3):
+        stage.step(run)
+    search, results, item = (llm_server.requests[at].texts for at in (0, 2, 4))
+    assert "State now: search (shop)." in search[0]
+    assert "Take the task apart" in search[0]
+    assert "Keywords:" not in search[-1]
+    assert "Compare each item of the list" in results[0]
+    assert "State now: item (shop)." in item[0]
+    assert "Measure the item by the task" in item[0]
+    for told in (results[-1], item[-1]):
+        assert "Keywords: steel water bottle\n" in told
+        assert "Max price: 30" in told
+    # What is not permissible is not advised either.
+    assert all("cannot be done, stop" not in texts[0] for texts in (search, results, item))
+
+
+def test_an_item_that_is_not_on_the_page_is_asked_about_once_and_never_opened(stage, llm_server):
+    def second(request):
+        return Reply(calls=(call("select_item", item_id=ids_on(request)[1]),))
+
+    llm_server.script(*thinking(SEARCH), Reply(text="That one."))
+    llm_server.script(Reply(calls=(call("select_item", item_id="BKNOTHERE0"),)), second)
+    run = stage.open(llm_server, TASK, preset="laser")
+    stage.step(run)
+    stage.step(run)
+    assert purposes(run) == ["rationale", "function", "rationale", "function", "repair"]
+    assert '"BKNOTHERE0" is not on offer for item_id' in "\n".join(llm_server.requests[4].texts)
+    wanted = ids_on(llm_server.requests[3])[1]
+    assert steps(run)[1].action == f"select_item [{wanted}]"
+    assert looked_at(run) == [wanted]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        call("select_item", item_id="BKNOTHERE0"),
+        call("buy_now"),
+        call("click", target=1),
+        call("stop", answer=""),
+    ],
+    ids=["an id of no item", "an action of another state", "an action of the page", "stopping"],
+)
+def test_what_stays_impermissible_leaves_the_page_as_it_is(stage, llm_server, wrong):
+    llm_server.script(*thinking(SEARCH), Reply(text="So."), Reply(calls=(wrong,)), Reply(calls=(wrong,)))
+    run = stage.open(llm_server, TASK, preset="laser")
+    stage.step(run)
+    before = run.state.observation
+    stage.step(run)
+    last = steps(run)[1]
+    assert (last.effect, last.outcome, last.action) == ("none", "failed", "")
+    assert run.state.observation == before
+    assert looked_at(run) == []
+
+
+def test_after_13_transitions_one_of_those_set_aside_is_chosen_and_bought(stage, llm_server):
+    item, left = {}, "It has no loop; perhaps later."
+
+    def select(request):
+        item["id"] = ids_on(request)[2]
+        return Reply(calls=(call("select_item", item_id=item["id"]),))
+
+    def choose(request):
+        return Reply(calls=(call("choose_candidate", candidate=item["id"]),))
+
+    llm_server.script(*thinking(SEARCH), Reply(text="This one."), select)
+    llm_server.script(Reply(text=left), Reply(calls=(call("back_to_results"),)))
+    llm_server.script(*thinking(*pages_turned(10)))
+    llm_server.script(Reply(text="There is but one."), choose, Reply(text="Now buy."), buy)
+    run = stage.open(llm_server, TASK, preset="laser")
+    stage.to_the_end(run)
+
+    assert run.outcome == "done", run.error
+    assert purposes(run) == ["rationale", "function"] * 15
+    functions = llm_server.requests[1::2]
+    assert all("choose_candidate" not in request.tool_names for request in functions[:13])
+    assert functions[13].tool_names == ["choose_candidate"]
+    assert schema(functions[13], "choose_candidate")["properties"]["candidate"]["enum"] == [item["id"]]
+    asked = "\n".join(llm_server.requests[26].texts)
+    assert "There is no time left to look further." in asked
+    assert left in asked
+    assert "13 of 15 transitions are made" in asked
+    assert functions[14].tool_names == ["buy_now"]
+    chosen = steps(run)[13]
+    assert (chosen.action, chosen.outcome) == (f"choose_candidate [{item['id']}]", "done")
+    assert [one.action for one in run.state.memory.transitions][-2:] == ["choose_candidate", "buy_now"]
+    assert len(run.state.memory.transitions) == 15
+    assert run.verdict.reward is not None
+    assert f"Bought {item['id']}" in run.verdict.reason
+
+
+def test_an_empty_buffer_ends_the_run_by_its_budget_with_the_reason(stage, llm_server):
+    llm_server.script(*thinking(SEARCH, *pages_turned(12)))
+    run = stage.open(llm_server, TASK, preset="laser")
+    stage.to_the_end(run)
+    row = run.store.run(run.state.run)
+    assert row.outcome == "budget"
+    assert row.error == "13 transitions are made and nothing was set aside: there is nothing to choose from."
+    assert (row.verdict.success, row.verdict.reason) == (False, "Nothing was bought.")
+    assert len(llm_server.requests) == 26
+    assert (steps(run)[-1].outcome, steps(run)[-1].message) == ("failed", row.error)
+
+
+def test_a_candidate_that_was_never_looked_at_cannot_be_chosen_and_ends_the_run(stage, llm_server):
+    def select(request):
+        return Reply(calls=(call("select_item", item_id=ids_on(request)[0]),))
+
+    wrong = Reply(calls=(call("choose_candidate", candidate="BKNOTHERE0"),))
+    llm_server.script(*thinking(SEARCH), Reply(text="This."), select, *thinking(call("back_to_results")))
+    llm_server.script(*thinking(*pages_turned(10)), Reply(text="That."), wrong, wrong)
+    run = stage.open(llm_server, TASK, preset="laser")
+    stage.to_the_end(run)
+    row = run.store.run(run.state.run)
+    assert row.outcome == "budget"
+    assert "No choice was made at the budget." in row.error
+    assert '"BKNOTHERE0" is not on offer for candidate' in row.error
+    assert row.verdict.reason == "Nothing was bought."
+
+
+def test_a_run_without_a_window_may_buy(stage, llm_server):
+    def select(request):
+        return Reply(calls=(call("select_item", item_id=ids_on(request)[0]),))
+
+    llm_server.script(*thinking(SEARCH), Reply(text="This."), select, Reply(text="Buy."), buy)
+    report = headless(stage, llm_server, TASK, "laser")
+    assert (report.outcome, report.error, report.steps) == ("done", "", 3)
+    assert report.reward > 0

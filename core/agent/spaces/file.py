@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import soupsieve
 from pydantic import AfterValidator, Field, ValidationError
 
 from core.action import ACTIONS
@@ -40,6 +39,8 @@ def _expression(text: str) -> str:
 def _selector(text: str) -> str:
     if not text:
         return text
+    import soupsieve  # It takes long to load, and few spaces read the HTML.
+
     try:
         soupsieve.compile(text)
     except soupsieve.SelectorSyntaxError as error:

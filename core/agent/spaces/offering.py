@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterable
 
-from bs4 import BeautifulSoup
-
 from core.agent.spaces.file import FromPage, OptionGroups, ParameterFile, SpaceAction, SpaceState
 from core.agent.spaces.memory import SpaceMemory
 from core.model import Record
@@ -169,6 +167,8 @@ def _from_elements(source: FromPage, observation: Observation) -> Iterable[tuple
 
 
 def _from_html(source: FromPage, html: str) -> Iterable[tuple[str, str]]:
+    from bs4 import BeautifulSoup  # It takes long to load, and few spaces read the HTML.
+
     for node in BeautifulSoup(html, "lxml").select(source.css):
         value = node.get(source.attribute)
         if isinstance(value, str) and value:

@@ -13,7 +13,7 @@ from gui.keys_dialog import KeysDialog
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
 
-_SEARCHED = ("Observation", "Prompt", "Log", "Permissible actions")
+_SEARCHED = ("Observation", "Prompt", "Log", "Permissible actions", "Exemplars")
 """Docks with a search field, as Ctrl+F goes through them where the focus is in none of them."""
 
 

@@ -22,7 +22,15 @@ _ELSEWHERE = (
     ("Enter, Shift+Enter", "Next and previous match, in a search field"),
     ("Right, Left", "Open and close a run in Runs & steps"),
     ("Ctrl+Shift+P, Ctrl+Shift+M", "Choose the preset, choose the LLM"),
+    ("Ctrl+Shift+H", "Switch mechanisms of the agent on and off"),
     ("Alt+G, Alt+C", "Fold or unfold the prompt, copy it"),
+    ("Alt+Q, Alt+W, Alt+E", "Observation: raw and clean, HTML, the parser"),
+    ("Alt+S", "Open the file of the state space for editing"),
+    ("+, −, 0, arrows", "Zoom and move the diagram of the states"),
+    ("Enter", "Open a frame or an exemplar; try a remedy; edit the plan"),
+    ("Insert, Delete, F2, Space", "In the plan: add, delete, rename, make the current one"),
+    ("Alt+Up, Alt+Down", "In the plan: move the subtask"),
+    ("Ctrl+Enter, Esc", "In the plan: apply, cancel"),
 )
 
 

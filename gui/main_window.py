@@ -19,6 +19,8 @@ from core.debugger.snapshots import (
 from core.permissible import PermissibleRow
 from gui.conduct import Conduct
 from gui.heartbeat import Heartbeat
+from gui.opening_files import open_file
+from gui.outlines import kept_boxes
 from gui.page_stack import PageStack
 from gui.relay import Relay
 from gui.remembered import OpenedTask, Remembered
@@ -33,7 +35,9 @@ from gui.window_frame import WindowFrame
 from gui.window_menus import Menus
 from gui.window_panels import Panels
 
-_LAYOUT_VERSION = 1
+_LAYOUT_VERSION = 2
+_TAB_FACT = 18
+"""Letters of a fact that stand in a tab."""
 _FIRST_PAINT_MS = 300
 """Stalls are measured from the first picture of the window on."""
 
@@ -111,8 +115,9 @@ class MainWindow(QMainWindow):
         """Put a panel's fact in its dock's title and, for tabs, in the tab."""
         dock = self.docks.by_name[name]
         dock.show_fact(fact)
-        if name in ("Prompt", "Calls"):
-            dock.setWindowTitle(f"{name} {fact}".rstrip())
+        if name in ("State", "Prompt", "Calls"):
+            short = fact if len(fact) <= _TAB_FACT else f"{fact[: _TAB_FACT - 1]}…"
+            dock.setWindowTitle(f"{name} {short}".rstrip().replace("&", "&&"))
 
     def _build(self, page_area: QWidget) -> None:
         theme = self.theme
@@ -122,6 +127,7 @@ class MainWindow(QMainWindow):
         panels = Panels(theme)
         self.runs, self.state, self.permissible = panels.runs, panels.state, panels.permissible
         self.action, self.stack, self.plan = panels.action, panels.stack, panels.plan
+        self.exemplars = panels.exemplars
         self.observation, self.prompt, self.calls, self.log = (
             panels.observation,
             panels.prompt,
@@ -133,7 +139,7 @@ class MainWindow(QMainWindow):
         self.docks = Docks(theme, self, panels.by_name)
         self.menus = Menus(self.actions_by_name, self.docks, theme, self)
         self.setMenuBar(self.menus.bar)
-        self.tool_bar = ToolBar(theme, self.actions_by_name, self.menus.pace, self)
+        self.tool_bar = ToolBar(theme, self.actions_by_name, self.menus.pace, self.menus.mechanisms, self)
         self.addToolBar(self.tool_bar)
         self.tool_bar.show_recent(self.remembered.recent)
         self.status = StatusLine(theme, self)
@@ -160,6 +166,10 @@ class MainWindow(QMainWindow):
         self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
         self.page.pointing_changed.connect(self._refresh_actions)
         self.page.point_requested.connect(self._on_point)
+        self.docks.by_name["Observation"].visibilityChanged.connect(self._mark_kept)
+        self.state.file_wanted.connect(open_file)
+        self.stack.file_wanted.connect(open_file)
+        self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.plan_edited.connect(self._on_plan_edited)
         self.plan.remedy_fired.connect(self._on_remedy_fired)
         self.plan.state_changed.connect(self._refresh_actions)
@@ -174,6 +184,7 @@ class MainWindow(QMainWindow):
         self.tasks.settings_wanted.connect(self.llm_settings_requested)
         self.tool_bar.search_wanted.connect(commands.search_runs)
         self.menus.pace_chosen.connect(self._on_pace)
+        self.menus.mechanisms.switched.connect(self._on_switched)
 
     def _connect_commands(self) -> list[Relay]:
         commands = self.commands
@@ -221,6 +232,7 @@ class MainWindow(QMainWindow):
         self.tool_bar.show_session(view)
         self.status.show_session(view)
         self.menus.show_pace(view.pace)
+        self.menus.mechanisms.show_mechanisms(view.mechanisms)
         self.page.show_session(view)
         self.action.show_session(view)
         self.plan.show_session(view)
@@ -237,11 +249,17 @@ class MainWindow(QMainWindow):
         self.action.show_remarks(step.interventions, step.events)
         self.stack.show_stack(step.stack)
         self.plan.show_plan(step.plan, live=step.live)
+        self.exemplars.show_exemplars(step.exemplars)
         self.observation.show_observation(step.observation)
         self.prompt.show_calls(step.calls)
         self.calls.show_calls(step.calls)
         self.runs.show_step(step)
+        self._mark_kept()
         self._refresh_actions()
+
+    def _mark_kept(self) -> None:
+        """Outline what the abstraction kept, while one looks at the observation of the page as it is now."""
+        self.page.show_kept(kept_boxes(self._step) if self.docks.is_in_front("Observation") else ())
 
     def _show_no_step(self) -> None:
         """Take away what belongs to a run that is not under way any more."""
@@ -270,6 +288,14 @@ class MainWindow(QMainWindow):
         self.docks.by_name["Next action"].show()
         self.docks.by_name["Next action"].raise_()
         self.action.show_row(row)
+
+    def _on_call_wanted(self, number: int) -> None:
+        self.docks.by_name["Prompt"].show()
+        self.docks.by_name["Prompt"].raise_()
+        self.prompt.show_call(number)
+
+    def _on_switched(self, name: str, on: bool) -> None:
+        self.commands.set_mechanism(name, on)
 
     def _on_plan_edited(self, subtasks: tuple[str, ...], current: int) -> None:
         self.commands.edit_plan(subtasks, current)

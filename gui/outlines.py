@@ -1,11 +1,11 @@
-"""Where the numbers of outlines go: in the view, beside their box, never over each other."""
+"""What is outlined in the page, and where the numbers go: beside their box, never over each other."""
 
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QRectF, QSizeF
 
-from core.debugger.snapshots import OutlineView
-from core.observation import Ref
+from core.debugger.snapshots import OutlineView, StepView
+from core.observation import Box, Ref
 
 _CELL = 48.0
 
@@ -45,6 +45,14 @@ def place(views: Sequence[OutlineView], room: QRectF, size: Callable[[str, bool]
                 taken.add(spot)
                 break
     return outlines
+
+
+def kept_boxes(step: StepView | None) -> tuple[Box, ...]:
+    """Return where the elements lie that the abstraction kept; none once the page is another one."""
+    if step is None or not step.live or step.action.outcome not in ("none", "thinking", "pending"):
+        return ()
+    kept = frozenset(step.observation.kept)
+    return tuple(one.box for one in step.action.elements if one.ref in kept and one.in_viewport)
 
 
 def _spots(box: QRectF, label: QSizeF, room: QRectF) -> list[QRectF]:

@@ -1,4 +1,4 @@
-"""What is drawn over the live page: numbered outlines, the one pointed at, and who has the page.
+"""What is drawn over the live page: numbered outlines, dots around what was kept, and who has the page.
 
 A transparent sibling above the view: the page's own DOM and picture are not
 touched, and the mouse goes through to whatever lies beneath.
@@ -26,6 +26,7 @@ class Overlay(QWidget):
         self._theme = theme
         self._views: tuple[OutlineView, ...] = ()
         self._outlines: list[Outline] = []
+        self._kept: tuple[Box, ...] = ()
         self._highlighted: Ref | None = None
         self._picked: Box | None = None
         self._picked_label = ""
@@ -42,6 +43,17 @@ class Overlay(QWidget):
         if view.outlines != self._views:
             self._views = view.outlines
             self._place()
+
+    @property
+    def kept(self) -> tuple[Box, ...]:
+        """The places of the elements that the abstraction kept, as they are drawn now."""
+        return self._kept
+
+    def show_kept(self, boxes: tuple[Box, ...]) -> None:
+        """Draw a thin dotted line around what the abstraction kept; an empty tuple takes it away."""
+        if boxes != self._kept:
+            self._kept = boxes
+            self.update()
 
     def highlight(self, ref: Ref | None) -> None:
         """Let the outline of that ref stand out; None for none."""
@@ -76,6 +88,7 @@ class Overlay(QWidget):
             return
         painter.setFont(self._theme.small_font())
         visible = QRectF(event.rect())
+        self._paint_kept(painter, visible)
         for outline in reversed(self._outlines):  # the chosen one last, on top
             reach = outline.box if outline.label is None else outline.box.united(outline.label)
             if reach.adjusted(-4, -4, 4, 4).intersects(visible):
@@ -83,6 +96,16 @@ class Overlay(QWidget):
         if self._picked is not None:
             self._paint_picked(painter, self._picked)
         painter.end()
+
+    def _paint_kept(self, painter: QPainter, visible: QRectF) -> None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for box in self._kept:
+            frame = QRectF(box.x, box.y, box.width, box.height).adjusted(-4.5, -4.5, 4.5, 4.5)
+            if frame.intersects(visible):
+                painter.setPen(QPen(QColor("white"), 1.4))  # so that the dots are seen on any ground
+                painter.drawRect(frame)
+                painter.setPen(QPen(QColor(_KEPT), 1.4, Qt.PenStyle.DotLine))
+                painter.drawRect(frame)
 
     def _paint_outline(self, painter: QPainter, outline: Outline) -> None:
         # The page is light or dark by its own design, so these colours do not follow the theme.
@@ -142,3 +165,4 @@ _ON_PERMISSIBLE = "#ffffff"
 _CHOSEN = "#f2a313"
 _ON_CHOSEN = "#241a02"
 _PICKED = "#8440d1"
+_KEPT = "#0b6b4a"

@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from core.debugger.snapshots import LivePageView, Picked, SessionView, StepView
-from core.observation import Ref
+from core.observation import Box, Ref
 from gui.enabling import can_hand_over
 from gui.key_guard import KeyGuard
 from gui.message_bar import MessageBar
@@ -118,6 +118,10 @@ class PageStack(QWidget):
             self.overlay.show_picked(picked)
             if picked.final and picked.ref is not None:
                 self.set_pointing(False)
+
+    def show_kept(self, boxes: tuple[Box, ...]) -> None:
+        """Outline what the abstraction kept; an empty tuple takes it away."""
+        self.overlay.show_kept(boxes)
 
     @Slot(object)
     def highlight(self, ref: Ref | None) -> None:

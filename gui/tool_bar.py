@@ -6,6 +6,8 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from core.debugger.snapshots import Catalogue, SessionView
 from gui.enabling import can_pause
+from gui.mechanisms_menu import KEY as MECHANISMS_KEY
+from gui.mechanisms_menu import tooltip_words, value_words
 from gui.remembered import OpenedTask
 from gui.theme import Theme
 from gui.widgets.picker_button import PickerButton
@@ -24,7 +26,14 @@ class ToolBar(QToolBar):
     """An `OpenedTask` of the recent ones."""
     search_wanted = Signal(str)
 
-    def __init__(self, theme: Theme, actions: dict[str, QAction], pace_menu: QMenu, parent: QWidget) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        actions: dict[str, QAction],
+        pace_menu: QMenu,
+        mechanisms_menu: QMenu,
+        parent: QWidget,
+    ) -> None:
         super().__init__("Tool bar", parent)
         self._theme = theme
         self._actions = actions
@@ -35,12 +44,15 @@ class ToolBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(20, 15))
-        self.task = PickerButton(theme, "Task", widest=248, parent=self)
+        self.task = PickerButton(theme, "Task", widest=212, parent=self)
         self.preset = PickerButton(theme, "Preset", widest=150, parent=self)
         self.llm = PickerButton(theme, "LLM", widest=190, parent=self)
-        for picker in (self.task, self.preset, self.llm):
+        self.mechanisms = PickerButton(theme, "Mechanisms", widest=160, icon="settings", parent=self)
+        self.mechanisms.setMenu(mechanisms_menu)
+        pickers = (self.preset, self.mechanisms, self.llm)
+        for picker in (self.task, *pickers):
             self.addWidget(picker)
-        for picker, key in ((self.preset, "Ctrl+Shift+P"), (self.llm, "Ctrl+Shift+M")):
+        for picker, key in zip(pickers, ("Ctrl+Shift+P", MECHANISMS_KEY, "Ctrl+Shift+M"), strict=True):
             QShortcut(QKeySequence(key), self, picker.showMenu)
         self.addSeparator()
         for name in ("previous", "run", "step", "phase", "stop"):
@@ -58,7 +70,7 @@ class ToolBar(QToolBar):
         self.search = SearchField(theme, "Search runs (Ctrl+K)", self)
         self.search.setToolTip("Find runs by instruction, thought, action or answer (Ctrl+K)")
         self.search.setMinimumWidth(120)
-        self.search.setMaximumWidth(210)
+        self.search.setMaximumWidth(186)
         self.addWidget(self.search)
         self._idle = QTimer(self)
         self._idle.setSingleShot(True)
@@ -108,6 +120,7 @@ class ToolBar(QToolBar):
         self.task.show_value(task, f"{view.instruction or 'Choose a task'} (Ctrl+N)")
         self._show_choice(self.preset, view.preset, [(p.name, p.title) for p in self._catalogue.presets])
         self._show_choice(self.llm, view.llm, [(one.name, one.title) for one in self._catalogue.llms])
+        self.mechanisms.show_value(value_words(view.mechanisms), tooltip_words(view.mechanisms))
         run = self._actions["run"]
         pausing = can_pause(view)
         run.setText("&Pause" if pausing else "&Run")

@@ -53,6 +53,7 @@ COMMANDS: tuple[Command, ...] = (
         "Shift+F10",
         "debug-step-back",
         "Show the recorded step before the one in view",
+        "Previous",
     ),
     Command(
         "next_recorded",

@@ -26,10 +26,10 @@ class Place:
 
 PLACES: tuple[Place, ...] = (
     Place("Runs & steps", "Alt+1", LEFT, "runs"),
-    Place("State", "Alt+2", RIGHT, "state", 118),
-    Place("Permissible actions", "Alt+3", RIGHT, "permissible", 168),
-    Place("Next action", "Alt+4", RIGHT, "action", 298),
-    Place("Policy stack", "Alt+5", RIGHT, "agent", 104),
+    Place("State", "Alt+2", RIGHT, "page", 206),
+    Place("Permissible actions", "Alt+3", RIGHT, "page"),
+    Place("Next action", "Alt+4", RIGHT, "action", 289),
+    Place("Policy stack", "Alt+5", RIGHT, "agent", 218),
     Place("Plan & remedies", "Alt+6", RIGHT, "agent"),
     Place("Exemplars", "Alt+7", RIGHT, "agent"),
     Place("Observation", "Alt+8", BOTTOM, "reading"),

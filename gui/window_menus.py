@@ -4,6 +4,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMainWindow, QMenu, QMenuBar
 
+from gui.mechanisms_menu import MechanismsMenu
 from gui.theme import Theme
 from gui.window_docks import PLACES, Docks
 
@@ -21,7 +22,7 @@ _RECORDED = ("previous", "next_recorded", "now")
 
 
 class Menus(QObject):
-    """File, Run, View and Help, and the pace menu that the tool bar shows too."""
+    """File, Run, View and Help; the tool bar shows the menus of pace and mechanisms too."""
 
     pace_chosen = Signal(float)
 
@@ -56,6 +57,8 @@ class Menus(QObject):
             ),
         )
         run.addMenu(self.pace)
+        self.mechanisms = MechanismsMenu(window)
+        run.addMenu(self.mechanisms)
         self._view = self._fill("&View", ("search_runs", "find", ""))
         self._fill_view()
         self._fill("&Help", ("keys", "welcome"))

@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QWidget
 
 from gui.panels.action_panel import ActionPanel
 from gui.panels.calls_panel import CallsPanel
+from gui.panels.exemplars_panel import ExemplarsPanel
 from gui.panels.log_panel import LogPanel
 from gui.panels.observation_panel import ObservationPanel
 from gui.panels.permissible_panel import PermissiblePanel
@@ -12,7 +13,6 @@ from gui.panels.prompt_panel import PromptPanel
 from gui.panels.runs_panel import RunsPanel
 from gui.panels.stack_panel import StackPanel
 from gui.panels.state_panel import StatePanel
-from gui.panels.words_panel import EXEMPLARS, WordsPanel
 from gui.theme import Theme
 
 
@@ -26,6 +26,7 @@ class Panels:
         self.action = ActionPanel(theme)
         self.stack = StackPanel(theme)
         self.plan = PlanPanel(theme)
+        self.exemplars = ExemplarsPanel(theme)
         self.observation = ObservationPanel(theme)
         self.prompt = PromptPanel(theme)
         self.calls = CallsPanel(theme)
@@ -37,7 +38,7 @@ class Panels:
             "Next action": self.action,
             "Policy stack": self.stack,
             "Plan & remedies": self.plan,
-            "Exemplars": WordsPanel(EXEMPLARS),
+            "Exemplars": self.exemplars,
             "Observation": self.observation,
             "Prompt": self.prompt,
             "Calls": self.calls,

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -20,12 +19,13 @@ from PySide6.QtWidgets import (
 
 from core.debugger.snapshots import ActionView, PersonQuestion, Picked, SessionView
 from core.permissible import PermissibleRow
+from gui.panels.action_buttons import ActionButtons
 from gui.panels.action_form import ActionForm, same_action
+from gui.panels.action_words import OUTCOMES, words_without_action
 from gui.theme import Theme
 from gui.widgets.fitted_text import FittedText
-from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.origin import OriginMark
-from gui.widgets.words import OrWords, set_flag, set_tone
+from gui.widgets.words import Note, OrWords, set_flag, set_tone
 
 _IDLE_MS = 400
 """Rest after a change before the session is told of it."""
@@ -157,7 +157,7 @@ class ActionPanel(QWidget):
     def show_remarks(self, interventions: tuple[str, ...], events: tuple[str, ...]) -> None:
         """Tell what a person did in this step, and what happened in the browser beside the action."""
         others = [event for event in events if event not in self._view.message]
-        _show_text(self.remarks, "\n".join([*(f"◆ {one}" for one in interventions), *others]))
+        self.remarks.show_text("\n".join([*(f"◆ {one}" for one in interventions), *others]))
 
     @Slot(bool)
     def show_pointing(self, on: bool) -> None:
@@ -198,7 +198,7 @@ class ActionPanel(QWidget):
         head.addStretch(1)
         head.addWidget(self.outcome)
         column.addLayout(head)
-        self.notice = self._label("remedy", content)
+        self.notice = Note("remedy", parent=content)
         column.addWidget(self.notice)
         self.thought = FittedText("Thought", lines=6, parent=content)
         font = theme.text_font()
@@ -215,16 +215,15 @@ class ActionPanel(QWidget):
         self.thought_edit.setAccessibleName("Thought")
         self.thought_edit.setTabChangesFocus(True)
         self.thought_edit.setFixedHeight(58)
-        self.proposed = self._label("dim", content)
+        self.proposed = Note("dim", parent=content)
         self.form = ActionForm(theme, content)
         self.form.changed.connect(self._on_changed)
         self.form.problem_shown.connect(self._reveal_problem)
-        self.taken = self._label("", content)
+        self.taken = Note("", parent=content)
         self.taken.setFont(theme.machine_font())
-        self.message = self._label("", content)
-        self.queue = self._label("dim", content)
-        self.remarks = self._label("dim", content)
-        self.remarks.hide()
+        self.message = Note("", parent=content)
+        self.queue = Note("dim", parent=content)
+        self.remarks = Note("dim", parent=content)
         for widget in (
             self.thought,
             self.thought_edit,
@@ -245,22 +244,10 @@ class ActionPanel(QWidget):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.or_words = OrWords(area, self)
-        self.buttons = QWidget(self)
-        row = FlowLayout(self.buttons)
-        row.setContentsMargins(10, 6, 10, 8)
-        self.accept_button = self._button(
-            row, theme, "Accept", "Take this action (Enter here, Ctrl+Enter anywhere)"
-        )
-        self.accept_button.setProperty("accent", True)
-        self.answer_button = self._button(row, theme, "Answer", "Answer in the LLM's place (Ctrl+Enter)")
-        self.answer_button.setProperty("person", True)
-        self.point_button = self._button(row, theme, "Point…", "Point at an element in the page (F7)")
-        self.point_button.setCheckable(True)
-        self.again_button = self._button(
-            row, theme, "Ask again", "Drop this and ask the LLM again (Ctrl+Shift+R)"
-        )
-        self.skip_button = self._button(row, theme, "Skip", "Leave this step without an action (Ctrl+J)")
-        self.skip_button.setProperty("flat", True)
+        self.buttons = ActionButtons(self)
+        self.accept_button, self.answer_button = self.buttons.accept, self.buttons.answer
+        self.point_button, self.again_button = self.buttons.point, self.buttons.again
+        self.skip_button = self.buttons.skip
         self.accept_button.clicked.connect(self.accept)
         self.answer_button.clicked.connect(self.accept)
         self.point_button.clicked.connect(self.pointing_requested)
@@ -271,24 +258,6 @@ class ActionPanel(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.or_words, 1)
         layout.addWidget(self.buttons)
-
-    def _label(self, tone: str, parent: QWidget) -> QLabel:
-        label = QLabel(parent)
-        label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        label.setMinimumWidth(60)
-        set_tone(label, tone)
-        return label
-
-    def _button(self, row: FlowLayout, theme: Theme, text: str, tooltip: str) -> QPushButton:
-        button = QPushButton(text, self.buttons)
-        button.setToolTip(tooltip)
-        button.setAccessibleName(text)
-        button.setAccessibleDescription(tooltip)
-        button.setAutoDefault(False)
-        row.addWidget(button)
-        return button
 
     def _refresh(self) -> None:
         focus = self.focusWidget()
@@ -302,7 +271,7 @@ class ActionPanel(QWidget):
         view, answering = self._view, self.answering
         thinking = view.outcome == "thinking" and not answering
         there = bool(view.action or view.thought or view.message or view.editable or thinking or answering)
-        self.or_words.say("" if there else _words_without_action(self._session))
+        self.or_words.say("" if there else words_without_action(self._session))
         if thinking:
             self.origin.show_origin("agent", "the agent is thinking")
         elif answering:
@@ -310,12 +279,12 @@ class ActionPanel(QWidget):
         else:
             person = view.origin == "person" or (view.editable and self.changed)
             self.origin.show_origin("person" if person else view.origin)
-        word, tone = _OUTCOMES[view.outcome]
+        word, tone = OUTCOMES[view.outcome]
         over = view.outcome in ("done", "failed", "skipped")
         self.outcome.setText(word if over and not answering else "")
         set_tone(self.outcome, tone)
-        _show_text(
-            self.notice, self._session.message if view.editable and self._session.mode == "waiting" else ""
+        self.notice.show_text(
+            self._session.message if view.editable and self._session.mode == "waiting" else ""
         )
         self.thought.show_text(f"“{view.thought}”" if view.thought and not answering else "")
         self.thought_edit.setVisible(answering)
@@ -323,18 +292,15 @@ class ActionPanel(QWidget):
         _follow_stream(self.streaming, view.streaming if thinking else "")
         self.form.setVisible(self.editable)
         set_flag(self.form, "next", self.editable)
-        _show_text(self.taken, view.action if view.action and not self.editable and not thinking else "")
+        self.taken.show_text(view.action if view.action and not self.editable and not thinking else "")
         before = view.proposed or (self._base if view.editable and self.changed and not answering else "")
-        _show_text(self.proposed, f"The agent had proposed: {before}" if before else "")
+        self.proposed.show_text(f"The agent had proposed: {before}" if before else "")
         waiting = "Waiting for the first words of the LLM. F5 twice cancels the call." if thinking else ""
-        _show_text(self.message, view.message or (waiting if not view.streaming else ""))
+        self.message.show_text(view.message or (waiting if not view.streaming else ""))
         set_tone(self.message, "bad" if view.outcome == "failed" else "dim")
-        _show_text(self.queue, "Then: " + "  ·  ".join(view.queue) if view.queue else "")
+        self.queue.show_text("Then: " + "  ·  ".join(view.queue) if view.queue else "")
         self.buttons.setVisible(self.editable)
-        self.accept_button.setVisible(not answering)
-        self.answer_button.setVisible(answering)
-        self.again_button.setVisible(not answering)
-        self.skip_button.setVisible(not answering)
+        self.buttons.show_answering(answering)
         self._enable_buttons()
         self.fact_changed.emit(
             "your answer" if answering else "asking the LLM…" if thinking else "" if over else word
@@ -342,11 +308,12 @@ class ActionPanel(QWidget):
 
     def _enable_buttons(self) -> None:
         ready = bool(self.form.text.strip()) and not self.form.problem
-        self.accept_button.setEnabled(ready and self.acceptable)
-        for button in (self.point_button, self.again_button, self.skip_button):
-            button.setEnabled(self.acceptable)
         needs_action = self._question is None or self._question.needs_action
-        self.answer_button.setEnabled(ready or (not needs_action and not self.form.text.strip()))
+        self.buttons.allow(
+            change=self.acceptable,
+            accept=ready and self.acceptable,
+            answer=ready or (not needs_action and not self.form.text.strip()),
+        )
 
     def _reveal_problem(self) -> None:
         # Its place is known once the layout has made room for it.
@@ -379,31 +346,6 @@ class ActionPanel(QWidget):
             self.answer_requested.emit(self.thought_edit.toPlainText().strip(), self.form.text.strip())
         else:
             self.form.line.setFocus()
-
-
-_OUTCOMES = {
-    "none": ("", "dim"),
-    "thinking": ("asking the LLM…", "dim"),
-    "pending": ("not done yet", "dim"),
-    "done": ("✓ done", "good"),
-    "failed": ("✗ failed", "bad"),
-    "skipped": ("skipped", "dim"),
-}
-
-
-def _words_without_action(session: SessionView) -> str:
-    if session.run is None and session.mode != "opening":
-        return (
-            "No task is open. Choose one with Ctrl+N; the agent's next action shows here before it happens."
-        )
-    if session.mode in ("ended", "failed"):
-        return "The run has ended. Click a step in Runs & steps to see its action."
-    return "No action yet. F10 asks for the next one and stops before it is taken."
-
-
-def _show_text(label: QLabel, text: str) -> None:
-    label.setText(text)
-    label.setVisible(bool(text))
 
 
 def _follow_stream(edit: QPlainTextEdit, text: str) -> None:

@@ -1,7 +1,7 @@
 """Plan & remedies: what the agent is about, what else it would try, and what was said of its steps."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from core.debugger.snapshots import PlanView, SessionView
 from gui.enabling import can_step
@@ -11,8 +11,8 @@ from gui.theme import Theme
 from gui.widgets.fitted_text import FittedText
 from gui.widgets.formats import count
 from gui.widgets.rows import Rows
-from gui.widgets.section import Section, scrolled
-from gui.widgets.words import OrWords, set_tone
+from gui.widgets.section import Section, indented, scrolled
+from gui.widgets.words import Note, OrWords
 
 NONE = (
     "No plan, remedies or judgements in this step. Switch Plan, Remedies or Judgement on in Mechanisms "
@@ -43,20 +43,21 @@ class PlanPanel(QWidget):
         self.editor.hide()
         self.editor.applied.connect(self._on_applied)
         self.editor.cancelled.connect(self._end_editing)
-        self.no_plan = _words(_NO_PLAN)
+        self.no_plan = Note("dim", _NO_PLAN)
         self.edit_button = QPushButton("Edit")
         self.edit_button.setToolTip("Edit the plan in its place (Ctrl+Shift+E)")
         self.edit_button.clicked.connect(self.edit)
-        self.remark = _words("")
+        self.remark = Note()
         self.plan = Section(theme, "Plan", self.remark, self.subtasks, self.no_plan, self.editor)
         self.plan.head.addWidget(self.edit_button)
         self.experience_text = FittedText("Learned of the trials before", lines=8)
-        self.experience_text.setContentsMargins(10, 0, 10, 0)
-        self.experience = Section(theme, "Learned of the trials before", self.experience_text)
+        self.experience = Section(theme, "Learned of the trials before", indented(self.experience_text))
         self.waiting = Rows(theme, "Remedies")
         self.waiting.chosen.connect(self._on_chosen)
         self.waiting.selected.connect(self._on_selected)
-        self.no_remedies = _words(_NO_REMEDIES)
+        self.no_remedies = Note("dim", _NO_REMEDIES)
+        for note in (self.no_plan, self.remark, self.no_remedies):
+            note.setContentsMargins(10, 1, 10, 3)
         self.fire_button = QPushButton("Try it")
         self.fire_button.setToolTip(
             "Go back to the step this remedy starts from, and try it (Ctrl+Shift+J, Enter in the list)"
@@ -185,11 +186,3 @@ def _plan_facts(view: PlanView) -> str:
 def _remedies_fact(view: PlanView) -> str:
     waiting = sum(1 for one in view.remedies if one.state == "waiting")
     return f"{waiting} waiting" if view.remedies else ""
-
-
-def _words(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setWordWrap(True)
-    label.setContentsMargins(10, 1, 10, 3)
-    set_tone(label, "dim")
-    return label

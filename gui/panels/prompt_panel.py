@@ -88,6 +88,16 @@ class PromptPanel(QWidget):
         self._gather()
         self._render()
 
+    def show_call(self, number: int) -> None:
+        """Go to the call of this number, with its messages unfolded; nothing where it is not of this step."""
+        for at, part in enumerate(self._parts):
+            if part.key == str(number):
+                texts = (one for one in self._parts if one.key.startswith(f"{number}.") and not one.folded)
+                self._flipped -= {one.key for one in texts}
+                self._render()
+                self.text.go_to_heading(at)
+                return
+
     def focus_search(self) -> None:
         self.finder.focus_search()
 

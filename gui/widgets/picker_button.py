@@ -14,14 +14,19 @@ from PySide6.QtWidgets import (
 
 from gui.theme import Theme
 
+_ICON = 14
+
 
 class PickerButton(QToolButton):
-    """The name of the choice in dim letters, the choice beside it, and an arrow."""
+    """The name of the choice in dim letters, or an icon for it; the choice beside it, and an arrow."""
 
-    def __init__(self, theme: Theme, name: str, *, widest: int, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, name: str, *, widest: int, icon: str = "", parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._name = name
+        self._icon = icon
         self._value = ""
         self._widest = widest
         self.setProperty("picker", True)
@@ -44,7 +49,7 @@ class PickerButton(QToolButton):
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
-        text = metrics.horizontalAdvance(self._name) + 7 + metrics.horizontalAdvance(self._value)
+        text = self._name_width() + 7 + metrics.horizontalAdvance(self._value)
         return QSize(min(self._widest, text + 38), metrics.height() + 12)
 
     def minimumSizeHint(self) -> QSize:
@@ -58,13 +63,20 @@ class PickerButton(QToolButton):
         painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
         self._paint_words(painter)
 
+    def _name_width(self) -> int:
+        return _ICON if self._icon else self.fontMetrics().horizontalAdvance(self._name)
+
     def _paint_words(self, painter: QPainter) -> None:
         metrics = self.fontMetrics()
         room = self.rect().adjusted(10, 0, -24, 0)
         middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-        painter.setPen(self._theme.colour("dim"))
-        painter.drawText(room, middle, self._name)
-        room.setLeft(room.left() + metrics.horizontalAdvance(self._name) + 7)
+        if self._icon:
+            place = QRect(room.left(), (self.height() - _ICON) // 2, _ICON, _ICON)
+            self._theme.icon(self._icon, tone="dim").paint(painter, place)
+        else:
+            painter.setPen(self._theme.colour("dim"))
+            painter.drawText(room, middle, self._name)
+        room.setLeft(room.left() + self._name_width() + 7)
         painter.setPen(self._theme.colour("text" if self.isEnabled() else "faint"))
         painter.drawText(
             room, middle, metrics.elidedText(self._value, Qt.TextElideMode.ElideMiddle, max(0, room.width()))

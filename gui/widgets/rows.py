@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPointF,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
@@ -20,7 +30,15 @@ from PySide6.QtGui import (
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QListView, QSizePolicy, QStyle, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QListView,
+    QScrollArea,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from gui.theme import Theme
 from gui.widgets.row_delegate import RIGHT, Index, RowDelegate
@@ -28,8 +46,11 @@ from gui.widgets.row_delegate import RIGHT, Index, RowDelegate
 ROW = Qt.ItemDataRole.UserRole
 _SIDE = 10
 _ICON = 18
-_LONGEST = 1200
-"""Characters of a row that are laid out; the tooltip has more."""
+_INDENT = 18
+_KNOWN = 2000
+"""Rows whose places are remembered."""
+_LONGEST = 6000
+"""Characters of a row that are laid out."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +69,9 @@ class Row:
     strong: bool = False
     quiet: bool = False
     """For what is over, or was not used."""
+    link: bool = False
+    """Whether it leads somewhere else, by a click or Enter."""
+    indent: int = 0
     machine: bool = False
     """Whether a machine wrote the text or will read it."""
     key: Any = None
@@ -96,6 +120,8 @@ class RowPainter(RowDelegate):
     def __init__(self, theme: Theme, view: QListView) -> None:
         super().__init__(theme, QSize(120, 24), view)
         self._view = view
+        self._known: dict[tuple[Row, int], tuple[QRect, QRect, QRect]] = {}
+        theme.changed.connect(self._forget)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         row: Row | None = index.data(ROW)
@@ -115,9 +141,9 @@ class RowPainter(RowDelegate):
             painter.drawRect(rect.adjusted(0, 0, -1, -1))
         text, word, detail = self._places(row, rect)
         if row.icon:
-            place = QRect(rect.left() + _SIDE, text.top() + (_line(self._font(row)) - 13) // 2, 13, 13)
+            place = QRect(text.left() - _ICON, text.top() + (_line(self._font(row)) - 13) // 2, 13, 13)
             self.theme.icon(row.icon, tone=row.tone).paint(painter, place)
-        painter.setPen(self.theme.colour("dim" if row.quiet else "text"))
+        painter.setPen(self.theme.colour("agent" if row.link else "dim" if row.quiet else "text"))
         _wrapped(self._font(row), row.text, text.width()).draw(painter, QPointF(text.topLeft()))
         painter.setFont(self.theme.small_font())
         painter.setPen(self.theme.colour(row.tone))
@@ -129,9 +155,26 @@ class RowPainter(RowDelegate):
         return self.theme.machine_font() if row.machine else self.theme.text_font(bold=row.strong)
 
     def _places(self, row: Row, rect: QRect) -> tuple[QRect, QRect, QRect]:
-        """Return where text, word and detail go."""
+        """Return where text, word and detail go.
+
+        Laid out once for a row and a width: lists ask for the height of every
+        row again and again.
+        """
+        known = self._known.get((row, rect.width()))
+        if known is None:
+            if len(self._known) > _KNOWN:
+                self._known.clear()
+            known = self._known[row, rect.width()] = self._lay_out(row, QRect(0, 0, rect.width(), 0))
+        text, word, detail = known
+        corner = rect.topLeft()
+        return text.translated(corner), word.translated(corner), detail.translated(corner)
+
+    def _forget(self) -> None:
+        self._known.clear()
+
+    def _lay_out(self, row: Row, rect: QRect) -> tuple[QRect, QRect, QRect]:
         font, small = self._font(row), QFontMetrics(self.theme.small_font())
-        left = rect.left() + _SIDE + (_ICON if row.icon else 0)
+        left = rect.left() + _SIDE + row.indent * _INDENT + (_ICON if row.icon else 0)
         right = rect.left() + rect.width() - _SIDE
         beside = small.horizontalAdvance(row.word) + 8 if row.word else 0
         top = rect.top() + 4
@@ -146,6 +189,8 @@ class Rows(QListView):
 
     chosen = Signal(object)
     """The key of the row, for Enter or a double click."""
+    pressed_on = Signal(object)
+    """The key of the row, for Enter or a click."""
     selected = Signal(object)
     """The key of the row that is current now, or None."""
 
@@ -163,6 +208,7 @@ class Rows(QListView):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.doubleClicked.connect(self._on_chosen)
+        self.clicked.connect(self._on_pressed)
         self.selectionModel().currentChanged.connect(self._on_current)
         theme.changed.connect(self.fit)
 
@@ -215,7 +261,10 @@ class Rows(QListView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
-            self._on_chosen(self.currentIndex())
+            index = QPersistentModelIndex(self.currentIndex())
+            self._on_pressed(self.currentIndex())
+            if index.isValid():
+                self._on_chosen(self.model().index(index.row(), 0))
         else:
             super().keyPressEvent(event)
 
@@ -224,9 +273,27 @@ class Rows(QListView):
         if row is not None:
             self.chosen.emit(row.key)
 
+    def _on_pressed(self, index: QModelIndex) -> None:
+        row = index.data(ROW)
+        if row is not None and row.key is not None:
+            self.pressed_on.emit(row.key)
+
     def _on_current(self, index: QModelIndex, previous: QModelIndex) -> None:
         row = index.data(ROW)
+        if self.hasFocus():
+            self._reveal(index)
         self.selected.emit(None if row is None else row.key)
+
+    def _reveal(self, index: QModelIndex) -> None:
+        """Scroll the panel so that the row is in view."""
+        area: QWidget | None = self.parentWidget()
+        while area is not None and not isinstance(area, QScrollArea):
+            area = area.parentWidget()
+        inside = area.widget() if isinstance(area, QScrollArea) else None
+        if isinstance(area, QScrollArea) and inside is not None:
+            rect = self.visualRect(index)
+            middle = self.viewport().mapTo(inside, rect.center())
+            area.ensureVisible(middle.x(), middle.y(), 0, rect.height() // 2 + 6)
 
 
 def _line(font: QFont) -> int:
@@ -241,7 +308,8 @@ def _room(font: QFont, text: str, place: QRect) -> QRect:
 
 def _wrapped(font: QFont, text: str, width: int) -> QTextLayout:
     """Lay `text` out in lines of at most this width, broken within a word only where it is too long."""
-    layout = QTextLayout(text[:_LONGEST].replace("\n", "\u2028"), font)
+    shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    layout = QTextLayout(shown.replace("\n", "\u2028"), font)
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     layout.setTextOption(option)

@@ -35,15 +35,24 @@ class Section(QWidget):
         self.fact.setText(text)
 
 
-def scrolled(name: str, *contents: QWidget) -> QScrollArea:
-    """Return an area that scrolls these under each other, never sideways."""
+def indented(content: QWidget) -> QWidget:
+    """Return a widget that holds this one in line with headings and rows."""
+    around = QWidget()
+    column = QVBoxLayout(around)
+    column.setContentsMargins(10, 0, 10, 0)
+    column.addWidget(content)
+    return around
+
+
+def scrolled(name: str, *contents: QWidget, tall: QWidget | None = None) -> QScrollArea:
+    """Return an area that scrolls these under each other, never sideways; `tall` takes the room left over."""
     inside = QWidget()
     column = QVBoxLayout(inside)
     column.setContentsMargins(0, 0, 0, 6)
     column.setSpacing(0)
     for content in contents:
-        column.addWidget(content)
-    column.addStretch(1)
+        column.addWidget(content, 1 if content is tall else 0)
+    column.addStretch(0 if tall else 1)
     area = QScrollArea()
     area.setWidgetResizable(True)
     area.setWidget(inside)

@@ -59,6 +59,7 @@ class TextView(QPlainTextEdit):
         self._needle = ""
         self._starts: list[int] = []
         self._current = -1
+        self._wanted: int | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._fill)
@@ -131,6 +132,23 @@ class TextView(QPlainTextEdit):
         if self._starts:
             self._go_to((self._current + offset) % len(self._starts))
 
+    def go_to_heading(self, heading: int) -> None:
+        """Scroll so that this heading is on top, once it is put in."""
+        self._wanted = heading
+        self._reach_heading()
+
+    def _reach_heading(self) -> None:
+        if self._wanted is None or not self.complete:
+            return
+        block = self.document().begin()
+        while block.isValid():
+            if block.userState() == self._wanted:
+                self.setTextCursor(QTextCursor(block))
+                self.verticalScrollBar().setValue(block.firstLineNumber())
+                break
+            block = block.next()
+        self._wanted = None
+
     def _render(self) -> None:
         self._timer.stop()
         document = QTextDocument(self)
@@ -180,6 +198,7 @@ class TextView(QPlainTextEdit):
             self._go_to(self._current)
         else:
             self._mark_found()
+        self._reach_heading()
         self.filled.emit()
 
     def _insert_heading(self, cursor: QTextCursor, text: str, heading: int) -> None:

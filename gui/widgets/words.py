@@ -57,6 +57,25 @@ class Words(QLabel):
         set_tone(self, tone)
 
 
+class Note(QLabel):
+    """A paragraph among others that can be copied; hidden where it has nothing to say."""
+
+    def __init__(self, tone: str = "dim", text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.setMinimumWidth(60)
+        set_tone(self, tone)
+        self.setText(text)
+        if not text:
+            self.hide()
+
+    def show_text(self, text: str) -> None:
+        self.setText(text)
+        self.setVisible(bool(text))
+
+
 class OrWords(QStackedWidget):
     """Shows its content, or in its place words that say why there is none."""
 

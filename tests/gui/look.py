@@ -15,11 +15,16 @@ from PySide6.QtWidgets import QApplication, QWidget
 from core.debugger.commands import TaskDeskAnswer
 from core.debugger.snapshots import (
     ActionView,
+    DiagramEdge,
+    DiagramState,
+    ExemplarsView,
     ObservationView,
     PersonQuestion,
     Picked,
+    PlanView,
     RunsView,
     SessionView,
+    StackView,
     StateView,
     StepView,
     SubtaskView,
@@ -29,6 +34,7 @@ from core.observation import Box
 from gui.main_window import MainWindow
 from gui.settings_dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
 from gui.task_chooser import TaskChooser
+from gui.window_docks import LEFT
 from tests.gui import samples
 from tests.gui.stand_ins import AskedSession, DrawnPage
 
@@ -335,6 +341,145 @@ def plan_long(studio: Studio) -> QWidget:
     return dock
 
 
+def _state(studio: Studio, view: StateView, width: int, height: int) -> QWidget:
+    dock = _large(studio, "State", width, height)
+    studio.session.step_changed.send(samples.STEP.model_copy(update={"state": view}))
+    return dock
+
+
+def state(studio: Studio) -> QWidget:
+    return _state(studio, samples.SPACE, 320, 1100)
+
+
+def state_large(studio: Studio) -> QWidget:
+    shown = _state(studio, samples.SPACE, 900, 900)
+    studio.settle()
+    return shown
+
+
+def state_docked(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    studio.session.step_changed.send(samples.STEP.model_copy(update={"state": samples.SPACE}))
+
+
+def state_long(studio: Studio) -> QWidget:
+    states = tuple(
+        DiagramState(name=f"s{at}", title=f"Page of the kind {at}", visits=at % 3, current=at == 7)
+        for at in range(14)
+    )
+    edges = tuple(
+        DiagramEdge(
+            source=f"s{at}",
+            target=f"s{(at * step + step) % 14}",
+            actions=(f"go_to_page_{at}", "again", "more"),
+            taken=at % 3,
+        )
+        for at in range(14)
+        for step in (1, 3)
+    )
+    view = samples.SPACE.model_copy(
+        update={
+            "states": states,
+            "edges": edges,
+            "buffer": samples.SPACE.buffer * 8,
+            "instruction": "Do this, then that. " * 80,
+            "transitions": 13,
+        }
+    )
+    return _state(studio, view, 420, 1000)
+
+
+def stack(studio: Studio) -> QWidget:
+    return _large(studio, "Policy stack", 330, 420)
+
+
+def stack_opened(studio: Studio) -> QWidget:
+    shown = _large(studio, "Policy stack", 330, 560)
+    studio.window.stack.frames.pressed_on.emit(("frame", 4))
+    return shown
+
+
+def stack_long(studio: Studio) -> QWidget:
+    shown = _large(studio, "Policy stack", 330, 860)
+    frame = samples.STACK.frames[0]
+    frames = tuple(
+        frame.model_copy(
+            update={
+                "number": number,
+                "current": number == 9,
+                "argument": "a long argument " * number,
+                "history": tuple(f"{at}. click [{at}]: what came of it in words" for at in range(60)),
+                "instruction": "Do this, then that. " * 200,
+            }
+        )
+        for number in range(9, 0, -1)
+    )
+    stack = samples.STACK.model_copy(update={"frames": frames, "finished": frames * 3})
+    studio.session.step_changed.send(samples.STEP.model_copy(update={"stack": stack}))
+    studio.settle()
+    studio.window.stack.frames.pressed_on.emit(("frame", 8))
+    return shown
+
+
+def exemplars(studio: Studio) -> QWidget:
+    return _large(studio, "Exemplars", 330, 560)
+
+
+def exemplar_read(studio: Studio) -> QWidget:
+    shown = _large(studio, "Exemplars", 330, 420)
+    studio.window.exemplars.used.pressed_on.emit("shop-lamp-01")
+    return shown
+
+
+def exemplars_indexed(studio: Studio) -> None:
+    studio.review()
+    studio.window.docks.by_name["Exemplars"].raise_()
+    view = samples.EXEMPLARS.model_copy(update={"rows": (), "family": "", "votes": (), "why": ""})
+    studio.session.step_changed.send(
+        samples.STEP.model_copy(
+            update={"exemplars": view.model_copy(update={"progress": "embedding 40 of 200"})}
+        )
+    )
+
+
+def abstracted(studio: Studio) -> None:
+    studio.review()
+    studio.session.step_changed.send(samples.STEP.model_copy(update={"observation": samples.ABSTRACTED}))
+
+
+def parser(studio: Studio) -> None:
+    abstracted(studio)
+    studio.settle()
+    studio.window.observation.parser.click()
+
+
+def mechanisms(studio: Studio) -> QWidget:
+    studio.review()
+    studio.settle()
+    menu = studio.window.menus.mechanisms
+    menu.popup(studio.window.mapToGlobal(studio.window.tool_bar.mechanisms.geometry().bottomLeft()))
+    return menu
+
+
+def switched_off(studio: Studio) -> None:
+    """Every panel of a mechanism that is off, beside each other as far as there is room."""
+    studio.review()
+    off = "{} is switched off. Switch it on in Mechanisms (Ctrl+Shift+H); it takes hold at the next step."
+    studio.session.step_changed.send(
+        samples.STEP.model_copy(
+            update={
+                "state": StateView(message=off.format("The state space")),
+                "stack": StackView(message=off.format("The policy stack")),
+                "plan": PlanView(message=off.format("The plan")),
+                "exemplars": ExemplarsView(message=off.format("The memory")),
+            }
+        )
+    )
+    for name in ("Plan & remedies", "Exemplars"):
+        studio.window.addDockWidget(LEFT, studio.window.dock(name))
+
+
 STAGES: dict[str, Callable[[Studio], QWidget | None]] = {
     stage.__name__: stage
     for stage in (
@@ -362,6 +507,20 @@ STAGES: dict[str, Callable[[Studio], QWidget | None]] = {
         plan_docked,
         plan_edited,
         plan_long,
+        state,
+        state_large,
+        state_docked,
+        state_long,
+        stack,
+        stack_opened,
+        stack_long,
+        exemplars,
+        exemplar_read,
+        exemplars_indexed,
+        abstracted,
+        parser,
+        mechanisms,
+        switched_off,
     )
 }
 

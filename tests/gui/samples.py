@@ -10,11 +10,18 @@ from core.debugger.snapshots import (
     ActionView,
     CallView,
     Catalogue,
+    DiagramEdge,
+    DiagramState,
+    ExemplarRow,
+    ExemplarsView,
+    FitView,
+    FrameView,
     GradeView,
     JudgementView,
     LivePageView,
     LLMChoice,
     LogLine,
+    MechanismView,
     MessageView,
     ObservationView,
     OutlineView,
@@ -25,6 +32,8 @@ from core.debugger.snapshots import (
     RunsView,
     ScreenshotView,
     SessionView,
+    SetAsideView,
+    StackView,
     StateView,
     StepView,
     SubtaskView,
@@ -165,6 +174,19 @@ FILES_CATALOGUE = CATALOGUE.model_copy(
     }
 )
 
+MECHANISMS = (
+    MechanismView(
+        name="states", title="States", on=True, by_preset=True, description="Limit what may be done by state."
+    ),
+    MechanismView(name="policies", title="Policies", description="Call policies on a stack."),
+    MechanismView(name="plan", title="Plan", on=True, by_preset=True, description="Make and revise a plan."),
+    MechanismView(
+        name="remedies", title="Remedies", by_preset=True, description="Prepare alternatives before acting."
+    ),
+    MechanismView(name="judgement", title="Judgement", on=True, by_preset=True),
+    MechanismView(name="abstraction", title="Abstraction", on=True),
+    MechanismView(name="memory", title="Memory", on=True, by_preset=True),
+)
 SESSION = SessionView(
     mode="waiting",
     run=18,
@@ -180,6 +202,7 @@ SESSION = SessionView(
     cost=0.02,
     beside_llm_ms=84,
     judged=True,
+    mechanisms=MECHANISMS,
 )
 
 
@@ -266,6 +289,15 @@ OBSERVATION = ObservationView(
     html="<!doctype html>\n<html><body>\n" + "<p>Minton ceramic table lamp</p>\n" * 40 + "</body></html>",
     reused=True,
 )
+ABSTRACTED = OBSERVATION.model_copy(
+    update={
+        "abstraction": "ranking the elements by the words of task and subtask; at most 9 are kept",
+        "problem": "The parser that the LLM wrote ended with an error (line 3: NameError: name 'price' is not "
+        "defined); the elements were ranked instead.",
+        "code": "from bs4 import BeautifulSoup\n\nprint(BeautifulSoup(html).find(price))\n",
+        "kept": (6, 7),
+    }
+)
 CALLS = (
     CallView(
         number=3,
@@ -299,6 +331,143 @@ ACTION = ActionView(
     form=PERMISSIBLE.actions,
     elements=ELEMENTS,
     queue=("click [7]",),
+)
+SPACE = StateView(
+    space="shop",
+    state="item",
+    why='URL has "/item" and there is a button "Buy now"',
+    also=("results",),
+    url=OBSERVATION.url,
+    title=OBSERVATION.title,
+    instruction="You look at one item. Compare it with what is wanted: kind, features, options, price. "
+    "Buy it only where all of them fit; else go back and say why it does not fit.",
+    file="/home/someone/.local/share/backstep/state_spaces/shop.toml",
+    states=(
+        DiagramState(name="search", title="Search", visits=2),
+        DiagramState(name="results", title="Results", visits=3),
+        DiagramState(name="item", title="Item", visits=2, current=True),
+        DiagramState(name="details", title="Details"),
+        DiagramState(name="bought", title="Bought", stops=True),
+    ),
+    edges=(
+        DiagramEdge(source="search", target="results", actions=("search",), taken=2),
+        DiagramEdge(source="results", target="item", actions=("select_item",), taken=2, last=True),
+        DiagramEdge(source="results", target="results", actions=("next_page", "previous_page"), taken=1),
+        DiagramEdge(source="results", target="search", actions=("back_to_search",), taken=1),
+        DiagramEdge(source="item", target="results", actions=("previous",), taken=1),
+        DiagramEdge(source="item", target="details", actions=("description", "features", "reviews")),
+        DiagramEdge(source="details", target="item", actions=("previous",)),
+        DiagramEdge(source="item", target="bought", actions=("buy_now",)),
+        DiagramEdge(source="item", target="search", actions=("back_to_search",)),
+    ),
+    fits=(
+        FitView(state="search", fits=False, missed='no searchbox "Search"'),
+        FitView(state="results", fits=True, matched=("a list of items",)),
+        FitView(state="item", fits=True, matched=('URL has "/item"', 'a button "Buy now"')),
+        FitView(state="bought", fits=False, matched=("a price",), missed='no heading "Thank you"'),
+    ),
+    buffer=(
+        SetAsideView(
+            candidate="B07-LAMP-BLUE",
+            title="Minton ceramic table lamp, blue",
+            reason="The colour does not match.",
+            step=3,
+        ),
+        SetAsideView(
+            candidate="B11-LAMP-OAK", title="Oak floor lamp", reason="Too high.", step=2, chosen=True
+        ),
+    ),
+    remembered=(("keywords", "green table lamp"), ("max_price", "60")),
+    transitions=7,
+    transitions_limit=15,
+    choose_at=13,
+)
+STACK = StackView(
+    frames=(
+        FrameView(
+            policy="verify_item",
+            argument="green lamp, at most 60 dollars",
+            steps=2,
+            current=True,
+            number=4,
+            began=4,
+            history=("4. click [6]: green was chosen", "5. click [6]: not done yet"),
+            notes=("The lamp is 20 inches high.",),
+            instruction="Look at one item and say whether it is what is wanted.\n\n"
+            "Come back with yes, or with what does not fit.",
+            calls=(3,),
+            file="/home/someone/.local/share/backstep/policies/shop/verify_item.md",
+        ),
+        FrameView(
+            policy="shop_agent",
+            argument="Buy a green table lamp, 20 inches high, for at most 60 dollars, and have it wrapped "
+            "as a present with a note that says happy birthday",
+            steps=3,
+            number=1,
+            state="waiting",
+            began=1,
+            file="/home/someone/.local/share/backstep/policies/shop/shop_agent.md",
+        ),
+    ),
+    finished=(
+        FrameView(policy="choose_colour", argument="red", steps=1, number=3, state="left", began=3),
+        FrameView(
+            policy="verify_item",
+            argument="blue lamp",
+            steps=1,
+            number=2,
+            state="lacked",
+            began=3,
+            result="There is no way to see the height of the lamp.",
+        ),
+        FrameView(
+            policy="find_item", argument="lamp", steps=2, number=5, state="returned", began=1, result="B09"
+        ),
+    ),
+    depth_limit=5,
+    calls=5,
+    calls_limit=40,
+)
+EXEMPLARS = ExemplarsView(
+    query='Buy a green table lamp, 20 inches high, for at most 60 dollars.\n[1] link "Back to search"',
+    embedding="hashed words and character n-grams",
+    family="shop-lamp",
+    votes=(("shop-lamp", 2), ("shop-cushion", 1)),
+    threshold=0.7,
+    rows=(
+        ExemplarRow(
+            id="shop-lamp-01",
+            family="shop-lamp",
+            task="buy a blue desk lamp under $40",
+            distance=0.31,
+            voted=True,
+            used=True,
+            trajectory="TASK: buy a blue desk lamp under $40\n\n"
+            + "\n\n".join(
+                f'OBSERVATION {at}:\n[1] searchbox "Search"\n[2] button "Go"\n\nACTION {at}: click [{at}]'
+                for at in range(1, 6)
+            ),
+        ),
+        ExemplarRow(
+            id="shop-lamp-02",
+            family="shop-lamp",
+            task="find a floor lamp of oak, 60 inches",
+            distance=0.42,
+            voted=True,
+            used=True,
+            trajectory="TASK: find a floor lamp",
+        ),
+        ExemplarRow(
+            id="shop-cushion-01",
+            family="shop-cushion",
+            task="green cushion cover, 18 inch",
+            distance=0.45,
+            voted=True,
+        ),
+        ExemplarRow(id="air-07", family="airline", task="change a flight to the day after", distance=0.94),
+    ),
+    why="The three nearest voted two to one for shop-lamp; all of that family are in the prompt.",
+    recalled_at=1,
 )
 PLAN = PlanView(
     subtasks=(
@@ -382,7 +551,9 @@ STEP = StepView(
     ),
     permissible=PermissibleView(rows=PERMISSIBLE.rows(), left_out=12, chosen="click [6]", chosen_ref=6),
     action=ACTION,
+    stack=STACK,
     plan=PLAN,
+    exemplars=EXEMPLARS,
     observation=OBSERVATION,
     calls=CALLS,
 )

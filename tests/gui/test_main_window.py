@@ -411,6 +411,8 @@ def test_nothing_is_clipped_at_the_first_size(window: MainWindow, session, qtbot
         button = tool_bar.widgetForAction(window.actions_by_name[name])
         assert button.isVisible()
         assert button.width() >= button.sizeHint().width()
+    for picker in (tool_bar.task, tool_bar.preset, tool_bar.mechanisms, tool_bar.llm):
+        qtbot.waitUntil(lambda picker=picker: picker.width() >= picker.sizeHint().width())
     assert tool_bar.search.isVisible()
     form = window.action.form
     for label in form.findChildren(QLabel):
@@ -424,3 +426,65 @@ def test_panels_are_real_widgets_with_names_for_screen_readers(window: MainWindo
         dock = window.dock(place.name)
         assert dock.accessibleName() == place.name
         assert isinstance(dock.widget(), QWidget)
+
+
+def test_a_frames_prompt_comes_to_the_front_at_its_call(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.stack.call_wanted.emit(3)
+    qtbot.waitUntil(lambda: window.docks.is_in_front("Prompt"))
+    qtbot.waitUntil(lambda: "Call 3" in window.prompt.text.textCursor().block().text())
+
+
+def test_a_remedy_is_fired_by_its_key(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    qtbot.keyClick(window, Qt.Key.Key_J, CTRL | SHIFT)
+    assert session.asked == [("fire_remedy", 4)]
+    show(qtbot, window, session, mode="acting")
+    assert not window.actions_by_name["fire_remedy"].isEnabled()
+
+
+def test_the_plan_is_edited_by_keys_from_anywhere(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    qtbot.keyClick(window, Qt.Key.Key_E, CTRL | SHIFT)
+    editor = window.plan.editor
+    qtbot.waitUntil(editor.list.hasFocus)
+    qtbot.keyClick(editor.list, Qt.Key.Key_Delete)
+    qtbot.keyClick(editor.list, Qt.Key.Key_Return, CTRL)
+    texts = tuple(subtask.text for at, subtask in enumerate(samples.PLAN.subtasks) if at != 2)
+    assert session.asked == [("edit_plan", texts, 2)]
+
+
+def test_escape_in_the_plan_ends_editing_and_nothing_else(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    qtbot.keyClick(window, Qt.Key.Key_E, CTRL | SHIFT)
+    qtbot.waitUntil(window.plan.editor.list.hasFocus)
+    qtbot.keyClick(window.plan.editor.list, Qt.Key.Key_Escape)
+    assert not window.plan.editing
+    assert session.asked == []
+
+
+def test_what_was_kept_is_outlined_while_the_observation_is_in_front(
+    window: MainWindow, session, qtbot: QtBot
+):
+    review(qtbot, window, session)
+    overlay = window.page.overlay
+    assert overlay.kept == ()
+    session.step_changed.send(samples.STEP.model_copy(update={"observation": samples.ABSTRACTED}))
+    boxes = tuple(element.box for element in samples.ELEMENTS if element.ref in (6, 7))
+    qtbot.waitUntil(lambda: overlay.kept == boxes)
+    window.dock("Prompt").raise_()
+    qtbot.waitUntil(lambda: overlay.kept == ())
+    window.dock("Observation").raise_()
+    qtbot.waitUntil(lambda: overlay.kept == boxes)
+    session.step_changed.send(samples.recorded_step().model_copy(update={"observation": samples.ABSTRACTED}))
+    qtbot.waitUntil(lambda: overlay.kept == ())
+
+
+def test_mechanisms_are_switched_from_tool_bar_and_run_menu(window: MainWindow, session, qtbot: QtBot):
+    show(qtbot, window, session)
+    assert window.tool_bar.mechanisms.value == "5 of 7 ◆2"
+    menu = window.tool_bar.mechanisms.menu()
+    run = next(action for action in window.menuBar().actions() if action.text() == "&Run").menu()
+    assert menu.menuAction() in run.actions()
+    next(action for action in menu.actions() if action.text().startswith("Memory")).trigger()
+    assert session.asked == [("set_mechanism", "memory", False)]

@@ -5,14 +5,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import FrameView, ObservationView, PersonQuestion, StackView, StateView
+from core.debugger.snapshots import ObservationView, PersonQuestion
 from core.llm.protocol import Message
 from gui.panels.calls_panel import CallsPanel
 from gui.panels.observation_panel import ObservationPanel
 from gui.panels.prompt_panel import PromptPanel
-from gui.panels.stack_panel import StackPanel
-from gui.panels.state_panel import StatePanel
-from gui.panels.words_panel import EXEMPLARS, WordsPanel
 from tests.gui import samples
 
 
@@ -32,64 +29,6 @@ def make(qtbot: QtBot, theme):
 def says(panel) -> str:
     box = panel.or_words
     return box.words.text() if box.currentWidget() is box.words else ""
-
-
-# State
-
-
-def test_without_a_state_the_panel_says_how_to_get_one(make):
-    assert "F10" in says(make(StatePanel))
-
-
-def test_a_state_shows_with_its_reason_and_its_rivals(make):
-    panel = make(StatePanel)
-    panel.show_state(samples.STEP.state)
-    assert says(panel) == ""
-    assert panel.state.text() == "form"
-    assert "there is a button" in panel.why.text()
-    assert "results" in panel.also.text()
-
-
-def test_a_message_stands_in_place_of_the_state(make):
-    panel = make(StatePanel)
-    panel.show_state(StateView(message="This step ended before its state was recognised."))
-    assert says(panel).startswith("This step ended")
-
-
-# Policy stack
-
-
-def test_an_empty_stack_says_who_uses_one(make):
-    assert "No policy is on the stack" in says(make(StackPanel))
-
-
-def test_frames_show_the_acting_one_first(make, qtbot: QtBot):
-    panel = make(StackPanel)
-    frames = (
-        FrameView(policy="verify_item", argument="green lamp", steps=3, current=True),
-        FrameView(policy="shop_agent", argument="buy " + "a very long argument " * 30, steps=1),
-    )
-    with qtbot.waitSignal(panel.fact_changed) as told:
-        panel.show_stack(StackView(frames=frames))
-    assert told.args == ["depth 2"]
-    inside = panel._area.widget()
-    assert [
-        child.accessibleName().split()[0] for child in inside.children() if hasattr(child, "accessibleName")
-    ] == [
-        "verify_item",
-        "shop_agent",
-    ]
-    panel.show_stack(StackView())
-    assert says(panel)
-
-
-# What is still to come
-
-
-@pytest.mark.parametrize("text", [EXEMPLARS])
-def test_a_panel_without_content_says_what_will_appear(make, text):
-    panel = make(WordsPanel, text)
-    assert "will appear here" in panel.words.text()
 
 
 # Observation
@@ -121,6 +60,32 @@ def test_an_observation_not_yet_abstracted_says_so(make):
     panel = make(ObservationPanel)
     panel.show_observation(ObservationView(url="http://x", raw="[1] link", raw_elements=1, raw_tokens=3))
     assert panel.clean_fact.text() == "clean · not made yet"
+
+
+def test_it_tells_how_the_clean_one_was_made_and_why_not_otherwise(make):
+    panel = make(ObservationPanel)
+    panel.show_observation(samples.OBSERVATION)
+    assert not panel.made.isVisible()
+    assert not panel.problem.isVisible()
+    panel.show_observation(samples.ABSTRACTED)
+    assert panel.made.text().startswith("Made by ranking the elements")
+    assert "line 3: NameError" in panel.problem.text()
+    assert "dotted in the page" in panel.made.text()
+
+
+def test_the_parsers_code_shows_only_where_the_llm_wrote_one(make, qtbot: QtBot):
+    panel = make(ObservationPanel)
+    panel.show_observation(samples.OBSERVATION)
+    assert not panel.parser.isVisible()
+    panel.show_observation(samples.ABSTRACTED)
+    panel.parser.click()
+    assert panel.code.isVisible()
+    assert panel.code.source == samples.ABSTRACTED.code
+    panel.finder.field.setText("BeautifulSoup")
+    qtbot.waitUntil(lambda: panel.finder.counted.text() == "2 found")
+    panel.show_observation(samples.OBSERVATION)
+    assert panel.raw.isVisible()
+    assert not panel.code.isVisible()
 
 
 def test_searching_looks_through_both_sides(make, qtbot: QtBot):
@@ -188,6 +153,25 @@ def test_copying_takes_what_is_folded_too(make):
     panel.show_calls(samples.CALLS)
     panel.copy_button.click()
     assert '"parameters"' in QApplication.clipboard().text()
+
+
+def test_a_call_is_gone_to_with_its_messages_unfolded(make, qtbot: QtBot):
+    panel = make(PromptPanel)
+    long = samples.CALLS[0].model_copy(update={"reply": "word " * 400})
+    panel.show_calls(tuple(long.model_copy(update={"number": number}) for number in (3, 4, 5)))
+    panel.fold_button.click()
+    panel.show_call(4)
+    qtbot.waitUntil(
+        lambda: (
+            panel.text.textCursor().block().text().strip().startswith("▾ Call 4")
+            or "Call 4" in panel.text.textCursor().block().text()
+        )
+    )
+    after = panel.text.toPlainText().partition("Call 4")[2].partition("Call 5")[0]
+    assert "OBJECTIVE" in after
+    assert "OBJECTIVE" not in panel.text.toPlainText().partition("Call 5")[2]
+    panel.show_call(77)
+    assert "Call 4" in panel.text.textCursor().block().text()
 
 
 def test_the_error_of_a_failed_call_is_part_of_the_prompt(make):

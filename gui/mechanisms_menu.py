@@ -1,0 +1,113 @@
+"""The switches of the agent's mechanisms: what is on, what the preset says, and what was switched otherwise."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QMenu, QWidget
+
+from core.debugger.snapshots import MechanismView
+from gui.widgets.formats import count
+
+KEY = "Ctrl+Shift+H"
+_NONE = "No mechanisms to switch yet: open a task (Ctrl+N)"
+
+
+class MechanismsMenu(QMenu):
+    """A check box for each mechanism; the menu stays open, so that several can be switched in turn."""
+
+    switched = Signal(str, bool)
+    """Name and whether it is wanted; what shows is what the session says of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("&Mechanisms", parent)
+        self._views: tuple[MechanismView, ...] = ()
+        self._actions: dict[str, QAction] = {}
+        self.setToolTipsVisible(True)
+        self.as_preset = QAction("As the &preset has them", self)
+        self.as_preset.setToolTip("Switch all back to what the preset says")
+        self.as_preset.triggered.connect(self._on_as_preset)
+        self._fill()
+
+    def show_mechanisms(self, views: tuple[MechanismView, ...]) -> None:
+        """Show these, checked where they are on."""
+        if [one.name for one in views] != list(self._actions):
+            self._views = views
+            self._fill()
+        self._views = views
+        for view in views:
+            action = self._actions[view.name]
+            action.setChecked(view.on)
+            action.setText(f"{view.title.replace('&', '&&')}\t{state_words(view)}")
+            tips = (view.description, f"The preset has it {_on_or_off(view.by_preset)}.")
+            action.setToolTip(" ".join(tip for tip in tips if tip))
+        self.as_preset.setEnabled(bool(changed(views)))
+
+    def _fill(self) -> None:
+        for action in self.actions():
+            self.removeAction(action)
+            if action is not self.as_preset:
+                action.deleteLater()
+        self._actions = {}
+        if not self._views:
+            self.addAction(_NONE).setEnabled(False)
+            return
+        self.addAction("Mechanisms, from the next step on").setEnabled(False)
+        for view in self._views:
+            action = QAction(view.title, self, checkable=True)
+            action.triggered.connect(lambda on, name=view.name: self.switched.emit(name, on))
+            self.addAction(action)
+            self._actions[view.name] = action
+        self.addSeparator()
+        self.addAction(self.as_preset)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        action = self.actionAt(event.position().toPoint())
+        if action is not None and action.isCheckable() and action.isEnabled():
+            action.trigger()
+        else:
+            super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        action = self.activeAction()
+        keys = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if event.key() in keys and action is not None and action.isCheckable() and action.isEnabled():
+            action.trigger()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_as_preset(self) -> None:
+        for view in changed(self._views):
+            self.switched.emit(view.name, view.by_preset)
+
+
+def changed(views: tuple[MechanismView, ...]) -> tuple[MechanismView, ...]:
+    """Return those that were switched otherwise than the preset has them."""
+    return tuple(view for view in views if view.on != view.by_preset)
+
+
+def state_words(view: MechanismView) -> str:
+    """Return such as ``on, by the preset`` or ``off, by you; preset: on``."""
+    if view.on == view.by_preset:
+        return f"{_on_or_off(view.on)}, by the preset"
+    return f"{_on_or_off(view.on)}, by you; preset: {_on_or_off(view.by_preset)}"
+
+
+def value_words(views: tuple[MechanismView, ...]) -> str:
+    """Return such as ``5 of 7 ◆1``: how many are on, and how many a person switched otherwise."""
+    if not views:
+        return "–"
+    on = sum(1 for view in views if view.on)
+    yours = len(changed(views))
+    return f"{on} of {len(views)}" + (f" ◆{yours}" if yours else "")
+
+
+def tooltip_words(views: tuple[MechanismView, ...]) -> str:
+    """Return what the button of the menu explains, with its key."""
+    others = changed(views)
+    if not others:
+        return f"Mechanisms of the agent: switch them on and off ({KEY})"
+    told = ", ".join(f"{view.title} {_on_or_off(view.on)}" for view in others)
+    return f"{count(len(others), 'mechanism')} switched otherwise than the preset: {told} ({KEY})"
+
+
+def _on_or_off(on: bool) -> str:
+    return "on" if on else "off"

@@ -105,9 +105,16 @@ class Permissible(Record):
         return tuple(action.name for action in self.actions if action.origin != "page")
 
     def rows(self) -> tuple[PermissibleRow, ...]:
-        """Return one row per action and target, actions in order, targets in page order."""
+        """Return one row per action and target, actions in order, targets in page order.
+
+        An action with a name of its own whose one required argument has
+        choices is a row for each of them.
+        """
         rows: list[PermissibleRow] = []
         for action in self.actions:
+            if action.origin != "page":
+                rows.extend(_own_rows(action))
+                continue
             target = action.parameter("target")
             others = sum(1 for p in action.parameters if p.required and p.name != "target")
             blanks = " []" * others
@@ -145,6 +152,24 @@ class Permissible(Record):
             if problem := _problem_of(action, name, allowed.parameter(name)):
                 return problem
         return None
+
+
+def _own_rows(action: PermissibleAction) -> tuple[PermissibleRow, ...]:
+    """Return the rows of an action with a name of its own."""
+
+    def row(label: str, *arguments: str) -> PermissibleRow:
+        return PermissibleRow(
+            name=action.name,
+            label=label,
+            text=str(Named(name=action.name, arguments=arguments)),
+            cannot_be_undone=action.cannot_be_undone,
+        )
+
+    required = [parameter for parameter in action.parameters if parameter.required]
+    first = action.parameters[0] if action.parameters else None
+    if first is not None and required == [first] and first.choices:
+        return tuple(row(choice.label or choice.value, choice.value) for choice in first.choices)
+    return (row(action.description, *("" for _ in required)),)
 
 
 def _problem_of_named(action: Named, allowed: PermissibleAction) -> str | None:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QLabel, QLineEdit, QWidget
 
-from core.action import ACTION, ACTIONS, Action, parse_action, parse_target, usage
+from core.action import ACTION, ACTIONS, Action, Named, parse_action, parse_target, usage
 from core.errors import ActionSyntaxError
 from core.observation import Element, Ref
 from core.permissible import Parameter, Permissible, PermissibleAction, PermissibleRow
@@ -149,7 +149,14 @@ class ActionForm(QFrame):
         set_tone(label, "dim")
         return label
 
+    @property
+    def _own(self) -> dict[str, PermissibleAction]:
+        """The actions with names of their own: what the state offers, and policies."""
+        return {one.name: one for one in self._allowed if one.origin != "page"}
+
     def _parameters(self, kind: str) -> tuple[Parameter, ...]:
+        if own := self._own.get(kind):
+            return own.parameters
         cls = ACTIONS.get(kind)
         if cls is None:
             return ()
@@ -177,7 +184,9 @@ class ActionForm(QFrame):
         for parameter in self._parameters(kind):
             field = field_for(parameter, self._elements, self._theme)
             if isinstance(field, FlagField):
-                field.show_value(ACTIONS[kind].model_fields[parameter.name].default is True)
+                field.show_value(
+                    kind in ACTIONS and ACTIONS[kind].model_fields[parameter.name].default is True
+                )
                 name = ""
             else:
                 name = parameter.name
@@ -215,6 +224,9 @@ class ActionForm(QFrame):
 
     def _write_line(self) -> None:
         """Print the fields as text and judge them."""
+        if self._kind in self._own:
+            self._write_own()
+            return
         cls = ACTIONS.get(self._kind)
         if cls is None:
             return
@@ -249,6 +261,19 @@ class ActionForm(QFrame):
             self.line.setText(text)
         self._judge(problem, wrong)
 
+    def _write_own(self) -> None:
+        """Print the fields of an action with a name of its own, its arguments in their places."""
+        texts = [_argument(field.value) for field in self._fields.values()]
+        missing = next((f for f in self._fields.values() if f.parameter.required and f.value == ""), None)
+        while texts and not texts[-1]:
+            texts.pop()
+        written = Named(name=self._kind, arguments=tuple(texts))
+        self._action = written if missing is None else None
+        if self.line.text() != str(written):
+            self.line.setText(str(written))
+        name = missing.parameter.name if missing is not None else ""
+        self._judge(f"{name} is still to be given." if name else "", name)
+
     def _unfinished(self, values: dict[str, str | bool]) -> str:
         """Print fields that are no action yet; what is still to be given is an empty bracket."""
         cls = ACTIONS[self._kind]
@@ -265,17 +290,18 @@ class ActionForm(QFrame):
             self._judge("", "")
             return
         try:
-            action = parse_action(text)
+            action = parse_action(text, self._own)
         except ActionSyntaxError as error:
             kind = text.split(maxsplit=1)[0]
-            if kind in ACTIONS:
+            if kind in ACTIONS or kind in self._own:
                 self._show_kind(kind)
             self._judge(str(error), "")
             return
         self._action = action
-        self._show_kind(action.kind)
+        self._show_kind(action.name)
+        given = self._own[action.name].arguments(action) if isinstance(action, Named) else {}
         for name, field in self._fields.items():
-            value = getattr(action, name, None)
+            value = given.get(name) if isinstance(action, Named) else getattr(action, name, None)
             field.show_value(value if isinstance(value, bool) else "" if value is None else str(value))
         self._offer_for_target()
         self._judge("", "")
@@ -301,6 +327,15 @@ class ActionForm(QFrame):
         )
 
 
+def _argument(value: str | bool) -> str:
+    """Return the value of a field as the text of an argument; a box that is not ticked is left out."""
+    if isinstance(value, bool):
+        return "true" if value else ""
+    return value
+
+
 def _default(kind: str, name: str) -> str:
+    if kind not in ACTIONS:
+        return ""
     default = ACTIONS[kind].model_fields[name].default
     return str(default) if isinstance(default, (str, int, float)) else ""

@@ -107,3 +107,22 @@ def test_a_reply_with_a_value_that_is_not_on_offer_has_no_action_at_all():
 def test_a_reply_that_lacks_an_argument_is_told_which():
     proposal, _ = read(LLMReply(tool_calls=(ToolCall(name="buy_now"),)), "tools")
     assert proposal.problem == "buy_now lacks size; give it."
+
+
+def test_the_list_has_a_row_for_each_value_of_the_one_argument_and_else_one_to_fill_in():
+    pick = PermissibleAction(
+        name="pick",
+        origin="state",
+        parameters=(
+            Parameter(name="item", choices=(Choice(value="B1", label="A lamp"), Choice(value="B[2]"))),
+        ),
+    )
+    rows = Permissible(
+        actions=(pick, FIND, PermissibleAction(name="back", origin="state", description="Go."))
+    ).rows()
+    assert [(row.text, row.label) for row in rows] == [
+        ("pick [B1]", "A lamp"),
+        (r"pick [B\[2\]]", "B[2]"),
+        ("find_flight2 []", ""),
+        ("back", "Go."),
+    ]

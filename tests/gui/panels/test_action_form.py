@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from core.action import Check, Click, Press, RefTarget, RoleTarget, Select, Stop, Type, parse_action
+from core.permissible import Choice, Parameter, PermissibleAction
 from gui.panels.action_fields import ChoiceField, FlagField, TargetField
 from gui.panels.action_form import ActionForm, same_action
 from tests.gui import samples
@@ -175,3 +176,41 @@ def test_the_same_action_is_known_however_it_is_written():
     assert same_action("click [6]", " CLICK [#6] ")
     assert not same_action("click [6]", "click [7]")
     assert not same_action("click [6]", "nonsense")
+
+
+BUY = PermissibleAction(
+    name="buy_now",
+    origin="state",
+    parameters=(
+        Parameter(name="size", choices=(Choice(value="7"), Choice(value="8 [wide]"))),
+        Parameter(name="count", type="integer", required=False),
+        Parameter(name="gift", type="boolean", required=False),
+    ),
+)
+
+
+@pytest.fixture
+def in_state(form: ActionForm) -> ActionForm:
+    form.show_options((BUY,), samples.ELEMENTS)
+    return form
+
+
+def test_an_action_of_the_state_has_its_own_fields(in_state: ActionForm):
+    in_state.show_text(r"buy_now [8 \[wide\]] [] [true]")
+    assert in_state.kinds.currentText() == "buy_now"
+    assert [in_state.field(name).value for name in ("size", "count", "gift")] == ["8 [wide]", "", True]
+    assert in_state.problem == ""
+
+
+def test_the_fields_of_a_states_action_rewrite_the_line(in_state: ActionForm):
+    in_state.kinds.setCurrentText("buy_now")
+    assert in_state.problem == "size is still to be given."
+    in_state.field("size").box.setCurrentText("8 [wide]")
+    in_state.field("gift").check.click()
+    assert in_state.text == r"buy_now [8 \[wide\]] [] [true]"
+    assert in_state.problem == ""
+
+
+def test_a_value_that_is_not_on_offer_is_told(in_state: ActionForm):
+    write(in_state, "buy_now [44]")
+    assert in_state.problem == '"44" is not on offer for size; there are: 7 | 8 [wide].'

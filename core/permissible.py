@@ -168,7 +168,7 @@ def _own_rows(action: PermissibleAction) -> tuple[PermissibleRow, ...]:
     required = [parameter for parameter in action.parameters if parameter.required]
     first = action.parameters[0] if action.parameters else None
     if first is not None and required == [first] and first.choices:
-        return tuple(row(choice.label or choice.value, choice.value) for choice in first.choices)
+        return tuple(row(f"{choice.value} {choice.label}".strip(), choice.value) for choice in first.choices)
     return (row(action.description, *("" for _ in required)),)
 
 

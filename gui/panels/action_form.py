@@ -110,6 +110,9 @@ class ActionForm(QFrame):
 
     def show_row(self, row: PermissibleRow) -> bool:
         """Begin the action of a row of the list; returns whether nothing is left to fill in."""
+        if row.name in self._own:
+            self.show_text(row.text)
+            return self._begun()
         self._show_kind(row.name)
         for field in self._fields.values():
             if isinstance(field, TargetField) and row.ref is not None and field.parameter.name == "target":
@@ -118,6 +121,10 @@ class ActionForm(QFrame):
                 field.show_value("")
         self._offer_for_target()
         self._write_line()
+        return self._begun()
+
+    def _begun(self) -> bool:
+        """Tell of the change and go to the first argument that is blank; returns whether there is none."""
         blank = self._first_blank()
         if blank is not None:
             blank.setFocus()

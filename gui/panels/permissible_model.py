@@ -61,7 +61,12 @@ class PermissibleModel(QAbstractListModel):
     def is_chosen(self, row: PermissibleRow) -> bool:
         if self._view.chosen_ref is not None:
             return row.ref == self._view.chosen_ref and row.name == self._view.chosen.partition(" ")[0]
-        return row.ref is None and bool(self._view.chosen) and row.name == self._view.chosen.partition(" ")[0]
+        if row.ref is not None or not self._view.chosen:
+            return False
+        # A row whose arguments are still to be given stands for every action of its name.
+        open_row = row.text == row.name or "[]" in row.text
+        same_name = row.name == self._view.chosen.partition(" ")[0]
+        return row.text == self._view.chosen or (same_name and open_row)
 
     def chosen_index(self) -> QModelIndex:
         for at, entry in enumerate(self._entries):

@@ -121,7 +121,7 @@ def test_the_list_has_a_row_for_each_value_of_the_one_argument_and_else_one_to_f
         actions=(pick, FIND, PermissibleAction(name="back", origin="state", description="Go."))
     ).rows()
     assert [(row.text, row.label) for row in rows] == [
-        ("pick [B1]", "A lamp"),
+        ("pick [B1]", "B1 A lamp"),
         (r"pick [B\[2\]]", "B[2]"),
         ("find_flight2 []", ""),
         ("back", "Go."),

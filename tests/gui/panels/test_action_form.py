@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from core.action import Check, Click, Press, RefTarget, RoleTarget, Select, Stop, Type, parse_action
-from core.permissible import Choice, Parameter, PermissibleAction
+from core.permissible import Choice, Parameter, Permissible, PermissibleAction
 from gui.panels.action_fields import ChoiceField, FlagField, TargetField
 from gui.panels.action_form import ActionForm, same_action
 from tests.gui import samples
@@ -214,3 +214,18 @@ def test_the_fields_of_a_states_action_rewrite_the_line(in_state: ActionForm):
 def test_a_value_that_is_not_on_offer_is_told(in_state: ActionForm):
     write(in_state, "buy_now [44]")
     assert in_state.problem == '"44" is not on offer for size; there are: 7 | 8 [wide].'
+
+
+def test_a_row_of_a_states_action_comes_in_with_its_value(in_state: ActionForm):
+    pick = PermissibleAction(
+        name="pick",
+        origin="state",
+        parameters=(Parameter(name="item", choices=(Choice(value="B1"), Choice(value="B2"))),),
+    )
+    in_state.show_options((pick, BUY), samples.ELEMENTS)
+    second = Permissible(actions=(pick,)).rows()[1]
+    assert in_state.show_row(second) is True
+    assert in_state.text == "pick [B2]"
+    blank = Permissible(actions=(BUY,)).rows()[0]
+    assert in_state.show_row(blank) is True
+    assert in_state.text == "buy_now [7]"

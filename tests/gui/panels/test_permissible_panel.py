@@ -126,3 +126,9 @@ def _seconds(panel: PermissiblePanel, rows: int) -> float:
         QApplication.processEvents()
         took.append(time.thread_time() - started)
     return sorted(took)[1]
+
+
+def test_only_the_row_with_the_chosen_value_is_marked(panel: PermissiblePanel):
+    rows = tuple(PermissibleRow(name="pick", label=item, text=f"pick [{item}]") for item in ("B1", "B2"))
+    panel.show_permissible(PermissibleView(rows=rows, chosen="pick [B2]"))
+    assert [panel.model.is_chosen(row) for row in rows] == [False, True]

@@ -156,6 +156,8 @@ def _in_order(parameters: Iterable[str], values: Mapping[str, Any]) -> tuple[str
 
 
 def _as_text(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -126,3 +126,13 @@ def test_the_list_has_a_row_for_each_value_of_the_one_argument_and_else_one_to_f
         ("find_flight2 []", ""),
         ("back", "Go."),
     ]
+
+
+def test_a_whole_number_that_came_as_a_fraction_is_written_as_one():
+    price = PermissibleAction(
+        name="look", origin="state", parameters=(Parameter(name="price", type="number"),)
+    )
+    reply = LLMReply(tool_calls=(ToolCall(name="look", arguments='{"price": 55.0}'),))
+    request = LLMRequest(purpose="decide", messages=(), permissible=Permissible(actions=(price,)))
+    proposal, _ = read_reply(reply, request, "tools")
+    assert proposal.action == Named(name="look", arguments=("55",))

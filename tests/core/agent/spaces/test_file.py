@@ -1,6 +1,9 @@
+import re
+
 import pytest
 
 from core.agent.spaces.file import read_space
+from core.agent.spaces.library import SPACES
 from core.errors import DataError
 from tests.core.agent.spaces.pages import SHOP
 
@@ -48,3 +51,11 @@ def test_the_line_that_is_told_is_the_line_of_the_mistake(space_path):
         read_space(space_path)
     line = next(number for number, one in enumerate(SHOP.splitlines(), 1) if one.startswith("marks"))
     assert f"line {line}:" in str(failed.value)
+
+
+def test_the_example_that_explains_the_format_can_be_read(space_path):
+    (example,) = re.findall(
+        r"```toml\n(.*?)```", (SPACES / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    space_path.write_text(example, encoding="utf-8")
+    assert [state.name for state in read_space(space_path).state] == ["results", "book", "reserved"]

@@ -1,13 +1,12 @@
 """Serves the files of one folder on a loopback address of a free port."""
 
 import mimetypes
-import threading
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from core.errors import WorldError
+from core.environments.loopback import Loopback, QuietServer
 
 
 class StaticServer:
@@ -19,50 +18,25 @@ class StaticServer:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self._server: ThreadingHTTPServer | None = None
-        self._thread: threading.Thread | None = None
+        self._loopback = Loopback(self._make, what=str(self.root))
 
     @property
     def origin(self) -> str:
         """``http://127.0.0.1:PORT``; starts the server where it is not running."""
-        if self._server is None:
-            self._start()
-        assert self._server is not None
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return self._loopback.origin
 
     def close(self) -> None:
         """Stop serving and free the port; the next use of `origin` starts anew on another port."""
-        if self._server is None or self._thread is None:
-            return
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-        self._server = self._thread = None
+        self._loopback.close()
 
-    def _start(self) -> None:
-        try:
-            self._server = _Server(("127.0.0.1", 0), _Handler)
-        except OSError as error:
-            raise WorldError(
-                f"No loopback port could be opened to serve {self.root}: {error.strerror or error}."
-            ) from error
-        self._server.root = self.root
-        self._thread = threading.Thread(
-            target=self._server.serve_forever,
-            kwargs={"poll_interval": 0.05},
-            daemon=True,
-            name="static-server",
-        )
-        self._thread.start()
+    def _make(self, address: tuple[str, int]) -> "_Server":
+        server = _Server(address, _Handler)
+        server.root = self.root
+        return server
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
+class _Server(QuietServer):
     root: Path
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Stay quiet: a browser drops connections whenever a page is left."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -5,20 +5,24 @@ them: a branch that goes back gets a copy of the state and a cookie of its own.
 """
 
 import json
+import logging
 import mimetypes
 import secrets
 import threading
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, Generic
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import ValidationError
 
+from core.environments.loopback import Loopback, QuietServer
 from core.environments.sites.application import Application, SiteAnswer, SiteRequest, State
-from core.errors import DataError, WorldError
+from core.errors import DataError
+
+log = logging.getLogger(__name__)
 
 LARGEST_BODY = 1_000_000
 """Bytes of a POST; more is refused."""
@@ -104,50 +108,25 @@ class SiteServer(Generic[State]):
         self.sessions = Sessions(application)
         self.cookie = f"{application.name}_session"
         self.static = static.resolve()
-        self._server: _Server | None = None
-        self._thread: threading.Thread | None = None
+        self._loopback = Loopback(self._make, what=f"the {application.name} site")
 
     @property
     def origin(self) -> str:
         """``http://127.0.0.1:PORT``; starts the server where it is not running."""
-        if self._server is None:
-            self._start()
-        assert self._server is not None
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return self._loopback.origin
 
     def close(self) -> None:
         """Stop serving and free the port; sessions stay, and the next use of `origin` starts anew."""
-        if self._server is None or self._thread is None:
-            return
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-        self._server = self._thread = None
+        self._loopback.close()
 
-    def _start(self) -> None:
-        try:
-            self._server = _Server(("127.0.0.1", 0), _Handler)
-        except OSError as error:
-            raise WorldError(
-                f"No loopback port could be opened for the {self.application.name} site: {error.strerror or error}."
-            ) from error
-        self._server.site = self
-        self._thread = threading.Thread(
-            target=self._server.serve_forever,
-            kwargs={"poll_interval": 0.05},
-            daemon=True,
-            name=f"{self.application.name}-site",
-        )
-        self._thread.start()
+    def _make(self, address: tuple[str, int]) -> "_Server":
+        server = _Server(address, _Handler)
+        server.site = self
+        return server
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
+class _Server(QuietServer):
     site: "SiteServer[Any]"
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Stay quiet: a browser drops connections whenever a page is left."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -187,7 +166,14 @@ class _Handler(BaseHTTPRequestHandler):
         if not site.sessions.known(id):
             id = site.sessions.begin()
             cookie = f"{site.cookie}={id}; Path=/; SameSite=Lax; HttpOnly"
-        self._send(site.sessions.answer(id, request), cookie)
+        try:
+            answer = site.sessions.answer(id, request)
+        except Exception:
+            log.exception("The %s site failed at %s %s", site.application.name, request.method, request.path)
+            answer = _plain(
+                HTTPStatus.INTERNAL_SERVER_ERROR, "The site failed; the log of Backstep says at what."
+            )
+        self._send(answer, cookie)
 
     def _session(self) -> str:
         try:

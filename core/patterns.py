@@ -3,6 +3,9 @@
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from core.model import Record
 from core.observation import Element, Observation, Ref
@@ -51,6 +54,26 @@ def parse_pattern(text: str) -> Pattern:
             raise ValueError(f'"{text}" holds no regular expression ({error})') from error
         return Pattern(role=role, name=expression, how="found")
     return Pattern(role=role, name=" ".join(re.sub(r"\\(.)", r"\1", name).split()), how="equal")
+
+
+def _pattern(text: str) -> str:
+    if text:
+        parse_pattern(text)
+    return text
+
+
+def _expression(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"it is not a regular expression ({error})") from error
+    return text
+
+
+PatternText = Annotated[str, AfterValidator(_pattern)]
+"""A pattern in a file that people edit; empty for none."""
+Expression = Annotated[str, AfterValidator(_expression)]
+"""A regular expression in such a file."""
 
 
 def matching(

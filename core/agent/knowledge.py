@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.agent.policies.library import POLICIES, Policies
+from core.agent.policies.catalogue import POLICIES, Policies
 from core.agent.presets import PRESETS, Presets
 from core.agent.prompts import PROMPTS, Prompts
-from core.agent.spaces.library import SPACES, Spaces
+from core.agent.spaces.catalogue import SPACES, Spaces
 from core.errors import DataError
 
 

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 
 from core.agent.policies.stack import Limits
 from core.agent.prompts import Prompts
-from core.agent.spaces.library import Spaces
+from core.agent.spaces.catalogue import Spaces
 from core.errors import DataError, UsageError
 from core.llm.protocol import Purpose, Sampling
 from core.llm.repair import ReplyFormat

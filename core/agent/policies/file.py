@@ -1,7 +1,7 @@
 """A policy as its file has it (format: resources/policies/README.md), read and checked.
 
 What one file can tell is checked here. Whether the policies exist that it
-calls is known to core/agent/policies/library.py.
+calls is known to core/agent/policies/catalogue.py.
 """
 
 import re

@@ -14,26 +14,12 @@ from pydantic import AfterValidator, Field, ValidationError
 from core.action import ACTIONS
 from core.errors import DataError
 from core.model import Record
-from core.patterns import parse_pattern
+from core.patterns import Expression, PatternText
 from core.permissible import ParameterType
 from core.settings_file import Location, describe, line_of, near, parse_toml, read_text
 
 NAME = r"[A-Za-z][A-Za-z0-9_]*"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
-
-
-def _pattern(text: str) -> str:
-    if text:
-        parse_pattern(text)
-    return text
-
-
-def _expression(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"it is not a regular expression ({error})") from error
-    return text
 
 
 def _selector(text: str) -> str:
@@ -48,9 +34,7 @@ def _selector(text: str) -> str:
     return text
 
 
-PatternText = Annotated[str, AfterValidator(_pattern)]
 Selector = Annotated[str, AfterValidator(_selector)]
-Expression = Annotated[str, AfterValidator(_expression)]
 Name = Annotated[str, Field(pattern=f"^{NAME}$", max_length=64)]
 
 

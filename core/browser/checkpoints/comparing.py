@@ -9,14 +9,12 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
-
-from pydantic import AfterValidator
 
 from core.model import Record
 from core.observation import Element, Observation
-from core.patterns import Pattern, parse_pattern
+from core.patterns import Expression, Pattern, PatternText, parse_pattern
 from core.settings_file import read_toml_model
 
 VOLATILE = Path(__file__).resolve().parents[3] / "resources" / "volatile.toml"
@@ -62,27 +60,14 @@ class Comparison(Record):
         return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"
 
 
-def _expression(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"it is not a regular expression ({error})") from error
-    return text
-
-
-def _pattern(text: str) -> str:
-    parse_pattern(text)
-    return text
-
-
 class VolatileFile(Record):
     """What changes by itself; the form of resources/volatile.toml."""
 
-    elements: tuple[Annotated[str, AfterValidator(_pattern)], ...] = ()
+    elements: tuple[PatternText, ...] = ()
     """Patterns of elements whose words and values do not count."""
-    words: tuple[Annotated[str, AfterValidator(_expression)], ...] = ()
+    words: tuple[Expression, ...] = ()
     """Expressions for parts of names and values that do not count."""
-    url_parameters: tuple[Annotated[str, AfterValidator(_expression)], ...] = ()
+    url_parameters: tuple[Expression, ...] = ()
     """Expressions for whole names of query parameters that do not count."""
 
 

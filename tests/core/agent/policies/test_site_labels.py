@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agent.policies.library import POLICIES, Policies
+from core.agent.policies.catalogue import POLICIES, Policies
 
 SITES = Path(__file__).resolve().parents[4] / "resources" / "sites"
 FIXED = ("button", "searchbox", "textbox", "combobox", "radiogroup", "group", "navigation")

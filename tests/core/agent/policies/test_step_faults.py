@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from core.action import Stop, Type, parse_action
 from core.agent.policies.calls import Call, read_call, what_it_does
-from core.agent.policies.library import Policies
+from core.agent.policies.catalogue import Policies
 from core.agent.policies.stack import Limits, Refusal
 from core.errors import ActionSyntaxError, UsageError
 from core.llm.protocol import LLMReply, Turn

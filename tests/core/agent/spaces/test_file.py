@@ -2,8 +2,8 @@ import re
 
 import pytest
 
+from core.agent.spaces.catalogue import SPACES
 from core.agent.spaces.file import read_space
-from core.agent.spaces.library import SPACES
 from core.errors import DataError
 from tests.core.agent.spaces.pages import SHOP
 

@@ -1,7 +1,7 @@
 import pytest
 
 from core.action import ACTIONS
-from core.agent.policies.library import POLICIES, Policies
+from core.agent.policies.catalogue import POLICIES, Policies
 from core.errors import DataError, UsageError
 from tests.core.agent.policies.making import GOOD, write
 

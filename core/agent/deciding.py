@@ -168,11 +168,11 @@ class Decider:
         frame = self._frame(state)
         return self._knowledge.prompts.render(
             template,
-            objective=state.episode.instruction,
+            objective=frame.objective if frame is not None else state.episode.instruction,
             page=state.clean,
             tabs=state.observation.tabs,
-            history=self._history(state),
-            notes=state.notes,
+            history=frame.history if frame is not None else self._history(state),
+            notes=frame.notes if frame is not None else state.notes,
             permissible=state.permissible,
             left_out=state.permissible.left_out,
             reply_format=state.preset.reply_format,

@@ -2,14 +2,15 @@
 
 from core.agent.abstraction.ranked import ranked
 from core.agent.clean import clean_of, tokens_of
+from core.agent.presets import AbstractionTable
 from core.agent.records import Abstracted
 from core.agent.state import RunState
 
 
 def abstract(state: RunState) -> Abstracted:
     """Make the clean observation as the preset has it: ranked by the task's words, or cut to what fits."""
-    settings = state.preset.abstraction
-    if settings is not None and state.is_on("abstraction"):
+    if state.is_on("abstraction"):
+        settings = state.preset.abstraction or AbstractionTable()
         state.clean = ranked(state.observation, state.objectives, keep=settings.keep)
         how = f"ranked by the words of the task, {settings.keep} elements kept"
     else:

@@ -52,7 +52,7 @@ async def act(state: RunState, world: World, knowledge: Knowledge) -> Acted:
 
 
 def _stop(state: RunState, action: Stop) -> Acted:
-    if state.stack.top is None:
+    if state.stack.top is None or not state.is_on("policies"):
         state.answer = action.answer
         return Acted(effect="stop", outcome="done")
     page = place_of_page(state.observation)

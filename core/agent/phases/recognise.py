@@ -87,8 +87,11 @@ def _diagram(space: StateSpace, here: SpaceState | None) -> Diagram:
 
 
 def _space_for(state: RunState, knowledge: Knowledge) -> StateSpace | None:
-    wanted = state.preset.space if state.is_on("states") else "none"
-    if wanted in ("none", "general"):
+    if not state.is_on("states"):
+        return None
+    # Switched on where the preset has none, the space is the one that is meant for the page.
+    wanted = "auto" if state.preset.space == "none" else state.preset.space
+    if wanted == "general":
         return None
     if wanted == "auto":
         return knowledge.spaces.for_page(state.episode.task.environment, state.observation.url)
@@ -106,7 +109,7 @@ def _anywhere(
     """Return what holds on a page of no particular kind."""
     count = sum(1 for element in state.observation.elements if element.usable)
     what = "1 usable element" if count == 1 else f"{count} usable elements"
-    if not state.is_on("states") or state.preset.space == "none":
+    if not state.is_on("states"):
         name, said = (
             "none",
             f"This preset knows no states: every page offers all its actions; this one has {what}.",

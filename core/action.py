@@ -294,6 +294,22 @@ class Stop(_Action):
     in_page = False
 
 
+class Backtrack(_Action):
+    """Bring the page back to how a step found it; nobody is offered this, a remedy or a person asks for it."""
+
+    kind: Literal["backtrack"] = "backtrack"
+    step: int = Field(ge=1)
+    fields = ("step",)
+    in_page = False
+
+
+class NewTrial(_Action):
+    """Begin the task anew in a clean profile; nobody is offered this, a failed plan asks for it."""
+
+    kind: Literal["new_trial"] = "new_trial"
+    in_page = False
+
+
 class Named(Record):
     """An action that a page's state offers, or a call of a policy: a name of its own, and texts.
 
@@ -336,11 +352,15 @@ Action: TypeAlias = Annotated[
     | Wait
     | Note
     | Stop
+    | Backtrack
+    | NewTrial
     | Named,
     Field(discriminator="kind"),
 ]
 ACTIONS: dict[str, type[_Action]] = {
-    cls.model_fields["kind"].default: cls for cls in get_args(get_args(Action)[0]) if cls is not Named
+    cls.model_fields["kind"].default: cls
+    for cls in get_args(get_args(Action)[0])
+    if cls not in (Backtrack, NewTrial, Named)
 }
 """Every kind of action that any page has, by name, in the order lists show them."""
 

@@ -109,6 +109,8 @@ class FileSettings(Record):
     max_llm_calls: int = Field(default=200, ge=1, le=100_000)
     on_gate: OnGate = "refuse"
     dialogs: Dialogs = "accept"
+    embedding: str = Field(default="built-in", min_length=1)
+    """What exemplars are found by: ``built-in``, or a model as an LLM is named."""
     theme: Theme = "system"
     pace: float = Field(default=0.0, ge=0, le=600, allow_inf_nan=False)
     """Seconds to wait between the steps of a run."""

@@ -8,6 +8,7 @@ left out is counted, for the prompt to say.
 
 from collections.abc import Iterable
 
+from core.action import Action, Press, RefTarget
 from core.observation import Element, Observation
 from core.permissible import Choice, Parameter, Permissible, PermissibleAction
 
@@ -52,6 +53,18 @@ def describe(element: Element) -> str:
     if element.role in ("checkbox", "radio", "switch"):
         words += " checked" if "checked" in element.states else " unchecked"
     return words if len(words) <= 120 else words[:119] + "…"
+
+
+def label_of(observation: Observation, action: Action) -> str:
+    """Return what the action acts on, in words: its first element, or what has the focus for a key."""
+    if isinstance(action, Press):
+        focused = (one for one in reversed(observation.elements) if "focused" in one.states)
+        return next((describe(element) for element in focused), "")
+    for target in action.targets:
+        if isinstance(target, RefTarget) and (element := observation.element(target.ref)):
+            return describe(element)
+        return str(target)
+    return ""
 
 
 def permissible_of(

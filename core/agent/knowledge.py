@@ -1,13 +1,20 @@
-"""The files an agent goes by: presets, prompts, state spaces and policies, each read anew when edited."""
+"""The files an agent goes by: presets, prompts, state spaces, policies and exemplars, each read anew when edited."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.agent.policies.catalogue import POLICIES, Policies
 from core.agent.presets import PRESETS, Presets
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.spaces.catalogue import SPACES, Spaces
 from core.errors import DataError
+from core.memory.files import EXEMPLARS
+from core.memory.memory import Memory
+
+if TYPE_CHECKING:
+    from core.memory.embedding import Embedding
 
 
 @dataclass
@@ -18,6 +25,7 @@ class Knowledge:
     prompts: Prompts
     spaces: Spaces
     policies: Policies
+    memory: Memory
 
     def problems(self) -> tuple[str, ...]:
         """Return a sentence, with file and line, for each preset, state space and policy that cannot be used."""
@@ -27,11 +35,24 @@ class Knowledge:
                 self.presets.get(name)
             except DataError as error:
                 found.append(str(error))
+        try:
+            self.memory.files.all()
+        except DataError as error:
+            found.append(str(error))
         return (*found, *self.spaces.problems(), *self.policies.check())
 
 
-def knowledge_of(config: Path | None = None) -> Knowledge:
-    """Return the files of the installation and, before them, those in the folders of `config`."""
+def knowledge_of(
+    config: Path | None = None,
+    *,
+    data: Path | None = None,
+    embedding: "Callable[[], Embedding] | None" = None,
+) -> Knowledge:
+    """Return the files of the installation and, before them, those in the folders of `config`.
+
+    Exemplars of the user's own lie in `data`, and so does the index of them all;
+    `embedding` gives what makes it, the built-in one without it.
+    """
     prompts = Prompts((PROMPTS,) if config is None else (config / "prompts", PROMPTS))
 
     def folders(built_in: Path, name: str) -> tuple[Path, ...]:
@@ -44,4 +65,9 @@ def knowledge_of(config: Path | None = None) -> Knowledge:
         prompts=prompts,
         spaces=spaces,
         policies=Policies(folders(POLICIES, "policies")),
+        memory=Memory(
+            (EXEMPLARS,) if data is None else (EXEMPLARS, data / "exemplars"),
+            index_folder=None if data is None else data / "index",
+            embedding=embedding,
+        ),
     )

@@ -7,13 +7,14 @@ here: `advance` does one phase and returns.
 import time
 from collections.abc import Callable
 
+from core.action import NewTrial
+from core.agent.abstraction.asked import Abstractor
 from core.agent.asking import Answerer, Asked, Asker
 from core.agent.deciding import Decider
 from core.agent.knowledge import Knowledge
 from core.agent.phases.abstract import abstract
 from core.agent.phases.act import act
 from core.agent.phases.align import align
-from core.agent.phases.anticipate import anticipate
 from core.agent.phases.commit import commit
 from core.agent.phases.decide import decide
 from core.agent.phases.observe import observe
@@ -21,7 +22,12 @@ from core.agent.phases.recall import recall
 from core.agent.phases.recognise import recognise
 from core.agent.phases.review import Gate, gate_of, review
 from core.agent.presets import Mechanism, Preset
+from core.agent.prompting import Prompter
 from core.agent.records import PHASES, Acted, CallRecord, Committed, Observed, Phase, PhaseRecord
+from core.agent.reflection.aligning import Judge
+from core.agent.reflection.anticipating import Anticipator
+from core.agent.reflection.carrying_out import CarryingOut
+from core.agent.reflection.following import end_trial
 from core.agent.spaces.backup import CHOOSE
 from core.agent.state import Budget, Pending, RunState, StepClock
 from core.agent.world import World
@@ -43,10 +49,8 @@ class AgentRun:
         self,
         store: TraceStore,
         world: World,
-        decider: Decider,
-        asker: Asker,
+        prompter: Prompter,
         state: RunState,
-        knowledge: Knowledge,
     ) -> None:
         self.store = store
         self.world = world
@@ -54,9 +58,14 @@ class AgentRun:
         self.outcome: RunOutcome = "running"
         self.verdict = Verdict()
         self.error = ""
-        self._decider = decider
-        self._asker = asker
-        self._knowledge = knowledge
+        self._prompter = prompter
+        self._asker = prompter.asker
+        self._knowledge = prompter.knowledge
+        self._decider = Decider(prompter)
+        self._carrying_out = CarryingOut(prompter)
+        self._abstractor = Abstractor(prompter)
+        self._anticipator = Anticipator(prompter, self._decider)
+        self._judge_of_steps = Judge(prompter)
         self._next_preset = state.preset
         self._begun = 0
         self._done: PhaseRecord | None = None
@@ -179,22 +188,30 @@ class AgentRun:
                 back, forward = await self.world.history()
                 return recognise(state, self._knowledge, back=back, forward=forward)
             case "recall":
-                return recall(state)
+                return await recall(state, self._knowledge)
             case "abstract":
-                return abstract(state)
+                return await abstract(state, self.world, self._abstractor)
             case "decide":
-                return await decide(state, self._decider)
+                return await decide(state, self._decider, self._carrying_out, self._prompter)
             case "anticipate":
-                return anticipate(state)
+                return await self._anticipator.anticipate(state, self.world)
             case "review":
                 return review(state)
             case "act":
-                state.acted = await act(state, self.world, self._knowledge)
+                state.acted = await act(state, self.world, self._prompter)
                 return state.acted
             case "align":
-                return align(state)
+                await self._take_late_remedies()
+                return await align(state, self._judge_of_steps)
             case "commit":
                 return commit(state)
+
+    async def _take_late_remedies(self) -> None:
+        """Complete the record of anticipate with the remedies that were asked for while the action ran."""
+        late = await self._anticipator.late()
+        if late is not None:
+            late = late.model_copy(update={"beside": True})
+            self.store.save_phase(self.state.run, self.state.number, late)
 
     def _with_blobs(self, observed: Observed, capture: Capture) -> Observed:
         if self._pictured is None or self._pictured[0] is not capture:
@@ -221,15 +238,32 @@ class AgentRun:
         if over := self._over(acted):
             await self.finish("budget", error=over)
             return
+        self._end_trial_at_its_limit()
         out_of_calls = not state.queue and state.calls_left < state.preset.calls
-        if state.totals.page_actions >= state.budget.page_actions or out_of_calls:
+        out_of_actions = state.actions_of_trial >= state.budget.page_actions
+        if (out_of_actions and not self._may_go_on()) or out_of_calls:
             await self.finish("budget")
             return
+        if isinstance(state.pending.action, NewTrial) and acted.outcome == "done":
+            state.trial += 1
         state.number += 1
         state.next_phase = "observe"
         state.pending = Pending()
-        state.acted = None
+        state.acted = state.aligned = state.reflection.doing = None
         state.clock = StepClock()
+
+    def _end_trial_at_its_limit(self) -> None:
+        """Have a plan revised whose trial has used its page actions, where another trial is allowed."""
+        state = self.state
+        if state.actions_of_trial < state.budget.page_actions or not state.is_on("plan") or self._may_go_on():
+            return
+        if state.trial < state.trials:
+            end_trial(state, f"The trial has used its {state.budget.page_actions} actions.")
+
+    def _may_go_on(self) -> bool:
+        """Return whether what is scheduled takes no action of this trial."""
+        scheduled = self.state.reflection.scheduled
+        return scheduled is not None and scheduled.kind in ("new trial", "answer")
 
     def _over(self, acted: Acted) -> str:
         """Return why the state space ends the run: its budget, or a choice that was not made."""
@@ -351,4 +385,4 @@ async def open_run(
     )
     state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget)
     asker = Asker(store, llm, on_asked)
-    return AgentRun(store, world, Decider(knowledge, asker), asker, state, knowledge)
+    return AgentRun(store, world, Prompter(knowledge, asker), state)

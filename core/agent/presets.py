@@ -12,6 +12,7 @@ from core.agent.spaces.catalogue import Spaces
 from core.errors import DataError, UsageError
 from core.llm.protocol import Purpose, Sampling
 from core.llm.repair import ReplyFormat
+from core.memory.records import RecallSettings
 from core.model import Record
 from core.settings_file import describe, line_of, near, parse_toml, read_text
 
@@ -20,6 +21,8 @@ PRESETS = Path(__file__).resolve().parents[2] / "resources" / "presets"
 
 Mechanism = Literal["states", "policies", "plan", "remedies", "judgement", "abstraction", "memory"]
 """What an agent is made of, each with a switch."""
+TABLES: tuple[Mechanism, ...] = ("policies", "plan", "remedies", "judgement", "abstraction", "memory")
+"""Those that a table of the preset's file switches on."""
 
 
 ANY_SPACE = ("none", "general", "auto")
@@ -36,9 +39,40 @@ class PoliciesTable(Record):
 class AbstractionTable(Record):
     """``[abstraction]``: how the observation is made clean."""
 
-    how: Literal["ranked"] = "ranked"
+    how: Literal["ranked", "explicit", "implicit"] = "ranked"
+    """``ranked``: by the words of the task, without an LLM. ``explicit``: the LLM writes it, shown pairs of
+    page and clean observation. ``implicit``: the LLM writes a program that makes it."""
     keep: int = Field(default=40, ge=1, le=10_000)
-    """Elements kept."""
+    """Elements kept when ranked."""
+
+
+class PlanTable(Record):
+    """``[plan]``: subtasks in order, revised after a trial that failed."""
+
+    trials: int = Field(default=3, ge=1, le=100)
+    """Trials at the most, the first one among them."""
+
+
+class RemediesTable(Record):
+    """``[remedies]``: other actions prepared before the first one is carried out."""
+
+    count: int = Field(default=2, ge=0, le=5)
+    """Remedies asked for at each action."""
+
+
+class JudgementTable(Record):
+    """``[judgement]``: what is asked after an action."""
+
+    mode: Literal["paper", "fast"] = "paper"
+    """``paper``: one question after the other. ``fast``: one structured reply for all of them, and remedies
+    are asked for while the action runs."""
+    summarise_above: int = Field(default=3000, ge=200)
+    """Tokens of a page from which a summary of it is judged: written by the LLM in paper mode, ranked by
+    the words of the task in fast mode."""
+
+
+class MemoryTable(RecallSettings):
+    """``[memory]``: exemplars that the prompt begins with, and how they are chosen."""
 
 
 class PromptFiles(Record):
@@ -49,6 +83,20 @@ class PromptFiles(Record):
     rationale: str = ""
     function: str = ""
     one_call: str = ""
+    turn: str = "turn.j2"
+    """One observation of a trajectory."""
+    plan: str = "reflect/plan.j2"
+    remedies: str = "reflect/remedies.j2"
+    aligned: str = "reflect/aligned.j2"
+    subtask: str = "reflect/subtask.j2"
+    task: str = "reflect/task.j2"
+    judgement: str = "reflect/judgement.j2"
+    review: str = "reflect/review.j2"
+    summarise: str = "reflect/summarise.j2"
+    choose: str = "reflect/choose.j2"
+    answer: str = "reflect/answer.j2"
+    abstract: str = "synapse/abstract.j2"
+    parser: str = "synapse/parser.j2"
 
 
 class PresetFile(Record):
@@ -60,6 +108,12 @@ class PresetFile(Record):
     """``none``, ``general``, ``auto`` for the one that is meant for the page, or the name of a state space."""
     policies: PoliciesTable | None = None
     abstraction: AbstractionTable | None = None
+    plan: PlanTable | None = None
+    remedies: RemediesTable | None = None
+    judgement: JudgementTable | None = None
+    memory: MemoryTable | None = None
+    trajectory: bool = False
+    """Whether the run's own steps are told as exemplars are: observation and reply in turn."""
     calls: Literal[1, 2] = 1
     """2: a rationale first, then the action."""
     reply_format: ReplyFormat = "tools"
@@ -84,7 +138,7 @@ class Preset(PresetFile):
         """Return whether the file asks for a mechanism."""
         if mechanism == "states":
             return self.space != "none"
-        return {"policies": self.policies, "abstraction": self.abstraction}.get(mechanism) is not None
+        return getattr(self, mechanism) is not None
 
 
 class Presets:

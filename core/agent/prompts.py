@@ -34,6 +34,22 @@ VALUES = (
     "layout",
     "shown",
     "frame",
+    "plan",
+    "experience",
+    "first",
+    "results",
+    "exemplars",
+    "action",
+    "target",
+    "result",
+    "before",
+    "changed",
+    "count",
+    "unwanted",
+    "wanted",
+    "candidates",
+    "raw",
+    "pairs",
 )
 """What a template may use, beside the functions ``usage`` and ``written``."""
 

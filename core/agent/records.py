@@ -9,10 +9,15 @@ from pydantic import Field
 
 from core.action import Action, RefTarget
 from core.agent.policies.frame import FrameState
+from core.agent.reflection.judging import Judgement
+from core.agent.reflection.plan import Plan
+from core.agent.reflection.remedies import EntryState
 from core.agent.spaces.memory import SpaceMemory
 from core.agent.spaces.recognise import Fit
+from core.browser.checkpoints.outcome import Restored
 from core.browser.host import BrowserEvent
 from core.llm.protocol import Purpose, Retry, Usage
+from core.memory.records import Recall
 from core.model import Record
 from core.observation import Box, CleanObservation, Observation
 from core.permissible import Permissible
@@ -126,6 +131,13 @@ class Recalled(Record):
 
     phase: Literal["recall"] = "recall"
     exemplars: tuple[str, ...] = ()
+    """The ids of those that the prompt begins with."""
+    recalled_at: int | None = None
+    """The step whose record has the rest, where that is an earlier one; None where memory is off."""
+    recall: Recall | None = None
+    threshold: float | None = None
+    problem: str = ""
+    """Why memory could not be asked."""
 
 
 class Abstracted(Record):
@@ -136,6 +148,45 @@ class Abstracted(Record):
     tokens: int = 0
     how: str = ""
     """How it was made, where elements were chosen by more than their place."""
+    problem: str = ""
+    """Why it was not made as it should have been, and what was done instead."""
+    code: str = ""
+    """The program that the LLM wrote to make it."""
+    calls: tuple[int, ...] = ()
+
+
+class Scheduled(Record):
+    """What a step does without being asked for an action."""
+
+    kind: Literal["go back", "remedy", "new trial", "answer"]
+    entry: int = 0
+    """The number of the remedy, where one is to be tried."""
+    why: str = ""
+
+
+class RemedyTold(Record):
+    """A remedy as it stood."""
+
+    number: int
+    step: int
+    action: str
+    target: str = ""
+    reason: str = ""
+    subtask: int | None = None
+    state: EntryState = "waiting"
+    why: str = ""
+
+
+class ReflectionTold(Record):
+    """The plan and the remedies as a phase left them."""
+
+    plan: Plan | None = None
+    remedies: tuple[RemedyTold, ...] = ()
+    trial: int = 1
+    trials: int = 1
+    experience: tuple[str, ...] = ()
+    scheduled: Scheduled | None = None
+    """What the next step will do by itself."""
 
 
 class Proposal(Record):
@@ -157,6 +208,11 @@ class Decided(Record):
     calls: tuple[int, ...] = ()
     """Numbers of the LLM calls it took."""
     from_queue: bool = False
+    scheduled: Scheduled | None = None
+    """Why the LLM was not asked for an action."""
+    problem: str = ""
+    """Why there is no plan though one was asked for."""
+    reflection: ReflectionTold | None = None
 
 
 class Anticipated(Record):
@@ -164,6 +220,14 @@ class Anticipated(Record):
 
     phase: Literal["anticipate"] = "anticipate"
     remedies: tuple[Action, ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()
+    """Proposed and not kept, each with its reason."""
+    problem: str = ""
+    """Why none could be asked for."""
+    beside: bool = False
+    """Whether they were asked for while the action ran; until they are in, there are none here."""
+    calls: tuple[int, ...] = ()
+    reflection: ReflectionTold | None = None
 
 
 class Reviewed(Record):
@@ -202,6 +266,8 @@ class Acted(Record):
     """Why it failed, or what happened beside it (a dialog answered), in sentences the LLM gets to see."""
     box: Box | None = None
     """Where the acted element was."""
+    restored: Restored | None = None
+    """How going back ended."""
     target: str = ""
     """What was acted on, such as ``button "Save"``."""
     xpath: str = ""
@@ -216,13 +282,15 @@ class Acted(Record):
     """What a state's action was made of, in order, up to the first that failed."""
 
 
-class Aligned(Record):
+class Aligned(Judgement):
     """align: whether it served its purpose."""
 
     phase: Literal["align"] = "align"
     judged: bool = False
-    aligned: bool = True
-    sentence: str = ""
+    summarised: str = ""
+    """By what the pages were shortened before they were judged; empty where they were judged whole."""
+    calls: tuple[int, ...] = ()
+    reflection: ReflectionTold | None = None
 
 
 class Committed(Record):

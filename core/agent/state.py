@@ -5,10 +5,13 @@ from dataclasses import dataclass, field
 
 from core.action import Action
 from core.agent.policies.stack import Stack
-from core.agent.presets import Mechanism, Preset
-from core.agent.records import Acted, Origin, Phase, Proposal, Recognised
+from core.agent.presets import JudgementTable, Mechanism, PlanTable, Preset, RemediesTable
+from core.agent.records import Acted, Aligned, Origin, Phase, Proposal, Recalled, Recognised, Scheduled
+from core.agent.reflection.plan import Plan
+from core.agent.reflection.remedies import RemedyStack
 from core.agent.spaces.file import SpaceState, StateSpace
 from core.agent.spaces.memory import SpaceMemory
+from core.browser.checkpoints.checkpoint import Checkpoint, RecordedInput
 from core.llm.protocol import Turn
 from core.observation import Capture, CleanObservation, Observation
 from core.permissible import Permissible
@@ -63,6 +66,43 @@ class StepClock:
 
 
 @dataclass
+class TrailStep:
+    """One look at a page and what was done on it, as a trajectory tells it."""
+
+    frame: int
+    """The frame of the policy stack it was done in; 0 where there is none."""
+    observation: str
+    thought: str
+    actions: list[Action]
+    results: list[str]
+    """What the page has to be told of: failures, and what happened beside the actions."""
+
+
+@dataclass
+class Reflection:
+    """The plan, the remedies and what later steps do by themselves."""
+
+    plan: Plan | None = None
+    remedies: RemedyStack = field(default_factory=RemedyStack)
+    scheduled: Scheduled | None = None
+    """What the next step does without being asked for an action."""
+    doing: Scheduled | None = None
+    """What was scheduled for the step under way."""
+    experience: list[str] = field(default_factory=list)
+    """What each trial that failed has taught."""
+    tried: dict[str, list[str]] = field(default_factory=dict)
+    """Actions carried out, in words that hold for any document, by the fingerprint of the page."""
+    checkpoints: dict[int, Checkpoint] = field(default_factory=dict)
+    inputs: list[RecordedInput] = field(default_factory=list)
+    """What was done in the page since the trial began, without what was taken back."""
+    first_server_state: str = ""
+    trial_began: int = 0
+    """Page actions of the run before this trial."""
+    summaries: dict[str, str] = field(default_factory=dict)
+    """Summaries of long pages, by a fingerprint of their text."""
+
+
+@dataclass
 class RunState:
     """Everything that is known while a run goes on; only the loop and its phases write it."""
 
@@ -77,6 +117,8 @@ class RunState:
     next_phase: Phase = "observe"
     capture: Capture | None = None
     """The page as it was last read."""
+    before: Capture | None = None
+    """The page as this step observed it."""
     stale: bool = False
     """Whether something other than an action may have changed the page since."""
     switched: dict[Mechanism, bool] = field(default_factory=dict)
@@ -91,6 +133,7 @@ class RunState:
     queue: list[Action] = field(default_factory=list)
     queue_url: str = ""
     acted: Acted | None = None
+    aligned: Aligned | None = None
     history: list[Turn] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     totals: Totals = field(default_factory=Totals)
@@ -98,6 +141,16 @@ class RunState:
     started: float = field(default_factory=time.time)
     answer: str = ""
     last_proposal: Proposal = field(default_factory=Proposal)
+    reflection: Reflection = field(default_factory=Reflection)
+    recalled_by_frame: dict[int, Recalled] = field(default_factory=dict)
+    """The exemplars of each frame, 0 where there is none."""
+    recalled_at: dict[int, int] = field(default_factory=dict)
+    """The step at which each frame's were recalled."""
+    trail: list[TrailStep] = field(default_factory=list)
+    from_queue: bool = False
+    """Whether this step's action came from the queue."""
+    overlap: bool = False
+    """Whether a phase may begin early; not while a person steps by hand."""
 
     def is_on(self, mechanism: Mechanism) -> bool:
         """Return whether a mechanism works, by its switch or else by the preset."""
@@ -114,6 +167,37 @@ class RunState:
         """What is to be done: the task, and what the policy at work was called with."""
         own = () if self.stack.top is None or self.stack.top.caller is None else self.stack.top.arguments
         return (self.episode.instruction, *own)
+
+    @property
+    def plan_settings(self) -> PlanTable:
+        return self.preset.plan or PlanTable()
+
+    @property
+    def remedy_settings(self) -> RemediesTable:
+        return self.preset.remedies or RemediesTable()
+
+    @property
+    def judgement_settings(self) -> JudgementTable:
+        return self.preset.judgement or JudgementTable()
+
+    @property
+    def trials(self) -> int:
+        """Trials that are allowed."""
+        return self.plan_settings.trials if self.is_on("plan") else 1
+
+    @property
+    def actions_of_trial(self) -> int:
+        return self.totals.page_actions - self.reflection.trial_began
+
+    @property
+    def frame(self) -> int:
+        """The number of the frame at work; 0 where there is none."""
+        return self.stack.top.number if self.stack.top is not None else 0
+
+    @property
+    def recalled(self) -> Recalled | None:
+        """The exemplars of the frame at work, where they were recalled."""
+        return self.recalled_by_frame.get(self.frame)
 
     @property
     def calls_left(self) -> int:

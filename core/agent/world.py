@@ -31,6 +31,13 @@ class World:
             await self.tabs.settle(self.tabs.mark())
         return await self.capturer.capture(self.tabs.current, await self.tabs.list())
 
+    async def marked_html(self) -> str:
+        """Return the current page's HTML with refs as ``data-ref``, or nothing where the page is gone."""
+        try:
+            return await self.capturer.marked_html(self.tabs.current)
+        except (PageGone, BrowserError, ActionError):
+            return ""
+
     async def unchanged(self, capture: Capture) -> bool:
         """Return whether the current page and the tabs are still as `capture` has them; in doubt they are not."""
         seen = capture.observation

@@ -109,6 +109,15 @@ class Capturer:
         self._pending = None
         return capture.model_copy(update={"screenshot": picture})
 
+    async def marked_html(self, page: Page) -> str:
+        """Return the HTML of the page and its frames, in which each element with a ref carries it as ``data-ref``.
+
+        Raises PageGone or BrowserError.
+        """
+        hidden = ",".join(self.hidden)
+        frames = await page.find_frames()
+        return "\n".join([await page.walker("markedHtml", hidden, frame=frame) for frame in frames])
+
     async def unchanged(self, page: Page, capture: Capture) -> bool:
         """Return whether the page is still as `capture` has it; in doubt it is not. Tabs are not compared."""
         if self._seen is None or self._seen[0] is not capture.observation:

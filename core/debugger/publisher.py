@@ -4,8 +4,8 @@ import time
 from typing import Any, Literal
 
 from core.agent.asking import Asked
-from core.agent.deciding import targets
 from core.agent.loop import AgentRun
+from core.agent.prompting import targets
 from core.agent.records import PhaseRecord
 from core.debugger.agent_views import mechanisms_of
 from core.debugger.snapshots import (

@@ -71,7 +71,9 @@ async def open_workshop(
         workshop = Workshop(
             settings=settings,
             environments=environments,
-            knowledge=knowledge_of(config),
+            knowledge=knowledge_of(
+                config, data=settings.database.parent, embedding=lambda: llms.embedding(settings.embedding)
+            ),
             llms=llms,
             gates=load_gates(own_gates if own_gates.exists() else GATES),
             store=store,

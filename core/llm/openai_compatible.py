@@ -145,13 +145,17 @@ class OpenAICompatibleLLM:
                 self._client = await asyncio.to_thread(self._make_client)
             return self._client
 
+    def find_key(self) -> str | None:
+        """Return the key for the server, or None where it has none; asks a keyring, which may take its time."""
+        key = self._find_key() if callable(self._find_key) else self._find_key
+        return (key or "").strip() or None
+
     def _make_client(self) -> "AsyncOpenAI":
         # The import takes over half a second and a keyring may ask to be unlocked: both stay off the loop.
         import httpx2
         import openai
 
-        key = self._find_key() if callable(self._find_key) else self._find_key
-        key = (key or "").strip() or None
+        key = self.find_key()
         if key is not None and not (key.isascii() and key.isprintable()):
             raise LLMError(
                 f"The key {self.key_name or 'for this server'} has characters no key has; store it again."

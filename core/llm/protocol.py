@@ -8,7 +8,25 @@ from core.observation import CleanObservation
 from core.permissible import Permissible
 
 Role = Literal["system", "user", "assistant", "tool"]
-Purpose = Literal["decide", "rationale", "function", "repair", "judge"]
+Purpose = Literal[
+    "decide",  # the next action
+    "rationale",  # a thought, before the action is asked for
+    "function",  # the action that carries the thought out
+    "repair",  # the same again, with what was wrong with the reply
+    "plan",  # subtasks, in order
+    "remedies",  # other actions, should the chosen one be wrong
+    "aligned",  # what the action did, and whether it served the subtask
+    "subtask",  # whether the subtask is done, or not needed any more
+    "task",  # whether the task is done
+    "judgement",  # the last three in one structured reply
+    "review",  # what a trial that failed has taught
+    "summarise",  # a long page, before it is judged
+    "abstract",  # the clean observation of a page
+    "parser",  # a program that makes it
+    "choose",  # which element is meant, where that is not certain
+    "answer",  # the answer that the task asks for
+    "judge",  # for an environment's judge; not the agent's own
+]
 """Why the LLM is asked; sampling and the LLM itself can be set for each."""
 
 
@@ -75,8 +93,35 @@ class PromptView(Record):
 
     objective: str
     observation: CleanObservation
+    """The page; for a judgement, the page after the action."""
     history: tuple[Turn, ...] = ()
     notes: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    """All subtasks, in order."""
+    subtask: str = ""
+    """The one that is worked on."""
+    experience: tuple[str, ...] = ()
+    """What trials before have taught."""
+    action: str = ""
+    """The chosen action (remedies), or the one that was carried out (judgements), as text."""
+    target: str = ""
+    """What it acts on, in words."""
+    result: str = ""
+    """What became of it: done, or the sentence that says why it failed."""
+    thought: str = ""
+    """What was thought when it was chosen."""
+    before: CleanObservation | None = None
+    """The page before the action, for a judgement."""
+    unwanted: tuple[str, ...] = ()
+    """Actions that are no remedies: tried on this page, or dropped when they were proposed."""
+    count: int = 0
+    """Remedies asked for."""
+    raw: str = ""
+    """The page to be summarised or abstracted: its lines, or its HTML for a parser."""
+    wanted: str = ""
+    """The line of the element that is looked for."""
+    candidates: tuple[str, ...] = ()
+    """The lines of those that it could be."""
 
 
 class LLMRequest(Record):

@@ -44,7 +44,7 @@ _THOUGHTS = ("thought", "reason")
 
 def read_tools(reply: LLMReply) -> Written:
     """Read tool calls; the thought is the text, or what the calls carry as their ``thought``."""
-    thought, text = _split_thinking(reply.text)
+    thought, text = split_thinking(reply.text)
     thoughts = [text or thought]
     actions: list[WrittenCall | str] = []
     for number, call in enumerate(reply.tool_calls, start=1):
@@ -74,7 +74,7 @@ def read_tools(reply: LLMReply) -> Written:
 
 def read_json(reply: LLMReply) -> Written:
     """Read a JSON object or list of actions, alone, in a code fence, or within prose."""
-    thinking, text = _split_thinking(reply.text)
+    thinking, text = split_thinking(reply.text)
     found, trouble = _find_json(text)
     if found is None:
         problem = (
@@ -115,7 +115,7 @@ def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
     lines begin with; an action goes on until its brackets are closed. Several
     ACTION lines are several actions.
     """
-    thinking, text = _split_thinking(reply.text)
+    thinking, text = split_thinking(reply.text)
     reasons: list[str] = []
     actions: list[WrittenCall | str] = []
     position = 0
@@ -153,7 +153,8 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value")
 
 
-def _split_thinking(text: str) -> tuple[str, str]:
+def split_thinking(text: str) -> tuple[str, str]:
+    """Part a reply into what stands between thinking tags at its beginning, and the rest."""
     match = _THINK.match(text)
     return (match[1].strip(), text[match.end() :].strip()) if match else ("", text.strip())
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.debugger.snapshots import LLMChoice
 from core.errors import UsageError
@@ -14,6 +15,10 @@ from core.llm.prices import Prices, load_prices
 from core.llm.protocol import LLM, LLMReply, LLMRequest, Purpose, Retry, Sampling
 from core.settings import LLMSettings, PurposeSettings, Settings
 from core.settings_keys import Keys
+
+if TYPE_CHECKING:
+    # NumPy takes long to load, and most runs make no vectors.
+    from core.memory.embedding import Embedding
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -142,6 +147,21 @@ class LLMs:
                 where = found.base_url if isinstance(found, OpenAICompatibleLLM) else self._address("")
                 choices.append(LLMChoice(name=name, title=name, description=f"at {origin(where)}"))
         return tuple(choices)
+
+    def embedding(self, name: str) -> "Embedding":
+        """Return what makes vectors of texts: the built-in one, or a model of a server, named as an LLM is.
+
+        Raises UsageError where nothing could answer to the name.
+        """
+        from core.memory.embedding import HashedWords
+        from core.memory.endpoint import EndpointEmbedding
+
+        if name == "built-in":
+            return HashedWords()
+        llm = self.get(name)
+        if not isinstance(llm, OpenAICompatibleLLM):
+            raise UsageError(f'"{name}" makes no embeddings; name a model of a server, or built-in.')
+        return EndpointEmbedding(base_url=llm.base_url, model=llm.model, key=llm.find_key() or "")
 
     async def check(self, name: str) -> str:
         """Return one line on whether the LLM of that name can be reached."""

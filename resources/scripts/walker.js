@@ -590,13 +590,22 @@
 
   const r1 = number => Math.round(number * 10) / 10;
 
-  function html(hidden) {
+  // With `marked`, each element that has a ref carries it as data-ref.
+  function html(hidden, marked = false) {
     const root = document.documentElement;
     if (!root) return "";
     const away = "script" + (hidden ? "," + hidden : "");
-    if (!document.querySelector(away)) return root.outerHTML;
+    if (!marked && !document.querySelector(away)) return root.outerHTML;
     // In a document without a window a copy loads nothing and wakes no custom element of the page.
     const copy = document.implementation.createHTMLDocument("").importNode(root, true);
+    if (marked) {
+      const own = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
+      const copied = copy.ownerDocument.createTreeWalker(copy, NodeFilter.SHOW_ELEMENT);
+      do {
+        const ref = own.currentNode[REF];
+        if (ref !== undefined) copied.currentNode.setAttribute("data-ref", ref);
+      } while (own.nextNode() && copied.nextNode());
+    }
     for (const el of copy.querySelectorAll(away)) el.remove();
     // There scripts are off, and what is in a noscript would be written as words: it is put in afterwards.
     const quoted = Array.from(copy.querySelectorAll("noscript"), el => el.textContent);
@@ -1070,7 +1079,8 @@
 
   const tagOf = ref => byRef(ref)?.tagName ?? "";
   const labelOf = ref => { const el = byRef(ref); return el ? label(el) : ""; };
-  const calls = { walk, locate, place, pointed, findRole, findXPath, focused, at, ready, assign, choose, isChecked, scrollBy, refOf, fileField,
+  const markedHtml = hidden => html(hidden, true);
+  const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, ready, assign, choose, isChecked, scrollBy, refOf, fileField,
     framePlace, throughFrame, openRoot, tagOf, labelOf };
   globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, settle, waitForChange, listen, byRef, label, xpath });
 })();

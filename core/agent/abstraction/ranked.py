@@ -33,6 +33,7 @@ _HOLDERS = (
     "row",
     "listitem",
 )
+"""What says where in the page an element is."""
 
 
 def ranked(observation: Observation, words_of: Sequence[str], *, keep: int = KEEP) -> CleanObservation:

@@ -1,19 +1,38 @@
 """abstract: from the observation to the clean one, which the prompt shows."""
 
+from core.agent.abstraction.asked import Abstractor
 from core.agent.abstraction.ranked import ranked
 from core.agent.clean import clean_of, tokens_of
 from core.agent.presets import AbstractionTable
 from core.agent.records import Abstracted
 from core.agent.state import RunState
+from core.agent.world import World
 
 
-def abstract(state: RunState) -> Abstracted:
-    """Make the clean observation as the preset has it: ranked by the task's words, or cut to what fits."""
-    if state.is_on("abstraction"):
-        settings = state.preset.abstraction or AbstractionTable()
-        state.clean = ranked(state.observation, state.objectives, keep=settings.keep)
+async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abstracted:
+    """Make the clean observation as the preset has it: by ranking, by the LLM, or cut to what fits.
+
+    An LLM is not asked where the step needs no prompt: with actions waiting in
+    the queue, or something scheduled. Raises LLMError and DataError.
+    """
+    abstracted = await _abstracted(state, world, abstractor)
+    state.clean = abstracted.clean
+    return abstracted
+
+
+async def _abstracted(state: RunState, world: World, abstractor: Abstractor) -> Abstracted:
+    settings = state.preset.abstraction or AbstractionTable()
+    on = state.is_on("abstraction")
+    asked = not state.queue and state.reflection.scheduled is None
+    if on and settings.how == "explicit" and asked:
+        return await abstractor.explicit(state)
+    if on and settings.how == "implicit" and asked:
+        return await abstractor.implicit(state, world)
+    if on and settings.how == "ranked":
+        plan = state.reflection.plan
+        subtask = plan.current.text if plan is not None and plan.current is not None else ""
+        clean = ranked(state.observation, (*state.objectives, subtask), keep=settings.keep)
         how = f"ranked by the words of the task, {settings.keep} elements kept"
     else:
-        state.clean = clean_of(state.observation)
-        how = ""
-    return Abstracted(clean=state.clean, tokens=tokens_of(state.clean), how=how)
+        clean, how = clean_of(state.observation), ""
+    return Abstracted(clean=clean, tokens=tokens_of(clean), how=how)

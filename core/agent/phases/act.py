@@ -3,26 +3,35 @@
 import time
 from typing import Literal, NamedTuple
 
-from core.action import Action, Named, Note, Stop
+from core.action import Action, Backtrack, Named, NewTrial, Note, Stop
+from core.agent.general_space import label_of
 from core.agent.knowledge import Knowledge
-from core.agent.phases.review import target_label
 from core.agent.policies.frame import place_of_page
 from core.agent.policies.stack import Refusal
+from core.agent.prompting import Prompter
 from core.agent.records import Acted, Primitive
+from core.agent.reflection.going_back import go_back, new_trial
+from core.agent.reflection.remedies import in_words
 from core.agent.spaces.backup import CHOOSE, candidates_of, way_back
 from core.agent.spaces.file import SpaceAction
 from core.agent.spaces.macros import MacroStep, fill, macro_steps
 from core.agent.state import RunState
 from core.agent.world import World
 from core.browser.act import Located
+from core.browser.checkpoints.checkpoint import RecordedInput
 from core.browser.host import BrowserEvent
 from core.browser.page import PageGone
 from core.errors import ActionError, BrowserError
 from core.permissible import PermissibleAction
 
 
-async def act(state: RunState, world: World, knowledge: Knowledge) -> Acted:
-    """Do what the reviewed action says; what fails is told in `Acted.message`, and never raised."""
+async def act(state: RunState, world: World, prompter: Prompter) -> Acted:
+    """Do what the reviewed action says; what fails is told in `Acted.message`.
+
+    Only going back may raise: BrowserError where the browser has ended, and
+    LLMError where an element is asked for in vain.
+    """
+    knowledge = prompter.knowledge
     pending = state.pending
     action = pending.action
     if pending.skip:
@@ -34,8 +43,17 @@ async def act(state: RunState, world: World, knowledge: Knowledge) -> Acted:
     if isinstance(action, Note):
         state.take_note(action.text)
         return Acted(effect="note", outcome="done")
+    doing = state.reflection.doing
     if isinstance(action, Stop):
         return _stop(state, action)
+    if isinstance(action, Backtrack):
+        if doing is None or doing.kind != "go back":
+            return Acted(effect="none", outcome="failed", message="No remedy waits that starts from there.")
+        return await go_back(state, world, prompter, doing)
+    if isinstance(action, NewTrial):
+        return await new_trial(state, world)
+    page = place_of_page(state.observation).fingerprint
+    state.reflection.tried.setdefault(page, []).append(in_words(action, state.observation))
     if isinstance(action, Named):
         allowed = state.permissible.action(action.name)
         if allowed is None:
@@ -52,7 +70,9 @@ async def act(state: RunState, world: World, knowledge: Knowledge) -> Acted:
 
 
 def _stop(state: RunState, action: Stop) -> Acted:
-    if state.stack.top is None or not state.is_on("policies"):
+    doing = state.reflection.doing
+    whole = doing is not None and doing.kind == "answer"  # What the task asks for, not the policy at work.
+    if whole or state.stack.top is None or not state.is_on("policies"):
         state.answer = action.answer
         return Acted(effect="stop", outcome="done")
     page = place_of_page(state.observation)
@@ -111,7 +131,8 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     times: dict[str, float] = {}
     located: Located | None = None
     problem, settled_reason = "", ""
-    label = target_label(state, action)
+    before_action = state.observation if state.is_on("remedies") else None
+    label = label_of(state.observation, action)
     before = world.tabs.mark()
     clock = time.perf_counter()
     try:
@@ -140,6 +161,8 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     crashed = any(event.kind in ("crash", "hang") for event in events)
     message = " ".join(part for part in [problem, located.note if located else "", *told] if part)
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
+    if before_action is not None and located is not None:
+        state.reflection.inputs.append(RecordedInput(step=state.number, action=action, before=before_action))
     primitive = Primitive(
         action=action,
         outcome=outcome,

@@ -1,9 +1,42 @@
-"""align: whether the action served its purpose."""
+"""align: whether the action served its purpose, and what follows from that."""
 
 from core.agent.records import Aligned
+from core.agent.reflection.aligning import Judge
+from core.agent.reflection.following import backtrack, follow
+from core.agent.reflection.told import told
 from core.agent.state import RunState
 
 
-def align(state: RunState) -> Aligned:
-    """Presets without reflection judge nothing."""
+async def align(state: RunState, judge: Judge) -> Aligned:
+    """Judge the step's action where the preset has it so; raises LLMError and DataError with nothing judged."""
+    aligned = await _judged(state, judge)
+    if aligned is None:
+        aligned = _unjudged(state)
+    else:
+        follow(state, aligned)
+    state.aligned = aligned
+    return aligned.model_copy(update={"reflection": told(state)})
+
+
+async def _judged(state: RunState, judge: Judge) -> Aligned | None:
+    acted, doing = state.acted, state.reflection.doing
+    if acted is None or not state.is_on("judgement") or acted.episode_ended or acted.outcome == "skipped":
+        return None
+    remedy = doing is not None and doing.kind == "remedy"
+    if acted.effect != "page action" and not (remedy and acted.outcome == "failed"):
+        return None
+    return await judge.judge(state)
+
+
+def _unjudged(state: RunState) -> Aligned:
+    """Take note of what became of a scheduled step."""
+    acted, doing = state.acted, state.reflection.doing
+    remedies = state.reflection.remedies
+    if doing is not None and acted is not None and doing.kind in ("go back", "remedy"):
+        if acted.outcome == "skipped" or state.pending.origin == "person":
+            state.reflection.remedies = remedies.dropped(doing.entry, "The person did not want it.")
+        elif doing.kind == "remedy":
+            state.reflection.remedies = remedies.tried(doing.entry, f"At step {state.number}.")
+        elif acted.outcome == "failed":
+            backtrack(state, acted.message)
     return Aligned()

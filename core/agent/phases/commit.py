@@ -3,7 +3,7 @@
 from core.agent.policies.frame import place_of_page
 from core.agent.records import Committed
 from core.agent.spaces.recognise import recognise_state
-from core.agent.state import RunState
+from core.agent.state import RunState, TrailStep
 from core.llm.protocol import Turn
 
 
@@ -18,6 +18,7 @@ def commit(state: RunState) -> Committed:
         result: str = acted.outcome
         if acted.message:
             result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"
+        result += _judged(state)
         turn = Turn(
             number=state.number,
             thought=pending.thought,
@@ -32,10 +33,42 @@ def commit(state: RunState) -> Committed:
             state.stack = state.stack.record(turn, place)
         if acted.outcome != "done":
             state.queue.clear()
+        _tell_trail(state, turn)
     return Committed(
         seconds=round(state.clock.active, 4),
         seconds_in_llm=round(state.clock.in_llm, 4),
         stops=_stopping_state(state),
+    )
+
+
+def _judged(state: RunState) -> str:
+    """Return what the judgement adds to the step's result, as later prompts tell it."""
+    aligned = state.aligned
+    if aligned is None or not aligned.judged or aligned.by_rule:
+        return ""
+    verdict = " It did not serve the subtask." if aligned.aligned is False else ""
+    return f" {aligned.sentence}{verdict}".rstrip()
+
+
+def _tell_trail(state: RunState, turn: Turn) -> None:
+    """Add the step to the trajectory: actions of one reply belong to one look at the page."""
+    action = state.pending.action
+    if action is None or state.acted is None or state.acted.outcome == "skipped":
+        return
+    result = "" if turn.result == "done" else f"{turn.action}: {turn.result}"
+    last = state.trail[-1] if state.trail else None
+    if state.from_queue and last is not None and last.frame == state.frame:
+        last.actions.append(action)
+        last.results += [result] if result else []
+        return
+    state.trail.append(
+        TrailStep(
+            frame=state.frame,
+            observation=state.clean.text if state.clean is not None else "",
+            thought=turn.thought,
+            actions=[action],
+            results=[result] if result else [],
+        )
     )
 
 

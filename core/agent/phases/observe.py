@@ -14,5 +14,6 @@ async def observe(state: RunState, world: World) -> tuple[Observed, Capture]:
         capture = await world.read()
     capture = await world.capturer.with_picture(capture)
     state.capture = capture
+    state.before = capture
     state.stale = False
     return Observed(observation=capture.observation, reused=reused), capture

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from core.action import Action, Named, Press, RefTarget
-from core.agent.general_space import describe
+from core.action import Action, Named
+from core.agent.general_space import label_of
 from core.agent.knowledge import Knowledge
 from core.agent.policies.frame import place_of_page
 from core.agent.records import Reviewed
@@ -20,18 +20,6 @@ class Gate(Record):
     reason: str
 
 
-def target_label(state: RunState, action: Action) -> str:
-    """Return what the action's target is in the observation of this step; for a key, what has the focus."""
-    if isinstance(action, Press):
-        focused = (one for one in reversed(state.observation.elements) if "focused" in one.states)
-        return next((describe(element) for element in focused), "")
-    for target in action.targets:
-        if isinstance(target, RefTarget) and (element := state.observation.element(target.ref)):
-            return describe(element)
-        return str(target)
-    return ""
-
-
 def gate_of(state: RunState, world: World, knowledge: Knowledge) -> Gate | None:
     """Return the gate that the pending action must stop at, or None."""
     action = state.pending.action
@@ -40,7 +28,7 @@ def gate_of(state: RunState, world: World, knowledge: Knowledge) -> Gate | None:
     if loop := _loop(state, knowledge, action):
         return Gate(kind="loop", reason=loop)
     reason = world.gates.reason(
-        action, target_label(state, action), state.permissible, state.episode.task.environment
+        action, label_of(state.observation, action), state.permissible, state.episode.task.environment
     )
     return None if reason is None else Gate(kind="undo", reason=reason)
 

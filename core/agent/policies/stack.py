@@ -75,7 +75,7 @@ class Stack(Record):
 
         It is also how a new trial begins.
         """
-        ended = tuple(_end(one, state="left", step=step) for one in reversed(self.frames))
+        left = self.left(step=step)
         first = Frame(
             number=self._next_number(),
             policy=policy,
@@ -85,7 +85,12 @@ class Stack(Record):
             began_on=page,
             seen=(page,),
         )
-        return self._with(frames=(first,), finished=(*self.finished, *ended))
+        return left._with(frames=(first,))
+
+    def left(self, *, step: int) -> "Stack":
+        """Return the stack with no policy at work: all that were have been left."""
+        ended = tuple(_end(one, state="left", step=step) for one in reversed(self.frames))
+        return self._with(frames=(), finished=(*self.finished, *ended))
 
     def push(
         self,

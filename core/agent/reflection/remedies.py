@@ -5,13 +5,14 @@ one out. A later not-aligned pops the topmost entry that waits; to carry it
 out, the run goes back to the step the entry starts from.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
-from core.action import Action
+from core.action import Action, Named, RefTarget
 from core.agent.policies.stack import Stack
 from core.agent.spaces.memory import SpaceMemory
 from core.model import Record
+from core.observation import Observation
 
 EntryState = Literal["waiting", "chosen", "tried", "dropped"]
 
@@ -99,24 +100,52 @@ class RemedyStack(Record):
         )
 
 
+def in_words(action: Action, observation: Observation) -> str:
+    """Return the action with its elements told by what they are, so that it holds for a reloaded page too.
+
+    Of elements that are called the same, the place among them is told.
+    """
+    told: list[str] = []
+    for target in action.targets:
+        element = observation.element(target.ref) if isinstance(target, RefTarget) else None
+        if element is None:
+            told.append(str(target))
+            continue
+        alike = [
+            one.ref for one in observation.elements if (one.role, one.name) == (element.role, element.name)
+        ]
+        place = f" {alike.index(element.ref) + 1}" if len(alike) > 1 else ""
+        told.append(f'{element.role} "{element.name}"{place}')
+    if isinstance(action, Named):
+        return str(action)
+    others = [
+        f"{name}={getattr(action, name)}"
+        for name in (*action.fields, *action.flags)
+        if name not in ("target", "to") and getattr(action, name) is not None
+    ]
+    return " ".join([action.kind, *(f"[{part}]" for part in (*told, *others))])
+
+
 def sorted_out(
-    proposed: Iterable[Action], *, chosen: Action, tried: Iterable[Action]
+    proposed: Iterable[Action], *, chosen: Action, tried: Iterable[str], words: Callable[[Action], str]
 ) -> tuple[tuple[Action, ...], tuple[tuple[Action, str], ...]]:
     """Part the proposed remedies into those to keep and those to drop, each of these with its reason.
 
     Dropped is what equals the chosen action, one already tried on the same
-    page, or an earlier remedy of the same question.
+    page, or an earlier remedy of the same question. Actions are equal where
+    `words` tells them the same; `tried` are such words.
     """
-    known = list(tried)
-    kept: list[Action] = []
+    known = set(tried)
+    kept: dict[str, Action] = {}
     dropped: list[tuple[Action, str]] = []
     for action in proposed:
-        if action == chosen:
+        told = words(action)
+        if told == words(chosen):
             dropped.append((action, "It is the chosen action itself."))
-        elif action in known:
+        elif told in known:
             dropped.append((action, "It was tried on this page already."))
-        elif action in kept:
+        elif told in kept:
             dropped.append((action, "It was proposed twice."))
         else:
-            kept.append(action)
-    return tuple(kept), tuple(dropped)
+            kept[told] = action
+    return tuple(kept.values()), tuple(dropped)

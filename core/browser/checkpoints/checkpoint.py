@@ -33,6 +33,10 @@ class Checkpoint(Record):
     """The same at the start of the task."""
 
 
+Choose = Callable[[Element, FoundAgain, Observation], Awaitable[Element | None]]
+"""Asks which candidate is meant where identity does not tell for certain; None for none of them."""
+
+
 @dataclass
 class Ground:
     """The live browser, and what only the environment and the agent can do about it."""
@@ -45,5 +49,6 @@ class Ground:
     """Begins the task anew in a clean profile."""
     put_server_back: Callable[[str], Awaitable[None]] | None = None
     """Gives the page a session of its own in the state of a snapshot."""
-    choose: Callable[[Element, FoundAgain, Observation], Awaitable[Element | None]] | None = None
-    """Asks which candidate is meant where identity does not tell for certain; None for none of them."""
+    server_state: Callable[[], str] | None = None
+    """Returns the snapshot of the environment's server as it is now."""
+    choose: Choose | None = None

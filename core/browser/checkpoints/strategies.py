@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from core.action import Action, Check, RefTarget, Select, Type
-from core.browser.checkpoints.checkpoint import Checkpoint, Ground
+from core.browser.checkpoints.checkpoint import Checkpoint, Choose, Ground
 from core.browser.checkpoints.comparing import Provenance
 from core.browser.checkpoints.identity import FoundAgain, find_again
 from core.browser.page import PageGone
@@ -37,6 +37,23 @@ class Strategy(Protocol):
         Raises RestoreError, ActionError or BrowserError.
         """
         ...
+
+
+class AsItIs:
+    """Leaves the page alone: the step after which nothing changed can be gone back to by staying."""
+
+    name = "nothing to do"
+    restores = "Nothing: the page is looked at, and stays where it is as recorded."
+    provenance: Provenance = "restored"
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        return ""
+
+    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> tuple[str, ...]:
+        state = checkpoint.server_state
+        if state and ground.server_state is not None and ground.server_state() != state:
+            raise RestoreError("The site's server is in another state than at that step.")
+        return ()
 
 
 class UrlWithFields:
@@ -87,7 +104,7 @@ class ReplayFromStart:
         remarks: list[str] = []
         for done in checkpoint.inputs:
             now = await ground.read()
-            action, remark = await retarget(done.action, done.before, now, ground)
+            action, remark = await retarget(done.action, done.before, now, ground.choose)
             if remark:
                 remarks.append(f"Step {done.step}: {remark}")
             before = ground.tabs.mark()
@@ -101,12 +118,12 @@ class ReplayFromStart:
         return tuple(remarks)
 
 
-STRATEGIES: tuple[Strategy, ...] = (UrlWithFields(), ReplayFromStart())
+STRATEGIES: tuple[Strategy, ...] = (AsItIs(), UrlWithFields(), ReplayFromStart())
 """From the cheapest to the dearest."""
 
 
 async def retarget(
-    action: Action, recorded: Observation, now: Observation, ground: Ground
+    action: Action, recorded: Observation, now: Observation, choose: Choose | None = None
 ) -> tuple[Action, str]:
     """Return `action` with its refs those of the page as it is now, and a remark where that was chosen, not known.
 
@@ -123,8 +140,8 @@ async def retarget(
             raise RestoreError(f"[{target.ref}] is not in the page that was recorded for {action}.")
         found = find_again(element, recorded, now)
         chosen = found.element
-        if chosen is None and found.candidates and ground.choose is not None:
-            chosen = await ground.choose(element, found, now)
+        if chosen is None and found.candidates and choose is not None:
+            chosen = await choose(element, found, now)
             if chosen is not None:
                 remarks.append(f"{_called(element)} was chosen among {len(found.candidates)}, not known.")
         if chosen is None:

@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from core.agent.presets import PRESETS, Presets, read_preset
+from core.agent.presets import PRESETS, TABLES, Presets, read_preset
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.spaces.catalogue import Spaces
 from core.errors import DataError, UsageError
@@ -23,17 +23,25 @@ def presets(own):
 
 
 def test_the_presets_of_the_installation_are_whole(presets):
-    assert presets.names() == ("plain", "laser", "step")
+    assert presets.names() == ("plain", "combined", "laser", "reflect", "step", "synapse")
     assert presets.get("plain").calls == 1
     assert presets.get("laser").calls == 2
     assert presets.get("laser").space == "auto"
-    assert [presets.get(name).has("policies") for name in presets.names()] == [False, False, True]
+    having = {name: [one for one in TABLES if presets.get(name).has(one)] for name in presets.names()}
+    assert having == {
+        "plain": [],
+        "combined": [*TABLES],
+        "laser": [],
+        "reflect": ["plan", "remedies", "judgement"],
+        "step": ["policies"],
+        "synapse": ["abstraction", "memory"],
+    }
 
 
 def test_the_users_preset_wins_over_one_of_the_same_name(presets, own):
     (own / "presets" / "plain.toml").write_text(GOOD.replace('title = "Plain"', 'title = "Mine"'))
     assert presets.get("plain").title == "Mine"
-    assert presets.names() == ("plain", "laser", "step")
+    assert presets.names() == ("plain", "combined", "laser", "reflect", "step", "synapse")
 
 
 def test_an_edited_preset_is_read_anew(presets, own):

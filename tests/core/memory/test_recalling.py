@@ -3,7 +3,8 @@ import pytest
 from core.memory.embedding import HashedWords
 from core.memory.exemplar import metadata_of
 from core.memory.index import ExemplarIndex
-from core.memory.recalling import RecallSettings, recall
+from core.memory.recalling import recall
+from core.memory.records import RecallSettings
 from tests.core.memory.making import ALL, exemplar
 
 

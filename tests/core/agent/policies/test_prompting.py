@@ -47,6 +47,8 @@ def render(name, frame, reply_format="lines"):
         left_out=0,
         reply_format=reply_format,
         several=False,
+        plan=None,
+        experience=(),
     )
 
 

@@ -56,7 +56,7 @@ def test_numbers_are_never_used_twice_and_nothing_is_popped_twice(events):
 
 def test_a_remedy_equal_to_the_chosen_or_a_tried_action_is_dropped_with_the_reason():
     one, two, three = (parse_action(f"click [{n}]") for n in (1, 2, 3))
-    kept, dropped = sorted_out([one, two, three, three], chosen=one, tried=[two])
+    kept, dropped = sorted_out([one, two, three, three], chosen=one, tried=[str(two)], words=str)
     assert kept == (three,)
     assert [why for _, why in dropped] == [
         "It is the chosen action itself.",

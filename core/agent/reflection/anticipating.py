@@ -1,0 +1,204 @@
+"""anticipate: asking for remedies, and putting them under the chosen action on the remedy stack."""
+
+import asyncio
+import contextlib
+
+from core.action import Action, Named
+from core.agent.deciding import Decider
+from core.agent.general_space import label_of
+from core.agent.policies.frame import place_of_page
+from core.agent.prompting import Prompter, written_reply
+from core.agent.records import Anticipated
+from core.agent.reflection.remedies import RemedyEntry, in_words, sorted_out
+from core.agent.reflection.told import told
+from core.agent.state import RunState
+from core.agent.world import World
+from core.browser.checkpoints.checkpoint import Checkpoint
+from core.environments.protocol import KeepsState
+from core.llm.protocol import LLMRequest, Message
+from core.llm.repair import read_reply
+from core.observation import Observation
+
+
+class Anticipator:
+    """Asks for remedies, in fast mode while the action runs."""
+
+    def __init__(self, prompter: Prompter, decider: Decider) -> None:
+        self._prompter = prompter
+        self._decider = decider
+        self._beside: asyncio.Task[Anticipated] | None = None
+
+    async def anticipate(self, state: RunState, world: World) -> Anticipated:
+        """Return the remedies for the pending action, which lie on the stack under it.
+
+        Where phases may overlap, the question is only put, and `late` has the
+        answer. Raises LLMError and DataError with the stack as it was.
+        """
+        action = state.pending.action
+        if action is None or not _can_be_wrong(state, action) or not state.is_on("remedies"):
+            return Anticipated(reflection=told(state))
+        if (count := state.remedy_settings.count) == 0:
+            return Anticipated(reflection=told(state))
+        if problem := self._prompter.out_of_calls(state):
+            return Anticipated(problem=problem, reflection=told(state))
+        state.reflection.checkpoints[state.number] = _checkpoint(state, world)
+        request = self._request(state, action, count)
+        asking = self._ask(state, _base(state, action), state.observation, request, count)
+        if state.judgement_settings.mode == "fast" and state.overlap and state.is_on("judgement"):
+            self._beside = asyncio.ensure_future(asking)
+            return Anticipated(beside=True, reflection=told(state))
+        return await asking
+
+    async def late(self) -> Anticipated | None:
+        """Return the remedies that were asked for while the action ran, once they are in.
+
+        None where none were. Raises what asking raised; asking is over then,
+        and the step goes on without remedies.
+        """
+        if self._beside is None:
+            return None
+        beside, self._beside = self._beside, None
+        return await beside
+
+    async def forget(self) -> None:
+        """Withdraw the question that is out."""
+        if self._beside is None:
+            return
+        beside, self._beside = self._beside, None
+        beside.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await beside
+
+    def _request(self, state: RunState, action: Action, count: int) -> LLMRequest:
+        thought = state.pending.thought
+        target = label_of(state.observation, action)
+        # A call of a tool cannot be shown without its result, so the choice is told in words.
+        said = (
+            f"{thought}\nChosen action: {action}".strip()
+            if state.preset.reply_format == "tools"
+            else written_reply(thought, (str(action),), state.preset.reply_format)
+        )
+        unwanted = self._unwanted(state)
+        text = self._prompter.render(
+            state,
+            state.preset.prompts.remedies,
+            action=str(action),
+            target=target,
+            count=count,
+            unwanted=unwanted,
+            several=count > 1,
+        )
+        messages = (
+            *self._decider.messages(state),
+            Message(role="assistant", text=said),
+            Message(role="user", text=text),
+        )
+        request = self._prompter.request(
+            state,
+            "remedies",
+            messages,
+            action=str(action),
+            target=target,
+            thought=thought,
+            count=count,
+            unwanted=unwanted,
+        )
+        return self._prompter.with_actions(state, request)
+
+    @staticmethod
+    def _unwanted(state: RunState) -> tuple[str, ...]:
+        page = place_of_page(state.observation).fingerprint
+        return tuple(state.reflection.tried.get(page, ()))
+
+    async def _ask(
+        self, state: RunState, base: RemedyEntry, observation: Observation, request: LLMRequest, count: int
+    ) -> Anticipated:
+        """`base` is the entry of the chosen action; the page may be another one by the time of the answer."""
+        action = base.action
+        tried = tuple(state.reflection.tried.get(base.page, ()))
+        calls: list[int] = []
+        kept: tuple[Action, ...] = ()
+        dropped: list[tuple[Action, str]] = []
+        reason = problem = ""
+        for attempt in range(2):
+            reply, number = await self._prompter.ask(state, request)
+            calls.append(number)
+            proposal, more = read_reply(reply, request, state.preset.reply_format)
+            reason = proposal.thought or reason
+            proposed = () if proposal.action is None else (proposal.action, *more)
+            if proposal.action is None and not kept and reply.tool_calls:
+                problem = proposal.problem
+            new, out = sorted_out(
+                (*kept, *proposed), chosen=action, tried=tried, words=lambda one: in_words(one, observation)
+            )
+            kept, dropped = new[:count], [*dropped, *out]
+            # What was dropped is asked for again, once.
+            if attempt or not out or len(kept) >= count or not state.calls_left:
+                break
+            request = _again(request, reply.text, out)
+        entries = [
+            base.model_copy(update={"action": one, "target": label_of(observation, one), "reason": reason})
+            for one in reversed(kept)
+        ]
+        if entries:
+            chosen = base.model_copy(
+                update={"target": label_of(observation, action), "reason": "The first choice."}
+            )
+            _, state.reflection.remedies = state.reflection.remedies.push([*entries, chosen]).pop()
+        return Anticipated(
+            remedies=kept,
+            dropped=tuple((str(one), why) for one, why in dropped),
+            problem=problem,
+            calls=tuple(calls),
+            reflection=told(state),
+        )
+
+
+def _base(state: RunState, action: Action) -> RemedyEntry:
+    plan = state.reflection.plan
+    return RemedyEntry(
+        number=0,
+        step=state.number,
+        trial=state.trial,
+        action=action,
+        subtask=plan.index if plan is not None else None,
+        stack=state.stack if state.stack.top is not None else None,
+        memory=state.memory,
+        page=place_of_page(state.observation).fingerprint,
+    )
+
+
+def _can_be_wrong(state: RunState, action: Action) -> bool:
+    """Return whether the action is one of the page, chosen and not scheduled."""
+    if state.reflection.doing is not None or not action.in_page:
+        return False
+    if not isinstance(action, Named):
+        return True
+    allowed = state.permissible.action(action.name)
+    return allowed is not None and allowed.origin == "state"
+
+
+def _checkpoint(state: RunState, world: World) -> Checkpoint:
+    environment = world.environment
+    kept = environment.snapshot(state.episode) if isinstance(environment, KeepsState) else ""
+    return Checkpoint(
+        step=state.number,
+        observation=state.observation,
+        inputs=tuple(state.reflection.inputs),
+        server_state=kept,
+    )
+
+
+def _again(request: LLMRequest, said: str, dropped: tuple[tuple[Action, str], ...]) -> LLMRequest:
+    told_why = "\n".join(f"- {action}: {why}" for action, why in dropped)
+    text = f"These are no remedies:\n{told_why}\nName others in their place, in the same form."
+    unwanted = tuple(str(action) for action, _ in dropped)
+    messages = (
+        *request.messages,
+        Message(role="assistant", text=said.strip() or "(only calls)"),
+        Message(role="user", text=text),
+    )
+    view = request.view
+    if view is not None:
+        view = view.model_copy(update={"unwanted": (*view.unwanted, *unwanted)})
+    return request.model_copy(update={"messages": messages, "view": view})

@@ -1,0 +1,234 @@
+"""Records an exemplar: opens a task, does what a script says, and keeps it if it is judged a success.
+
+A script is written by a person or works the actions out from the page; no
+agent takes part and nothing goes into the trace.
+"""
+
+from collections.abc import Callable, Generator, Iterable
+from textwrap import dedent
+
+from pydantic import Field
+
+from core.action import Action, FocusTarget, RefTarget, RoleTarget, Stop, parse_action
+from core.agent.clean import clean_of
+from core.agent.world import World
+from core.browser.driver import TabDriver
+from core.browser.page import PageGone
+from core.errors import ActionError, ActionSyntaxError, BrowserError, DataError, UsageError
+from core.llm.protocol import LLMReply
+from core.llm.reading import read_lines
+from core.memory.exemplar import AbstractionPair, Exemplar, ExemplarStep
+from core.model import Record
+from core.observation import Observation, Ref
+from core.task import Task
+
+LOOKS = 100
+"""Looks at the page after which a script that does not end is given up."""
+
+
+class Look(Record):
+    """What is done after one look at the page: all that needs no further look."""
+
+    thought: str = ""
+    """Why, in one sentence."""
+    actions: tuple[str, ...] = Field(min_length=1)
+    """In the text form of actions; a target is a ref of the page, or the role and name of one element."""
+    needs: tuple[Ref, ...] = ()
+    """Elements that the decision rests on, beside those that are acted on."""
+
+
+Script = Generator[Look, Observation, None]
+"""Yields looks and is sent the page after each; it ends where the task does."""
+ScriptOf = Callable[[str, Observation], Script]
+"""Makes the script from the instruction and the page as it opens."""
+
+
+class Recorded(Record):
+    """What a script did, and where it left the page."""
+
+    steps: tuple[ExemplarStep, ...]
+    abstraction: tuple[AbstractionPair, ...]
+    instruction: str
+    page: Observation
+    problem: str = ""
+    """Why it is no exemplar, in a sentence; nothing for a success."""
+
+
+def written(looks: Iterable[Look]) -> ScriptOf:
+    """Return the script that does these looks whatever the page shows."""
+    kept = tuple(looks)
+
+    def script(instruction: str, page: Observation) -> Script:
+        yield from kept
+
+    return script
+
+
+def read_looks(text: str) -> tuple[Look, ...]:
+    """Read looks from text: a blank line between two, each a REASON line and its ACTION lines.
+
+    Raises DataError, which numbers the look that cannot be read.
+    """
+    blocks = [
+        block for block in "\n".join(line.rstrip() for line in text.splitlines()).split("\n\n") if block
+    ]
+    looks: list[Look] = []
+    for number, block in enumerate((block for block in blocks if block.strip()), start=1):
+        read = read_lines(LLMReply(text=block))
+        if read.problem:
+            raise DataError(f"Look {number} has no ACTION line: write one, as in ACTION: click [12].")
+        actions = tuple(str(action) for action in read.actions)
+        for action in actions:
+            try:
+                parse_action(action)
+            except ActionSyntaxError as error:
+                raise DataError(f"Look {number}: {error}") from error
+        looks.append(Look(thought=read.thought, actions=actions))
+    return tuple(looks)
+
+
+async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> Recorded:
+    """Open the task in a clean profile, carry the script out and have it judged.
+
+    What goes wrong in the page is told in `problem`. Raises UsageError,
+    ActionError or WorldError where the task cannot be opened or read.
+    """
+    world.capturer.hidden = world.environment.hidden_selectors
+    driver = TabDriver(world.tabs)
+    try:
+        await world.tabs.open_profile()
+        episode = await world.environment.open(task, seed, driver)
+        page = (await world.read()).observation
+    except PageGone as error:
+        raise BrowserError(f"The page of {task.id} went away while it was opened; try again.") from error
+    script = script_of(episode.instruction, page)
+    steps: list[ExemplarStep] = []
+    pairs: list[AbstractionPair] = []
+    problem, answer, is_over = "", "", False
+    look = next(script, None)
+    while look is not None and not problem:
+        if is_over or len(steps) == LOOKS:
+            problem = "The task had ended before the script had." if is_over else "The script does not end."
+            break
+        try:
+            actions = _with_refs(look.actions, page)
+        except (ActionError, ActionSyntaxError) as error:
+            problem = str(error)
+            break
+        steps.append(
+            ExemplarStep(
+                observation=clean_of(page).text, thought=look.thought, actions=tuple(map(str, actions))
+            )
+        )
+        pairs += _pairs(page, look, actions)
+        for action in actions:
+            if is_over:
+                problem = f"The task had ended before {action}."
+                break
+            if isinstance(action, Stop):
+                answer, is_over = action.answer, True
+                continue
+            if problem := await _act(world, action):
+                break
+            is_over = await world.episode_ended()
+        try:
+            page = (await world.read()).observation
+        except (PageGone, BrowserError) as error:
+            problem = problem or str(error) or "The page went away."
+            break
+        if not problem:
+            look = _next(script, page)
+    script.close()
+    if not problem:
+        verdict = await world.environment.judge(episode, driver, answer)
+        if verdict.success is not True:
+            problem = f"It was not judged a success. {verdict.reason}".strip()
+    return Recorded(
+        steps=tuple(steps),
+        abstraction=tuple(pairs),
+        instruction=episode.instruction,
+        page=page,
+        problem=problem,
+    )
+
+
+def exemplar_of(
+    recorded: Recorded, task: Task, seed: int, *, family: str = "", parser: str = "", note: str = ""
+) -> Exemplar:
+    """Return a recorded success as an exemplar; raises UsageError for what is none."""
+    if recorded.problem or not recorded.steps:
+        reason = recorded.problem or "Nothing was done."
+        raise UsageError(f"{task.id}, seed {seed}, is no exemplar: {reason}")
+    name = task.id.removeprefix(f"{task.environment}/")
+    return Exemplar(
+        id=f"{task.id.lower()}/{seed}",
+        family=family or name,
+        task=recorded.instruction,
+        environment=task.environment,
+        steps=recorded.steps,
+        abstraction=recorded.abstraction,
+        parser=parser,
+        source=f"{task.id} seed {seed}",
+        note=note,
+    )
+
+
+def _next(script: Script, page: Observation) -> Look | None:
+    try:
+        return script.send(page)
+    except StopIteration:
+        return None
+
+
+async def _act(world: World, action: Action) -> str:
+    """Carry out one action of the page and wait; returns why it failed, or nothing."""
+    if not action.in_page:
+        return ""
+    before = world.tabs.mark()
+    try:
+        await world.actor.act(action)
+        await world.tabs.settle(before)
+    except (ActionError, BrowserError, PageGone) as error:
+        return f"{action} failed: {error}"
+    return ""
+
+
+def _with_refs(texts: Iterable[str], page: Observation) -> tuple[Action, ...]:
+    """Return the actions with the refs of this page in place of roles and names.
+
+    Raises ActionSyntaxError, and ActionError for a target that the page does
+    not have or has twice.
+    """
+    found: list[Action] = []
+    for text in texts:
+        action = parse_action(text)
+        changed = {
+            name: RefTarget(ref=_ref(target, page, text))
+            for name in ("target", "to")
+            if not isinstance(target := getattr(action, name, None), FocusTarget | None)
+        }
+        found.append(action.model_copy(update=changed))
+    return tuple(found)
+
+
+def _ref(target: object, page: Observation, text: str) -> Ref:
+    if isinstance(target, RefTarget):
+        if page.element(target.ref) is None:
+            raise ActionError(f"{text}: the page shows no element [{target.ref}] at this look.")
+        return target.ref
+    if not isinstance(target, RoleTarget):
+        raise ActionError(f"{text}: exemplars name elements by number, or by role and name.")
+    fits = [one.ref for one in page.elements if (one.role, one.name) == (target.role, target.name)]
+    if len(fits) != 1:
+        raise ActionError(f"{text}: {len(fits)} elements of the page are {target}; give a number instead.")
+    return fits[0]
+
+
+def _pairs(page: Observation, look: Look, actions: Iterable[Action]) -> Iterable[AbstractionPair]:
+    """Return the whole page with the lines that the look needs of it, where it needs any."""
+    wanted = set(look.needs)
+    for action in actions:
+        wanted |= {target.ref for target in action.targets if isinstance(target, RefTarget)}
+    kept = ["  " * one.depth + one.line() for one in page.elements if one.ref in wanted]
+    if kept:
+        yield AbstractionPair(state=page.lines(), observation=dedent("\n".join(kept)))

@@ -1,0 +1,238 @@
+"""The preset ``reflect`` on real pages: the exact sequence of what the LLM is asked, and what each question holds."""
+
+import pytest
+
+from core.browser.checkpoints.strategies import AsItIs, UrlWithFields
+from tests.core.stage import page_file, ref_in
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+INSTRUCTION = "Find the order number."
+
+
+def says(action, reason="So."):
+    return Reply(text=f"REASON: {reason}\nACTION: {action}")
+
+
+def clicks(words, *others):
+    """Click what the page shows as `words`; with `others`, those are proposed too."""
+
+    def answer(request):
+        actions = "\n".join(f"ACTION: click [{ref_in(request, one)}]" for one in (words, *others))
+        return Reply(text=f"REASON: It seems right.\n{actions}")
+
+    return answer
+
+
+def text(words):
+    return Reply(text=words)
+
+
+PLAN = text("1. Open the orders\n2. Read the number")
+ALIGNED = text("The list of orders came up.\nYES")
+NOT_ALIGNED = text("The archive came up, which holds no orders.\nNO")
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A start page with three links, of which one leads to the orders."""
+    page_file(tmp_path, "<h1>Archive</h1><p>Nothing is kept here.</p>", "archive.html")
+    page_file(tmp_path, "<h1>Help</h1><p>Ask somebody.</p>", "help.html")
+    page_file(tmp_path, "<h1>Orders</h1><p>Order number 4711</p>", "orders.html")
+    links = "".join(
+        f'<p><a href="{name.lower()}.html">{name}</a></p>' for name in ("Archive", "Help", "Orders")
+    )
+    return page_file(tmp_path, f"<h1>Start</h1>{links}", "start.html")
+
+
+def open_run(stage, server, site, **more):
+    return stage.open(server, url=site, instruction=INSTRUCTION, preset="reflect", **more)
+
+
+def steps(run):
+    return run.store.steps(run.state.run)
+
+
+def purposes(run):
+    return [one.purpose for one in run.store.calls(run.state.run)]
+
+
+def records(run, number):
+    return {record.phase: record for record in run.store.step(run.state.run, number).records}
+
+
+def test_a_success_asks_the_papers_questions_one_after_the_other(stage, llm_server, site):
+    llm_server.script(
+        PLAN,
+        clicks('link "Orders"'),
+        clicks('link "Help"', 'link "Archive"'),
+        ALIGNED,
+        text("DONE"),
+        text("YES, the number is in view."),
+        text("4711"),
+    )
+    run = open_run(stage, llm_server, site)
+    stage.to_the_end(run)
+    assert (run.outcome, run.state.answer) == ("done", "4711")
+    assert purposes(run) == ["plan", "decide", "remedies", "aligned", "subtask", "task", "answer"]
+    assert [(step.effect, step.outcome) for step in steps(run)] == [("page action", "done"), ("stop", "done")]
+
+    plan, decide, remedies, aligned, subtask, task, answer = (
+        "\n".join(one.texts) for one in llm_server.requests
+    )
+    assert INSTRUCTION in plan
+    assert 'link "Orders"' in plan
+    assert "You are at this subtask: Open the orders" in decide
+    assert remedies.startswith(decide)
+    assert "Suppose that the action you have just chosen turns out wrong" in remedies
+    assert "up to 2 other actions" in remedies
+    assert 'heading "Start"' in aligned
+    assert 'heading "Orders"' in aligned
+    assert "Subtask worked on: Open the orders" in subtask
+    assert "Order number 4711" in task
+    assert "Order number 4711" in answer
+    sampling = [(one.body["temperature"], one.body["max_tokens"]) for one in llm_server.requests]
+    assert sampling == [(1.0, 512)] * 7
+
+    told = records(run, 1)["align"].reflection
+    assert [one.status for one in told.plan.subtasks] == ["done", "current"]
+    assert [(one.state, one.step) for one in told.remedies] == [
+        ("waiting", 1),
+        ("waiting", 1),
+        ("tried", 1),
+    ]
+
+
+def test_a_wrong_first_action_is_taken_back_and_mended_by_a_remedy(stage, llm_server, site):
+    llm_server.script(
+        PLAN,
+        clicks('link "Archive"'),
+        clicks('link "Orders"', 'link "Help"'),
+        NOT_ALIGNED,
+        ALIGNED,
+        text("DONE"),
+        text("YES"),
+        text("4711"),
+    )
+    run = open_run(stage, llm_server, site)
+    stage.to_the_end(run)
+    assert (run.outcome, run.state.answer) == ("done", "4711")
+    assert purposes(run) == ["plan", "decide", "remedies", "aligned", "aligned", "subtask", "task", "answer"]
+    assert [(step.effect, step.origin) for step in steps(run)] == [
+        ("page action", "agent"),
+        ("go back", "remedy"),
+        ("page action", "remedy"),
+        ("stop", "agent"),
+    ]
+    restored = records(run, 2)["act"].restored
+    assert (restored.step, restored.grade, restored.strategy) == (1, "equivalent", UrlWithFields.name)
+    assert records(run, 2)["decide"].scheduled.kind == "go back"
+    assert str(records(run, 2)["review"].action) == "backtrack [1]"
+    # The remedy's step asks for no action and no remedies.
+    assert records(run, 3)["decide"].calls == ()
+    assert records(run, 3)["anticipate"].remedies == ()
+    assert steps(run)[2].target == 'link "Orders"'
+    told = records(run, 3)["align"].reflection
+    assert [one.state for one in told.remedies] == ["waiting", "tried", "tried"]
+    # Later prompts know what was tried, and what came of it.
+    assert "The archive came up, which holds no orders. It did not serve" in "\n".join(
+        llm_server.requests[-1].texts
+    )
+
+
+def test_an_empty_stack_ends_the_trial_and_the_new_plan_knows_what_the_old_one_taught(
+    stage, llm_server, site
+):
+    llm_server.script(
+        PLAN,
+        clicks('link "Archive"'),
+        clicks('link "Help"'),
+        NOT_ALIGNED,
+        text("The help came up.\nNO"),
+        text("The archive and the help hold nothing; the orders are the third link."),
+        text("1. Click the third link"),
+        clicks('link "Orders"'),
+        clicks('link "Help"'),
+        ALIGNED,
+        text("DONE"),
+        text("YES"),
+        text("4711"),
+    )
+    run = open_run(stage, llm_server, site)
+    stage.to_the_end(run)
+    assert (run.outcome, run.state.answer, run.state.trial) == ("done", "4711", 2)
+    assert purposes(run) == (
+        ["plan", "decide", "remedies", "aligned", "aligned", "review"]
+        + ["plan", "decide", "remedies", "aligned", "subtask", "task", "answer"]
+    )
+    assert [(step.effect, step.trial) for step in steps(run)] == [
+        ("page action", 1),
+        ("go back", 1),
+        ("page action", 1),
+        ("go back", 1),
+        ("page action", 2),
+        ("stop", 2),
+    ]
+    plan = llm_server.requests[6].texts[-1]
+    assert "The archive and the help hold nothing" in plan
+    assert 'heading "Start"' in plan
+    told = records(run, 5)["decide"].reflection
+    assert (told.plan.revision, told.trial, told.trials) == (1, 2, 3)
+    # What the first trial did is told by its lesson alone.
+    assert "The help came up" not in llm_server.requests[7].texts[-1]
+
+
+def test_a_trial_at_its_limit_is_followed_by_the_next_and_the_last_one_ends_the_run(stage, llm_server, site):
+    (stage.config / "presets" / "short.toml").write_text(
+        stage.workshop.knowledge.presets.get("reflect")
+        .text.replace("trials = 3", "trials = 2")
+        .replace("count = 2", "count = 0")
+    )
+    one_trial = [PLAN, clicks('link "Help"'), ALIGNED, text("OPEN"), text("NO")]
+    llm_server.script(*one_trial, text("One action was too few."), *one_trial)
+    run = stage.open(llm_server, url=site, instruction=INSTRUCTION, preset="short", steps=1)
+    stage.to_the_end(run)
+    assert run.outcome == "budget"
+    asked = ["plan", "decide", "aligned", "subtask", "task"]
+    assert purposes(run) == [*asked, "review", *asked]
+    assert [step.trial for step in steps(run)] == [1, 1, 2]
+
+
+def test_remedies_equal_to_the_chosen_action_are_dropped_and_asked_for_again_once(stage, llm_server, site):
+    llm_server.script(
+        PLAN,
+        clicks('link "Archive"'),
+        clicks('link "Archive"', 'link "Help"'),
+        clicks('link "Archive"'),
+        NOT_ALIGNED,
+    )
+    run = open_run(stage, llm_server, site)
+    stage.step(run)
+    assert purposes(run) == ["plan", "decide", "remedies", "remedies", "aligned"]
+    anticipated = records(run, 1)["anticipate"]
+    assert [why for _, why in anticipated.dropped] == ["It is the chosen action itself."] * 2
+    assert len(anticipated.remedies) == 1
+    assert "These are no remedies" in llm_server.requests[3].texts[-1]
+
+
+def test_a_failed_action_is_judged_without_the_llm_and_an_untouched_page_is_not_loaded_anew(
+    stage, llm_server, tmp_path
+):
+    covered = (
+        '<button style="position:absolute;left:10px;top:10px;width:90px;height:30px">Go</button>'
+        '<div style="position:absolute;left:0;top:0;width:300px;height:60px;background:#ddd">in the way</div>'
+        '<button style="position:absolute;left:10px;top:100px">Other</button>'
+    )
+    llm_server.script(
+        PLAN, clicks('button "Go"'), clicks('button "Other"'), ALIGNED, text("OPEN"), text("NO")
+    )
+    run = open_run(stage, llm_server, page_file(tmp_path, covered))
+    for _ in range(3):
+        stage.step(run)
+    judged = records(run, 1)["align"]
+    assert (judged.aligned, judged.by_rule) == (False, "The action failed.")
+    restored = records(run, 2)["act"].restored
+    assert (restored.strategy, restored.grade) == (AsItIs.name, "equivalent")
+    assert steps(run)[2].target == 'button "Other"'
+    assert purposes(run) == ["plan", "decide", "remedies", "aligned", "subtask", "task"]

@@ -47,10 +47,8 @@ class Decider:
 
     @staticmethod
     def _from_queue(state: RunState) -> Decided | None:
+        state.check_queue()
         if not state.queue:
-            return None
-        if state.observation.document != state.queue_url or state.permissible.problem(state.queue[0]):
-            state.queue.clear()
             return None
         action = state.queue[0]
         proposal = Proposal(action=action, thought=state.last_proposal.thought)

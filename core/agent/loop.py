@@ -23,18 +23,33 @@ from core.agent.phases.recognise import recognise
 from core.agent.phases.review import Gate, gate_of, review
 from core.agent.presets import Mechanism, Preset
 from core.agent.prompting import Prompter
-from core.agent.records import PHASES, Acted, CallRecord, Committed, Observed, Phase, PhaseRecord
+from core.agent.records import (
+    PHASES,
+    Acted,
+    Aligned,
+    Anticipated,
+    CallRecord,
+    Committed,
+    Decided,
+    Observed,
+    Phase,
+    PhaseRecord,
+    Scheduled,
+)
 from core.agent.reflection.aligning import Judge
 from core.agent.reflection.anticipating import Anticipator
 from core.agent.reflection.carrying_out import CarryingOut
 from core.agent.reflection.following import end_trial
+from core.agent.reflection.plan import Plan
+from core.agent.reflection.remedies import RemedyEntry
+from core.agent.reflection.told import told
 from core.agent.spaces.backup import CHOOSE
 from core.agent.state import Budget, Pending, RunState, StepClock
 from core.agent.world import World
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
 from core.environments.protocol import Ask
-from core.errors import BackstepError, BrowserError
+from core.errors import BackstepError, BrowserError, UsageError
 from core.llm.protocol import LLMRequest, Message
 from core.observation import Capture
 from core.task import Task, Verdict
@@ -123,9 +138,78 @@ class AgentRun:
             self._begin_again("decide")
 
     def _begin_again(self, phase: Phase) -> None:
-        self.state.next_phase = phase
-        self.state.pending = Pending()
+        state = self.state
+        state.next_phase = phase
+        state.pending = Pending()
         self._done = None
+        self._anticipator.forget()
+        state.reflection.remedies = state.reflection.remedies.without_step(
+            state.number, "The step was decided anew."
+        )
+        if phase == "decide":
+            self._carrying_out.withdrawn(state, "The person had another action asked for.")
+        elif state.reflection.doing is not None:
+            state.reflection.scheduled, state.reflection.doing = state.reflection.doing, None
+
+    # The plan and the remedies, by hand
+
+    def set_plan(self, subtasks: tuple[str, ...], current: int) -> None:
+        """Put a person's subtasks in place of the plan, to go on at the one at `current`, from 0.
+
+        The next prompt has it. Raises UsageError where there is none to be
+        done, or planning is switched off.
+        """
+        state = self.state
+        texts = tuple(text for text in subtasks if text.strip())
+        if not texts:
+            raise UsageError("A plan has at least one subtask; write one, or switch Plan off.")
+        if not state.is_on("plan"):
+            raise UsageError("Plan is switched off; switch it on in Mechanisms first (Ctrl+Shift+H).")
+        plan = state.reflection.plan or Plan(subtasks=(), revision=state.trial - 1)
+        state.reflection.plan = plan.edited(texts, min(max(current, 0), len(texts)))
+
+    def fire_remedy(self, number: int) -> RemedyEntry:
+        """Have a remedy that waits tried next, and return it.
+
+        Before the step's action is carried out its proposal gives way; a
+        remedy of this very step needs no going back. Raises UsageError where
+        no such remedy waits, and while a phase is under way.
+        """
+        state = self.state
+        if self._advancing:
+            raise UsageError("A phase is under way; pause first (F6), then fire the remedy.")
+        if state.reflection.doing is not None and state.reflection.doing.entry == number:
+            raise UsageError("This remedy is being tried already.")
+        entry, remedies = state.reflection.remedies.take(number)
+        if entry is None:
+            waiting = ", ".join(str(one.number) for one in state.reflection.remedies.waiting)
+            raise UsageError(
+                f"Remedy {number} does not wait; {f'there are {waiting}' if waiting else 'none does'}."
+            )
+        here = entry.step == state.number and PHASES.index(state.next_phase) <= PHASES.index("act")
+        undone = state.next_phase in ("anticipate", "review", "act") and self._done is None
+        if undone:
+            state.queue.clear()
+            self._begin_again("decide")
+        # The other remedies of this step, whose page has not been touched, wait on.
+        state.reflection.remedies = remedies.without_choice(state.number, number) if undone else remedies
+        state.reflection.scheduled = Scheduled(
+            kind="remedy" if here else "go back", entry=number, why="The person fired this remedy."
+        )
+        return entry
+
+    def store_reflection(self) -> None:
+        """Store plan and remedies as they are now with the step's last phase that holds them."""
+        state = self.state
+        if not self._begun:
+            return
+        kept = self.store.step(state.run, self._begun).records
+        for record in reversed(kept):
+            if isinstance(record, Decided | Anticipated | Aligned):
+                self.store.save_phase(
+                    state.run, self._begun, record.model_copy(update={"reflection": told(state)})
+                )
+                return
 
     async def check_ended(self) -> bool:
         """End the run where the page has ended the episode meanwhile; return whether it has ended."""
@@ -300,6 +384,7 @@ class AgentRun:
         """
         if self.ended:
             return
+        self._anticipator.forget()
         if verdict is None and outcome in ("done", "budget", "gate", "loop"):
             if self._judged is None:
                 self._judged, failure = await self._judge()

@@ -30,7 +30,7 @@ from core.observation import CleanObservation
 EXEMPLARS = "exemplars.j2"
 """Trajectories as one text, for replies by tool calls: these cannot be shown without their results."""
 
-_UNSAID: dict[str, Any] = {
+UNSAID: dict[str, Any] = {
     "first": True,
     "results": (),
     "exemplars": (),
@@ -76,7 +76,7 @@ class Prompter:
         remembered = state.memory.remembered
         frame = self._frame(state)
         values: dict[str, Any] = {
-            **_UNSAID,
+            **UNSAID,
             "objective": self.objective(state),
             "page": state.clean,
             "tabs": state.observation.tabs,

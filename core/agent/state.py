@@ -132,6 +132,7 @@ class RunState:
     pending: Pending = field(default_factory=Pending)
     queue: list[Action] = field(default_factory=list)
     queue_url: str = ""
+    """The document that the queue was meant for."""
     acted: Acted | None = None
     aligned: Aligned | None = None
     history: list[Turn] = field(default_factory=list)
@@ -155,6 +156,13 @@ class RunState:
     def is_on(self, mechanism: Mechanism) -> bool:
         """Return whether a mechanism works, by its switch or else by the preset."""
         return self.switched.get(mechanism, self.preset.has(mechanism))
+
+    def check_queue(self) -> None:
+        """Empty the queue where the page demands a new look: it is another one, or the next action is not permissible."""
+        if not self.queue:
+            return
+        if self.observation.document != self.queue_url or self.permissible.problem(self.queue[0]):
+            self.queue.clear()
 
     def take_note(self, text: str) -> None:
         """Keep a note of the run, and of the policy at work."""

@@ -22,7 +22,11 @@ from core.trace.records import StepDetail, StepRow
 _TITLES: dict[Mechanism, tuple[str, str]] = {
     "states": ("States", "The page is recognised as a state, which fixes what is permissible (LASER)."),
     "policies": ("Policies", "Policies act, call one another and tell what came of it (SteP)."),
+    "plan": ("Plan", "The task is parted into subtasks; a trial that failed gives a new plan (reflection)."),
+    "remedies": ("Remedies", "Other actions are prepared before one is carried out (reflection)."),
+    "judgement": ("Judgement", "Each action is judged; a wrong one is taken back for a remedy (reflection)."),
     "abstraction": ("Abstraction", "Only what the task needs of the page goes into the prompt (Synapse)."),
+    "memory": ("Memory", "The prompt begins with whole trajectories of tasks like this one (Synapse)."),
 }
 """The mechanisms that can be switched, with what they do."""
 

@@ -136,6 +136,7 @@ class Driver(Publisher):
                 break
             if phase == "review" and self._held_by_gate(run, until):
                 return
+            run.state.overlap = until == "end"
             self.set_mode(self._mode_of(phase, run))
             record = await run.advance()
             first = False
@@ -193,7 +194,14 @@ class Driver(Publisher):
 
     @staticmethod
     def _mode_of(phase: str, run: AgentRun) -> Mode:
-        if phase == "decide" and not run.state.queue:
+        state = run.state
+        asks = {
+            "abstract": state.is_on("abstraction") and bool(state.preset.abstraction),
+            "decide": not state.queue,
+            "anticipate": state.is_on("remedies"),
+            "align": state.is_on("judgement"),
+        }
+        if asks.get(phase):
             return "asking"
         return "acting" if phase == "act" else "running"
 

@@ -79,6 +79,7 @@ async def run_headless(
         browser=workshop.host.name,
         profile=profile,
     )
+    run.state.overlap = True
     try:
         await _go_to_the_end(run, on_gate, on_step)
     except asyncio.CancelledError:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from core.agent.asking import Asked
 from core.agent.loop import AgentRun
 from core.agent.prompting import targets
-from core.agent.records import PhaseRecord
+from core.agent.records import Aligned, PhaseRecord, Recalled
 from core.debugger.agent_views import mechanisms_of
 from core.debugger.snapshots import (
     ActionView,
@@ -30,8 +30,8 @@ from core.llm.protocol import LLMRequest
 from core.signal import Signal
 from core.trace.store import TraceStore
 
-_QUIET_PHASES = ("recall", "align", "review")
-"""Phases after which nothing new is drawn while the run goes on by itself."""
+_DECIDING = ("decide", "rationale", "function", "repair")
+"""Purposes whose reply becomes the next action, and is shown there as it comes."""
 
 
 class Publisher:
@@ -134,7 +134,7 @@ class Publisher:
             beside = (record.seconds - record.seconds_in_llm) * 1000
             self.change(beside_llm_ms=max(beside, 0.0), **self.figures())
             self.send_runs(self._query)
-        if record.phase in _QUIET_PHASES or run.ended:
+        if run.ended or _is_quiet(record):
             return
         self.publish_step(run)
 
@@ -184,6 +184,8 @@ class Publisher:
     def streamed(self, asked: Asked) -> None:
         """The LLM has said more."""
         if self._step is None or self._recorded is not None or asked.ended:
+            return
+        if asked.record.purpose not in _DECIDING:
             return
         old = self._step.action
         action = ActionView(outcome="thinking", streaming=asked.text, form=old.form, elements=old.elements)
@@ -300,6 +302,16 @@ class Publisher:
                 return  # What fails in the trace is told where it matters; a line of the log does not.
 
 
+def _is_quiet(record: PhaseRecord) -> bool:
+    """Return whether a phase left nothing new to draw."""
+    match record:
+        case Recalled():
+            return record.recalled_at is None
+        case Aligned():
+            return record.reflection is None
+    return record.phase == "review"
+
+
 def needs_action(request: LLMRequest) -> bool:
     """Return whether a request is answered by an action, and not by words alone."""
-    return bool(request.tools) or request.purpose in ("decide", "function", "repair")
+    return bool(request.tools) or request.purpose in ("decide", "function", "repair", "remedies")

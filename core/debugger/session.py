@@ -152,10 +152,37 @@ class Session(Lifetime):
         self._now(work)
 
     def edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
-        self._now(lambda: self.change(message="This run has no plan that could be changed."))
+        def work() -> None:
+            run = self._need_run("A plan is of the run under way.")
+            before = run.state.reflection.plan
+            run.set_plan(subtasks, current)
+            after = run.state.reflection.plan
+            assert after is not None
+            self._corrections.store("plan", before.in_words() if before else "", after.in_words())
+            self._shown_again(run, "The plan was changed; the next prompt has it.")
+
+        self._now(work)
 
     def fire_remedy(self, number: int) -> None:
-        self._now(lambda: self.change(message="This run has no remedy that could be tried."))
+        def work() -> None:
+            run = self._need_run("A remedy is of the run under way.")
+            fired = run.fire_remedy(number)
+            self._corrections.store("remedy", "", f"{fired.action} of step {fired.step}")
+            self._shown_again(run, f"{fired.action} of step {fired.step} is tried next; step on (F10).")
+            if not self.busy and run.next_phase == "decide":
+                self.go("review")
+
+        self._now(work)
+
+    def _need_run(self, why: str) -> AgentRun:
+        if self.agent_run is None or self.agent_run.ended:
+            raise UsageError(f"{why} Open a task first (Ctrl+N).")
+        return self.agent_run
+
+    def _shown_again(self, run: AgentRun, message: str) -> None:
+        run.store_reflection()
+        self.change(message=message, **self.figures())
+        self.publish_step(run)
 
     # Commands: choices
 

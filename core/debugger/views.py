@@ -11,19 +11,19 @@ from core.agent.records import (
     CallRecord,
     Decided,
     Observed,
+    Recalled,
     Recognised,
     Reviewed,
     place_of,
 )
 from core.debugger.agent_views import stack_view, state_view
+from core.debugger.reflection_views import exemplars_view, plan_view
 from core.debugger.snapshots import (
     ActionView,
     CallView,
-    ExemplarsView,
     MessageView,
     ObservationView,
     PermissibleView,
-    PlanView,
     ScreenshotView,
     StepView,
 )
@@ -57,8 +57,8 @@ def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool)
         permissible=_permissible(recognised, chosen),
         action=action,
         stack=stack_view(recognised, detail, store.steps(run.run)),
-        plan=PlanView(message="No plan was made: planning and remedies come with reflection."),
-        exemplars=ExemplarsView(message="No exemplars were recalled."),
+        plan=plan_view(store, run.run, detail.row.number, records),
+        exemplars=exemplars_view(store, run.run, _as(Recalled, records.get("recall"))),
         observation=_observation(store, observed, abstracted),
         calls=tuple(_call(store, call) for call in detail.calls),
         screenshot=_screenshot(store, observed, acted, detail, chosen),
@@ -151,6 +151,8 @@ def _observation(
         html=_text(store, observed.html),
         reused=observed.reused,
         abstraction=abstracted.how if abstracted else "",
+        problem=abstracted.problem if abstracted else "",
+        code=abstracted.code if abstracted else "",
         kept=tuple(one.ref for one in abstracted.clean.elements) if abstracted and abstracted.how else (),
     )
 

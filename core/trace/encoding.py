@@ -115,7 +115,8 @@ def to_json(model: BaseModel, **options: Any) -> bytes:
     """
     try:
         data = model.model_dump_json(**options).encode()
-        plain = True
+        # In the keys of a dictionary pydantic puts the replacement character for such a half.
+        plain = "\ufffd".encode() not in data
     except (PydanticSerializationError, UnicodeEncodeError):
         data, plain = b"", False
     if plain and b":null" not in data and b"[null" not in data and b",null" not in data:

@@ -112,6 +112,21 @@ def step(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> StepDe
     )
 
 
+def judged(
+    database: TraceDatabase, blobs: Blobs, run: int, first: int, last: int
+) -> list[tuple[int, tuple[PhaseRecord, ...]]]:
+    """Return what ``act`` and ``align`` left in these steps, by the number of the step."""
+    rows = database.rows(
+        "SELECT id, number FROM steps WHERE run = ? AND number BETWEEN ? AND ? ORDER BY number",
+        (run, first, last),
+    )
+    wanted = ("act", "align")
+    return [
+        (row["number"], _records(database, blobs, row["id"], f"step {row['number']} of run {run}", wanted))
+        for row in rows
+    ]
+
+
 def calls(database: TraceDatabase, run: int, step: int | None = None) -> tuple[CallRecord, ...]:
     rows = _rows_of_step(database, f"SELECT {_CALL_COLUMNS} FROM calls", run, step, "number")
     return tuple(_call(database, row) for row in rows)
@@ -154,13 +169,17 @@ def unended(database: TraceDatabase) -> list[tuple[int, str]]:
     return [(row["run"], row["owner"] or "") for row in rows]
 
 
-def _records(database: TraceDatabase, blobs: Blobs, key: int, where: str) -> tuple[PhaseRecord, ...]:
+def _records(
+    database: TraceDatabase, blobs: Blobs, key: int, where: str, phases: tuple[str, ...] = ()
+) -> tuple[PhaseRecord, ...]:
     found: list[PhaseRecord] = []
     observations: dict[int, Observation] = {}
     (names,) = database.rows(
         f"SELECT {_HASHES['html']}, {_HASHES['screenshot']} FROM steps WHERE steps.id = ?", (key,)
     )
     for row in database.rows("SELECT * FROM phases WHERE step = ? ORDER BY position", (key,)):
+        if phases and row["phase"] not in phases:
+            continue
         base = row["base"]
         if base is not None and base not in observations:
             observations[base] = observation(database, blobs, base)

@@ -103,6 +103,8 @@ InterventionKind = Literal[
     "llm",  # another LLM was chosen
     "preset",  # another preset was chosen
     "switch",  # a mechanism of the agent was switched on (after) or off (before)
+    "plan",  # the plan was rewritten
+    "remedy",  # a remedy was fired
     "handover",  # the person had the page
     "end",  # how the run ended
 ]

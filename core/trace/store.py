@@ -199,6 +199,11 @@ class TraceStore:
         """
         return self._read(lambda: reading.step(self._database, self._blobs, run, number))
 
+    def judged(self, run: int, last: int, *, count: int = 50) -> tuple[tuple[int, PhaseRecord], ...]:
+        """Return what ``act`` and ``align`` left in the last `count` steps up to `last`, each with its step."""
+        steps = self._read(lambda: reading.judged(self._database, self._blobs, run, last - count + 1, last))
+        return tuple((number, record) for number, records in steps for record in records)
+
     def calls(self, run: int) -> tuple[CallRecord, ...]:
         return self._read(lambda: reading.calls(self._database, run))
 

@@ -15,6 +15,7 @@ async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abs
     An LLM is not asked where the step needs no prompt: with actions waiting in
     the queue, or something scheduled. Raises LLMError and DataError.
     """
+    state.check_queue()
     abstracted = await _abstracted(state, world, abstractor)
     state.clean = abstracted.clean
     return abstracted

@@ -1,7 +1,6 @@
 """anticipate: asking for remedies, and putting them under the chosen action on the remedy stack."""
 
 import asyncio
-import contextlib
 
 from core.action import Action, Named
 from core.agent.deciding import Decider
@@ -60,14 +59,12 @@ class Anticipator:
         beside, self._beside = self._beside, None
         return await beside
 
-    async def forget(self) -> None:
-        """Withdraw the question that is out."""
-        if self._beside is None:
-            return
+    def forget(self) -> None:
+        """Withdraw the question that is out; how it ends is of no interest then."""
         beside, self._beside = self._beside, None
-        beside.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Exception):
-            await beside
+        if beside is not None:
+            beside.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            beside.cancel()
 
     def _request(self, state: RunState, action: Action, count: int) -> LLMRequest:
         thought = state.pending.thought

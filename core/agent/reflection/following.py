@@ -20,6 +20,8 @@ def follow(state: RunState, aligned: Aligned) -> None:
     plan = reflection.plan
     if plan is not None and state.is_on("plan"):
         reflection.plan = plan = plan.worked_on(state.number)
+    if reflection.scheduled is not None:
+        return  # A person has said what comes next.
     if aligned.aligned is False:
         backtrack(state, aligned.by_rule or "The step was judged not to serve its subtask.")
         return

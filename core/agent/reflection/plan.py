@@ -43,6 +43,10 @@ class Plan(Record):
     def current(self) -> Subtask | None:
         return None if self.index is None else self.subtasks[self.index]
 
+    def in_words(self) -> str:
+        """Return the subtasks as one line."""
+        return "; ".join(f"{number}. {one.text}" for number, one in enumerate(self.subtasks, start=1))
+
     def worked_on(self, step: int) -> "Plan":
         """Return the plan with `step` told to its current subtask."""
         index = self.index

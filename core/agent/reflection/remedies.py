@@ -80,6 +80,28 @@ class RemedyStack(Record):
     def dropped(self, number: int, why: str) -> "RemedyStack":
         return self._marked(number, "dropped", why)
 
+    def without_choice(self, step: int, number: int) -> "RemedyStack":
+        """Return the stack with the first choice of a step dropped, for the remedy `number` was fired instead."""
+        return RemedyStack(
+            entries=tuple(
+                entry.model_copy(update={"state": "dropped", "why": f"Remedy {number} was fired instead."})
+                if entry.step == step and entry.state == "chosen" and entry.number != number
+                else entry
+                for entry in self.entries
+            )
+        )
+
+    def without_step(self, step: int, why: str) -> "RemedyStack":
+        """Return the stack with the entries of a step dropped that have not been tried."""
+        return RemedyStack(
+            entries=tuple(
+                entry.model_copy(update={"state": "dropped", "why": why})
+                if entry.step == step and entry.state in ("waiting", "chosen")
+                else entry
+                for entry in self.entries
+            )
+        )
+
     def cleared(self, why: str) -> "RemedyStack":
         """Return the stack with all that waits dropped, for a new trial."""
         return RemedyStack(

@@ -1,9 +1,12 @@
 import pytest
 
 from core.agent.general_space import permissible_of
+from core.agent.prompting import UNSAID
 from core.agent.prompts import PROMPTS, Prompts
+from core.agent.reflection.plan import read_plan
 from core.errors import DataError
 from core.llm.protocol import Turn
+from core.memory.exemplar import Exemplar, ExemplarStep
 from core.observation import CleanObservation
 from tests.core.observations import element, observation
 
@@ -22,6 +25,14 @@ def prompts(own):
 def render(prompts, name, **more):
     page = observation(element(1, "button", "Save"), tabs=2)
     values = {
+        **UNSAID,
+        "before": CleanObservation(url=page.url, title=page.title, text="before"),
+        "candidates": ('[4] button "Save"',),
+        "exemplars": (
+            Exemplar(id="a", family="f", task="Save.", steps=(ExemplarStep(actions=("click [1]",)),)),
+        ),
+        "experience": ("The first link is wrong.",),
+        "plan": read_plan("1. Open it\n2. Save it"),
         "objective": "Save it.",
         "page": CleanObservation(url=page.url, title=page.title, text=page.lines()),
         "tabs": page.tabs,

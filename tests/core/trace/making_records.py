@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from core import action as actions
 from core.agent.records import CallRecord, Observed
+from core.memory.exemplar import FORMAT, Exemplar, ExemplarStep
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=20)
 """Any text, halves of surrogate pairs and NUL included."""
@@ -26,8 +27,17 @@ _NARROWER: dict[type[BaseModel], dict[str, st.SearchStrategy[Any]]] = {
     actions.Upload: {"path": SOME},
     actions.Goto: {"url": SOME},
     actions.TabFocus: {"index": COUNTS},
+    actions.Backtrack: {"step": COUNTS.map(lambda number: number + 1)},
+    ExemplarStep: {"actions": st.lists(TEXT, min_size=1, max_size=3).map(tuple)},
     actions.Named: {"name": st.sampled_from(["buy_now", "Search", "find_flight2"])},
     actions.Wait: {"seconds": st.floats(min_value=0, max_value=30)},
+    Exemplar: {
+        "format": st.just(FORMAT),
+        "id": st.sampled_from(["one", "a/b-2"]),
+        "family": st.text(min_size=1, max_size=20),
+        "task": st.text(min_size=1, max_size=20),
+        "steps": st.deferred(lambda: st.lists(of(ExemplarStep), min_size=1, max_size=2).map(tuple)),
+    },
     Observed: {"html": st.just(""), "screenshot": st.just("")},
     CallRecord: {"number": COUNTS, "step": COUNTS, "messages": st.just(""), "reply": st.just("")},
 }

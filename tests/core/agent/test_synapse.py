@@ -1,0 +1,242 @@
+"""The preset ``synapse`` on real pages: what is recalled and shortened, and several actions from one reply."""
+
+import pytest
+
+from core.memory.exemplar import AbstractionPair, Exemplar, ExemplarStep
+from core.memory.files import write_exemplars
+from tests.core.stage import page_file, ref_in
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+INSTRUCTION = 'Enter "Ada" as the name, "Oslo" as the city, and save.'
+FORM = (
+    "<p>Fill it in.</p><form onsubmit=\"document.body.innerHTML='<p>Saved.</p>';return false\">"
+    "<label>Name <input></label><label>City <input></label><button>Save</button></form>"
+)
+
+
+def exemplar(number, **more):
+    return Exemplar(
+        id=f"form-{number}",
+        family="form",
+        task=f'Enter "Bob {number}" as the name and save.',
+        steps=(
+            ExemplarStep(
+                observation='[1] textbox "Name"\n[2] button "Save"',
+                thought="The field, then the button.",
+                actions=(f"type [1] [Bob {number}]", "click [2]"),
+            ),
+            ExemplarStep(observation='[3] text "Saved."', thought="It is saved.", actions=("stop []",)),
+        ),
+        abstraction=(
+            AbstractionPair(
+                state=f'[1] textbox "Name"\n[2] button "Save"\n[9] text "An advertisement {number}"',
+                observation='[1] textbox "Name"\n[2] button "Save"',
+            ),
+        ),
+        **more,
+    )
+
+
+OTHER = Exemplar(
+    id="mail-1",
+    family="mail",
+    task="Delete the mail by Eve.",
+    steps=(ExemplarStep(observation='[1] link "Eve"', actions=("click [1]",)),),
+)
+
+
+@pytest.fixture
+def memory(stage):
+    """Own exemplars beside the built-in ones, put away again."""
+    folder = stage.settings.database.parent / "exemplars"
+    write_exemplars(folder / "own.jsonl", [exemplar(1), exemplar(2), OTHER])
+    yield folder
+    (folder / "own.jsonl").unlink()
+
+
+def lines_of(request, *words):
+    """Return the lines of the page, the last message, that hold one of the words."""
+    return Reply(
+        text="\n".join(
+            line.strip() for line in request.texts[-1].splitlines() if any(word in line for word in words)
+        )
+    )
+
+
+def shorten(request):
+    return lines_of(request, "textbox", "button", "Saved")
+
+
+def fill_in(request):
+    name, city = ref_in(request, 'textbox "Name"'), ref_in(request, 'textbox "City"')
+    save = ref_in(request, 'button "Save"')
+    return Reply(
+        text=f"REASON: All at once.\nACTION: type [{name}] [Ada]\nACTION: type [{city}] [Oslo]\n"
+        f"ACTION: click [{save}]"
+    )
+
+
+def says(action):
+    return Reply(text=f"REASON: So.\nACTION: {action}")
+
+
+def open_run(stage, server, url, preset="synapse"):
+    return stage.open(server, url=url, instruction=INSTRUCTION, preset=preset)
+
+
+def steps(run):
+    return run.store.steps(run.state.run)
+
+
+def purposes(run):
+    return [one.purpose for one in run.store.calls(run.state.run)]
+
+
+def records(run, number):
+    return {record.phase: record for record in run.store.step(run.state.run, number).records}
+
+
+def test_whole_trajectories_come_first_and_one_reply_is_several_steps(stage, llm_server, memory, tmp_path):
+    llm_server.script(shorten, fill_in, shorten, says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, FORM))
+    stage.to_the_end(run)
+    assert run.outcome == "done"
+    assert purposes(run) == ["abstract", "decide", "abstract", "decide"]
+    assert [step.effect for step in steps(run)] == ["page action"] * 3 + ["stop"]
+    assert [records(run, number)["decide"].from_queue for number in (1, 2, 3, 4)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+
+    recalled = records(run, 1)["recall"]
+    assert recalled.recall.family == "form"
+    assert set(recalled.exemplars) >= {"form-1", "form-2"}
+    assert records(run, 2)["recall"].recalled_at == 1
+
+    abstract, decide, again, last = llm_server.requests
+    roles = [message["role"] for message in abstract.body["messages"]]
+    assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert "An advertisement 1" in "\n".join(abstract.texts)
+
+    roles = [message["role"] for message in decide.body["messages"]]
+    assert roles == ["system", *["user", "assistant"] * 4, "user"]
+    first, reply = decide.texts[1:3]
+    assert first.startswith('Task: Enter "Bob')
+    assert "Observation:\n[1] textbox" in first
+    assert reply.splitlines()[0] == "REASON: The field, then the button."
+    assert reply.splitlines()[1].startswith("ACTION: type [1] [Bob ")
+    assert decide.texts[3].startswith("Observation:")
+    assert decide.texts[-1].startswith(f"Task: {INSTRUCTION}")
+    assert "Fill it in." not in decide.texts[-1]
+
+    # What was done is told as the exemplars are: the look, the whole reply, and then the new look.
+    own = last.texts[-3:]
+    assert own[0].startswith(f"Task: {INSTRUCTION}")
+    assert own[1].count("ACTION:") == 3
+    assert "Saved." in own[2]
+    assert again.body["temperature"] == last.body["temperature"] == 0.0
+
+
+def test_a_queue_is_cut_short_by_a_page_that_demands_a_new_look(stage, llm_server, memory, tmp_path):
+    vanishing = FORM.replace(
+        "<label>Name <input></label>",
+        "<label>Name <input onchange=\"document.querySelector('button').remove()\"></label>",
+    )
+    llm_server.script(shorten, fill_in, shorten, says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, vanishing))
+    stage.to_the_end(run)
+    # The button is gone once the name is committed, by the click into the next field.
+    acted = [step.action.partition(" ")[0] for step in steps(run)]
+    assert acted == ["type", "type", "stop"]
+    assert purposes(run) == ["abstract", "decide", "abstract", "decide"]
+    assert records(run, 3)["decide"].from_queue is False
+
+
+def test_an_error_empties_the_queue_and_is_shown_to_the_llm(stage, llm_server, memory, tmp_path):
+    covered = FORM + '<div style="position:fixed;inset:0;background:#ddd">in the way</div>'
+
+    def press_first(request):
+        save, name = ref_in(request, 'button "Save"'), ref_in(request, 'textbox "Name"')
+        return Reply(text=f"REASON: So.\nACTION: click [{save}]\nACTION: type [{name}] [Ada]")
+
+    llm_server.script(shorten, press_first, shorten, says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, covered))
+    stage.to_the_end(run)
+    assert [(step.effect, step.outcome) for step in steps(run)] == [
+        ("page action", "failed"),
+        ("stop", "done"),
+    ]
+    assert "What came of it:\n- click [" in llm_server.requests[-1].texts[-1]
+    assert "failed" in llm_server.requests[-1].texts[-1]
+
+
+def implicit(stage):
+    text = stage.workshop.knowledge.presets.get("synapse").text
+    (stage.config / "presets" / "implicit.toml").write_text(
+        text.replace('how = "explicit"', 'how = "implicit"')
+    )
+    return "implicit"
+
+
+PROGRAM = """```python
+from bs4 import BeautifulSoup
+
+def parse(html):
+    page = BeautifulSoup(html, "html.parser")
+    found = page.find_all(["input", "button"])
+    return "\\n".join(f"[{one['data-ref']}] {one.name} {one.get_text()}" for one in found)
+```"""
+
+
+def test_a_program_of_the_llm_makes_the_clean_observation_and_is_kept(stage, llm_server, memory, tmp_path):
+    llm_server.script(Reply(text=PROGRAM), says("scroll [down]"), says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, FORM), implicit(stage))
+    stage.to_the_end(run)
+    assert purposes(run) == ["parser", "decide", "decide"]
+    first, second = records(run, 1)["abstract"], records(run, 2)["abstract"]
+    assert [one.role for one in first.clean.elements] == ["textbox", "textbox", "button"]
+    assert first.clean.text.splitlines()[-1].endswith("button Save")
+    assert first.problem == second.problem == ""
+    assert "earlier step" in second.how
+    assert first.code in PROGRAM
+    assert 'data-ref="' in llm_server.requests[0].texts[-1]
+
+
+def test_a_program_that_fails_is_told_and_the_llm_shortens_the_page_without_examples(
+    stage, llm_server, memory, tmp_path
+):
+    broken = Reply(text="```python\ndef parse(html):\n    return open('/etc/passwd').read()\n```")
+    llm_server.script(broken, shorten, says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, FORM), implicit(stage))
+    stage.to_the_end(run)
+    assert purposes(run) == ["parser", "abstract", "decide"]
+    abstracted = records(run, 1)["abstract"]
+    assert "The LLM was asked for the clean observation instead." in abstracted.problem
+    assert abstracted.how == "by the LLM, without examples"
+    assert [message["role"] for message in llm_server.requests[1].body["messages"]] == ["system", "user"]
+
+
+def test_refs_that_the_page_does_not_have_are_told(stage, llm_server, memory, tmp_path):
+    llm_server.script(Reply(text='[999] button "Buy all"'), says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, FORM))
+    stage.to_the_end(run)
+    assert records(run, 1)["abstract"].problem == "It names [999], which the page does not have."
+    assert records(run, 1)["abstract"].clean.elements == ()
+
+
+def test_beyond_the_threshold_memory_is_not_used(stage, llm_server, memory, tmp_path):
+    text = stage.workshop.knowledge.presets.get("synapse").text
+    (stage.config / "presets" / "near.toml").write_text(
+        text.replace("votes = 3", "votes = 3\nthreshold = 0.05")
+    )
+    llm_server.script(shorten, says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, FORM), "near")
+    stage.to_the_end(run)
+    recalled = records(run, 1)["recall"]
+    assert recalled.exemplars == ()
+    assert "beyond the threshold" in recalled.recall.why
+    assert [message["role"] for message in llm_server.requests[-1].body["messages"]] == ["system", "user"]

@@ -285,16 +285,14 @@ class AgentRun:
                 state.acted = await act(state, self.world, self._prompter)
                 return state.acted
             case "align":
-                await self._take_late_remedies()
-                return await align(state, self._judge_of_steps)
+                return await align(state, self._judge_of_steps, self._take_late_remedies)
             case "commit":
                 return commit(state)
 
     async def _take_late_remedies(self) -> None:
         """Complete the record of anticipate with the remedies that were asked for while the action ran."""
-        late = await self._anticipator.late()
+        late = await self._anticipator.late(self.state)
         if late is not None:
-            late = late.model_copy(update={"beside": True})
             self.store.save_phase(self.state.run, self.state.number, late)
 
     def _with_blobs(self, observed: Observed, capture: Capture) -> Observed:

@@ -158,7 +158,7 @@ class RunState:
         return self.switched.get(mechanism, self.preset.has(mechanism))
 
     def check_queue(self) -> None:
-        """Empty the queue where the page demands a new look: it is another one, or the next action is not permissible."""
+        """Empty the queue where the page demands a new look: a new document, or the next action not permissible."""
         if not self.queue:
             return
         if self.observation.document != self.queue_url or self.permissible.problem(self.queue[0]):

@@ -1,5 +1,7 @@
 """align: whether the action served its purpose, and what follows from that."""
 
+from collections.abc import Awaitable, Callable
+
 from core.agent.records import Aligned
 from core.agent.reflection.aligning import Judge
 from core.agent.reflection.following import backtrack, follow
@@ -7,9 +9,14 @@ from core.agent.reflection.told import told
 from core.agent.state import RunState
 
 
-async def align(state: RunState, judge: Judge) -> Aligned:
-    """Judge the step's action where the preset has it so; raises LLMError and DataError with nothing judged."""
+async def align(state: RunState, judge: Judge, take_remedies: Callable[[], Awaitable[None]]) -> Aligned:
+    """Judge the step's action where the preset has it so; raises LLMError and DataError with nothing judged.
+
+    `take_remedies` waits for remedies that are still being asked for: the
+    judgement does not need them, what follows from it does.
+    """
     aligned = await _judged(state, judge)
+    await take_remedies()
     if aligned is None:
         aligned = _unjudged(state)
     else:

@@ -14,6 +14,7 @@ from core.agent.state import RunState
 from core.agent.world import World
 from core.browser.checkpoints.checkpoint import Checkpoint
 from core.environments.protocol import KeepsState
+from core.errors import LLMError
 from core.llm.protocol import LLMRequest, Message
 from core.llm.repair import read_reply
 from core.observation import Observation
@@ -48,16 +49,19 @@ class Anticipator:
             return Anticipated(beside=True, reflection=told(state))
         return await asking
 
-    async def late(self) -> Anticipated | None:
-        """Return the remedies that were asked for while the action ran, once they are in.
+    async def late(self, state: RunState) -> Anticipated | None:
+        """Return the remedies that were asked for while the action ran, once they are in; None where none were.
 
-        None where none were. Raises what asking raised; asking is over then,
-        and the step goes on without remedies.
+        A question that failed is told as the problem, and the step goes on without remedies.
         """
         if self._beside is None:
             return None
         beside, self._beside = self._beside, None
-        return await beside
+        try:
+            anticipated = await beside
+        except LLMError as error:
+            anticipated = Anticipated(problem=f"There are no remedies: {error}", reflection=told(state))
+        return anticipated.model_copy(update={"beside": True})
 
     def forget(self) -> None:
         """Withdraw the question that is out; how it ends is of no interest then."""

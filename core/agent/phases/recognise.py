@@ -26,7 +26,7 @@ def recognise(state: RunState, knowledge: Knowledge, *, back: int, forward: int)
     """
     offered = permissible_of(state.observation, back=back, forward=forward)
     found = _in_space(state, knowledge, offered)
-    permissible = _in_policy(state, knowledge, found.permissible)
+    permissible = _in_policy(state, knowledge, found.permissible, offered.action("stop"))
     stack = _stack_record(state.stack, knowledge) if state.is_on("policies") and state.stack.top else None
     state.recognised = found.model_copy(update={"permissible": permissible, "stack": stack})
     return state.recognised
@@ -142,7 +142,14 @@ def _beside(
 # Policies
 
 
-def _in_policy(state: RunState, knowledge: Knowledge, permissible: Permissible) -> Permissible:
+def _in_policy(
+    state: RunState, knowledge: Knowledge, permissible: Permissible, stop: PermissibleAction | None
+) -> Permissible:
+    """Return what of `permissible` the policy at work may do, with the policies it may call.
+
+    A called policy may stop wherever it is: that gives its caller an answer,
+    and does not end the run, which is what a state forbids by leaving it out.
+    """
     if not state.is_on("policies") or permissible.action(CHOOSE) is not None:
         return permissible
     environment, url = state.episode.task.environment, state.observation.url
@@ -161,6 +168,8 @@ def _in_policy(state: RunState, knowledge: Knowledge, permissible: Permissible) 
     assert state.stack.top is not None
     policy = knowledge.policies.get(state.stack.top.policy)
     callables = knowledge.policies.callable_from(policy, environment, url)
+    if stop is not None and state.stack.top.caller is not None and permissible.action("stop") is None:
+        permissible = permissible.model_copy(update={"actions": (*permissible.actions, stop)})
     return permissible_in(policy, permissible, callables)
 
 

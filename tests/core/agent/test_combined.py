@@ -1,0 +1,150 @@
+"""The preset ``combined`` on the shop: states limit policies, frames recall their own, remedies guard every action."""
+
+import pytest
+
+from core.memory.exemplar import Exemplar, ExemplarStep
+from core.memory.files import write_exemplars
+from tests.core.stage import page_file, ref_in
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+TASK = "shop/goal-000"
+
+
+def says(*actions, reason="So."):
+    return Reply(text="\n".join([f"REASON: {reason}", *(f"ACTION: {action}" for action in actions)]))
+
+
+def judged(aligned=True, subtask="open", task_done=False, effect="The page changed."):
+    flags = {True: "true", False: "false"}
+    return Reply(
+        text=f'{{"effect": "{effect}", "aligned": {flags[aligned]}, "subtask": "{subtask}", '
+        f'"task_done": {flags[task_done]}}}'
+    )
+
+
+PLAN = Reply(text="1. Search for it\n2. Choose a result")
+
+
+@pytest.fixture
+def memory(stage):
+    folder = stage.settings.database.parent / "exemplars"
+
+    def one(name, task):
+        step = ExemplarStep(observation='[1] searchbox "Keywords"', actions=("search [steel bottle] []",))
+        return Exemplar(id=name, family="shop-search", task=task, environment="shop", steps=(step,))
+
+    write_exemplars(folder / "own.jsonl", [one("search-1", "steel bottle"), one("search-2", "glass bottle")])
+    yield folder
+    (folder / "own.jsonl").unlink()
+
+
+def steps(run):
+    return run.store.steps(run.state.run)
+
+
+def do_steps(stage, run, count):
+    for _ in range(count):
+        stage.step(run)
+
+
+def purposes(run):
+    return [one.purpose for one in run.store.calls(run.state.run)]
+
+
+def records(run, number):
+    return {record.phase: record for record in run.store.step(run.state.run, number).records}
+
+
+def test_a_called_policy_acts_within_the_state_and_its_action_is_judged(stage, llm_server, memory):
+    llm_server.script(
+        PLAN,
+        says("search_shop [steel bottle]"),
+        says("search [steel bottle] []"),
+        says("search [bottle] []", "search [steel] []"),
+        judged(True, "done"),
+        says("stop [the list is there]"),
+    )
+    run = stage.open(llm_server, TASK, preset="combined")
+    do_steps(stage, run, 3)
+    stage.until(run, "decide")
+    assert purposes(run) == ["plan", "decide", "decide", "remedies", "judgement", "decide"]
+    assert [step.effect for step in steps(run)[:3]] == ["push", "page action", "pop"]
+    recognised = records(run, 2)["recognise"]
+    assert (recognised.space, recognised.state) == ("shop", "search")
+    assert [frame.policy for frame in recognised.stack.frames] == ["shop", "search_shop"]
+    # What the state does not offer is not permissible, whatever the policy's file allows.
+    assert recognised.permissible.action("click") is None
+    assert recognised.permissible.action("search").origin == "state"
+    # The shop's states do not let a run stop before something is bought; a called policy may return.
+    assert recognised.permissible.action("stop") is not None
+    assert records(run, 1)["recognise"].permissible.action("stop") is None
+    # Each frame recalls by its own assignment.
+    first, own = records(run, 1)["recall"], records(run, 2)["recall"]
+    assert (first.recalled_at, own.recalled_at) == (1, 2)
+    assert own.recall.query.startswith("Task: steel bottle\n")
+    assert records(run, 4)["recall"].recalled_at == 1
+    told = records(run, 2)["align"].reflection
+    assert [one.status for one in told.plan.subtasks] == ["done", "current"]
+    assert [one.state for one in told.remedies] == ["waiting", "waiting", "tried"]
+
+
+def test_a_remedy_brings_back_page_policy_stack_and_buffer(stage, llm_server):
+    llm_server.script(
+        PLAN,
+        says("search_shop [steel bottle]"),
+        says("search [nothing like it at all zzz] []"),
+        says("search [steel bottle] []"),
+        judged(False, effect="Nothing was found."),
+        judged(True, "done"),
+        says("stop [the list is there]"),
+    )
+    run = stage.open(llm_server, TASK, preset="combined")
+    do_steps(stage, run, 5)
+    assert [(step.effect, step.origin) for step in steps(run)] == [
+        ("push", "agent"),
+        ("page action", "agent"),
+        ("go back", "remedy"),
+        ("page action", "remedy"),
+        ("pop", "agent"),
+    ]
+    restored = records(run, 3)["act"].restored
+    assert (restored.step, restored.grade) == (2, "equivalent")
+    back = records(run, 4)["recognise"]
+    assert (back.state, back.memory.remembered) == ("search", {})
+    assert [frame.policy for frame in back.stack.frames] == ["shop", "search_shop"]
+    assert "steel" in steps(run)[3].action
+    after = records(run, 5)["recognise"]
+    assert after.memory.remembered["keywords"] == "steel bottle"
+    # The frame knows what it tried.
+    assert "nothing like it" in "\n".join(llm_server.requests[-1].texts)
+
+
+def test_several_actions_of_one_reply_are_each_guarded_and_the_rest_falls_with_a_no(
+    stage, llm_server, tmp_path
+):
+    url = page_file(tmp_path, "<label>Name <input></label><label>City <input></label><button>Save</button>")
+
+    def both(request):
+        name, city = ref_in(request, 'textbox "Name"'), ref_in(request, 'textbox "City"')
+        return says(f"type [{name}] [Oslo]", f"type [{city}] [Ada]")
+
+    def other(request):
+        name = ref_in(request, 'textbox "Name"')
+        return says(f"type [{name}] [Ada]")
+
+    llm_server.script(PLAN, both, other, judged(False), judged(True), says("stop []"))
+    run = stage.open(llm_server, url=url, instruction="Fill in Ada and Oslo.", preset="combined")
+    stage.to_the_end(run)
+    assert [step.action.partition("[")[0].strip() for step in steps(run)] == [
+        "type",
+        "backtrack",
+        "type",
+        "stop",
+    ]
+    assert purposes(run) == ["plan", "decide", "remedies", "judgement", "judgement", "decide"]
+    # The field was empty at the step that was gone back to.
+    restored = records(run, 2)["act"].restored
+    assert restored.grade == "equivalent"
+    assert run.state.observation.elements

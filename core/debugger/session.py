@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from core.agent.asking import Asked
 from core.agent.loop import AgentRun, open_run
 from core.agent.presets import Mechanism
+from core.agent.records import PHASES
 from core.agent.state import Budget
 from core.browser.host import BrowserEvent
 from core.debugger import exporting
@@ -168,8 +169,8 @@ class Session(Lifetime):
             run = self._need_run("A remedy is of the run under way.")
             fired = run.fire_remedy(number)
             self._corrections.store("remedy", "", f"{fired.action} of step {fired.step}")
-            self._shown_again(run, f"{fired.action} of step {fired.step} is tried next; step on (F10).")
-            if not self.busy and run.next_phase == "decide":
+            self._shown_again(run, f"{fired.action} of step {fired.step} is tried next.")
+            if not self.busy and PHASES.index(run.next_phase) <= PHASES.index("decide"):
                 self.go("review")
 
         self._now(work)

@@ -1,0 +1,130 @@
+"""Plan and remedies at the window: shown, edited and fired by hand, with who did it in the trace."""
+
+import pytest
+
+from tests.core.stage import page_file, ref_in
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+
+def clicks(words):
+    def answer(request):
+        return Reply(text=f"REASON: So.\nACTION: click [{ref_in(request, words)}]")
+
+    return answer
+
+
+@pytest.fixture
+def page(tmp_path):
+    page_file(tmp_path, "<h1>Orders</h1><p>Order number 4711</p>", "orders.html")
+    page_file(tmp_path, "<h1>Archive</h1>", "archive.html")
+    links = '<a href="archive.html">Archive</a> <a href="orders.html">Orders</a>'
+    return page_file(tmp_path, links, "start.html")
+
+
+@pytest.fixture
+def at_review(live, server, page):
+    """The first step of a run with reflection, before its action."""
+    server.script(
+        Reply(text="1. Open the orders\n2. Read the number"),
+        clicks('link "Archive"'),
+        clicks('link "Orders"'),
+    )
+    live.session.set_preset("reflect")
+    live.open("web/open", url=page, instruction="Find the order number.")
+    live.to_review()
+    return live
+
+
+def told(live):
+    store = live.store()
+    try:
+        return [(one.kind, one.before, one.after) for one in store.interventions(live.view.run)]
+    finally:
+        store.close()
+
+
+def test_plan_and_remedies_are_shown_before_the_action_and_the_judgement_after_it(at_review, server):
+    live = at_review
+    plan = live.step.plan
+    assert [(one.text, one.status) for one in plan.subtasks] == [
+        ("Open the orders", "current"),
+        ("Read the number", "waiting"),
+    ]
+    assert [(one.target, one.state) for one in plan.remedies] == [
+        ('link "Orders"', "waiting"),
+        ('link "Archive"', "chosen"),
+    ]
+    assert plan.editable
+    assert (plan.trial, plan.trials) == (1, 3)
+    server.script(Reply(text="The archive came up.\nNO"))
+    live.session.accept()
+    live.wait(lambda: live.step.plan.judgements != () and live.step.number == 1)
+    (judged,) = live.step.plan.judgements
+    assert (judged.sentence, judged.aligned) == ("The archive came up.", False)
+    assert "going back for a remedy" in live.step.plan.remark
+
+
+def test_a_rewritten_plan_is_in_the_next_prompt_and_in_the_trace(at_review, server):
+    live = at_review
+    live.session.edit_plan(("Look at the list", "Open the orders"), 1)
+    live.wait(lambda: live.step.plan.author == "person")
+    assert [(one.text, one.status) for one in live.step.plan.subtasks] == [
+        ("Look at the list", "needless"),
+        ("Open the orders", "current"),
+    ]
+    server.script(clicks('link "Orders"'), clicks('link "Archive"'))
+    live.session.ask_again()
+    live.wait(lambda: len(server.requests) == 5)
+    live.wait_phase("review")
+    live.settle()
+    assert "You are at this subtask: Open the orders" in server.requests[3].texts[-1]
+    kinds = [kind for kind, _, _ in told(live)]
+    assert kinds == ["plan", "ask again"]
+    assert told(live)[0][1:] == (
+        "1. Open the orders; 2. Read the number",
+        "1. Look at the list; 2. Open the orders",
+    )
+
+
+def test_a_plan_without_subtasks_is_refused_in_words(at_review):
+    live = at_review
+    live.session.edit_plan(("  ",), 0)
+    live.wait(lambda: "at least one subtask" in live.view.message)
+
+
+def test_a_remedy_fired_before_the_action_takes_its_place(at_review, server):
+    live = at_review
+    number = next(one.number for one in live.step.plan.remedies if one.state == "waiting")
+    live.session.fire_remedy(number)
+    live.wait(lambda: live.step.action.origin == "remedy" and live.step.action.outcome == "pending")
+    assert len(server.requests) == 3  # Nothing more was asked.
+    chosen = live.step.action.action
+    server.script(Reply(text="The orders came up.\nYES"), Reply(text="DONE"), Reply(text="NO"))
+    live.session.accept()
+    live.wait(lambda: live.step.number == 1 and live.step.plan.judgements != ())
+    assert live.step.row.action == chosen
+    assert live.step.row.target == 'link "Orders"'
+    assert [kind for kind, _, _ in told(live)] == ["remedy"]
+
+
+def test_a_remedy_of_an_earlier_step_is_gone_back_for(at_review, server):
+    live = at_review
+    number = next(one.number for one in live.step.plan.remedies if one.state == "waiting")
+    server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
+    live.session.accept()
+    live.wait(lambda: live.view.step == 2 and live.view.mode == "waiting")
+    live.session.fire_remedy(number)
+    live.wait(lambda: live.step.number == 2 and live.step.action.action == "backtrack [1]")
+    live.session.accept()
+    live.wait(lambda: live.step.number == 2 and live.step.plan.grades != ())
+    (grade,) = live.step.plan.grades
+    assert (grade.step, grade.to, grade.grade) == (2, 1, "equivalent")
+    assert live.page.url.endswith("start.html")
+
+
+def test_a_remedy_that_does_not_wait_is_refused_in_words(at_review):
+    live = at_review
+    live.session.fire_remedy(77)
+    live.wait(lambda: "Remedy 77 does not wait" in live.view.message)

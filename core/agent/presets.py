@@ -44,6 +44,8 @@ class AbstractionTable(Record):
     page and clean observation. ``implicit``: the LLM writes a program that makes it."""
     keep: int = Field(default=40, ge=1, le=10_000)
     """Elements kept when ranked."""
+    pairs: int = Field(default=6, ge=0, le=50)
+    """Pairs of page and clean observation that the LLM is shown, those of the nearest exemplars."""
 
 
 class PlanTable(Record):

@@ -590,7 +590,7 @@
 
   const r1 = number => Math.round(number * 10) / 10;
 
-  // With `marked`, each element that has a ref carries it as data-ref.
+  // With `marked`, each element of the last reading carries its ref as data-ref.
   function html(hidden, marked = false) {
     const root = document.documentElement;
     if (!root) return "";
@@ -603,7 +603,7 @@
       const copied = copy.ownerDocument.createTreeWalker(copy, NodeFilter.SHOW_ELEMENT);
       do {
         const ref = own.currentNode[REF];
-        if (ref !== undefined) copied.currentNode.setAttribute("data-ref", ref);
+        if (handed.rows.has(ref)) copied.currentNode.setAttribute("data-ref", ref);
       } while (own.nextNode() && copied.nextNode());
     }
     for (const el of copy.querySelectorAll(away)) el.remove();

@@ -9,6 +9,7 @@ for the clean observation without pairs.
 import re
 
 from core.agent.clean import clean_of, tokens_of
+from core.agent.presets import AbstractionTable
 from core.agent.prompting import Prompter
 from core.agent.records import Abstracted
 from core.agent.state import RunState
@@ -39,7 +40,8 @@ class Abstractor:
         so. Raises LLMError and DataError.
         """
         pairs = tuple(pair for one in self._prompter.exemplars(state) for pair in one.abstraction)
-        return await self._written(state, pairs, calls=[])
+        most = (state.preset.abstraction or AbstractionTable()).pairs
+        return await self._written(state, pairs[max(len(pairs) - most, 0) :], calls=[])
 
     async def implicit(self, state: RunState, world: World) -> Abstracted:
         """Return what the LLM's program made of the page's HTML; where it fails, as `explicit` without pairs.
@@ -75,9 +77,10 @@ class Abstractor:
     async def _program(self, state: RunState, html: str, calls: list[int]) -> str:
         if self._prompter.out_of_calls(state):
             return ""
-        shown = [one for one in self._prompter.exemplars(state) if one.parser]
+        # The exemplars of a family may share one program: it is shown with the task that is nearest.
+        shown = {one.parser: one.task for one in self._prompter.exemplars(state) if one.parser}
         text = self._prompter.render(
-            state, state.preset.prompts.parser, pairs=[(one.task, one.parser) for one in shown], raw=html
+            state, state.preset.prompts.parser, pairs=[(task, code) for code, task in shown.items()], raw=html
         )
         messages = (Message(role="user", text=text),)
         request = self._prompter.request(state, "parser", messages, raw=html)

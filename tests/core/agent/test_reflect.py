@@ -1,5 +1,7 @@
 """The preset ``reflect`` on real pages: the exact sequence of what the LLM is asked, and what each question holds."""
 
+import re
+
 import pytest
 
 from core.browser.checkpoints.strategies import AsItIs, UrlWithFields
@@ -235,3 +237,77 @@ def test_a_failed_action_is_judged_without_the_llm_and_an_untouched_page_is_not_
     assert (restored.strategy, restored.grade) == (AsItIs.name, "equivalent")
     assert steps(run)[2].target == 'button "Other"'
     assert purposes(run) == ["plan", "decide", "remedies", "aligned", "subtask", "task"]
+
+
+def rows_page(folder, count):
+    """Write a page with so many equal buttons beside a link, and return its URL."""
+    buttons = "".join(
+        f'<button onclick="document.title = here.textContent = `Opened {number}`">Open</button>'
+        for number in range(count)
+    )
+    page_file(folder, "<h1>Archive</h1>", "archive.html")
+    return page_file(
+        folder, f"<a href=archive.html>Archive</a><p>Rows</p>{buttons}<h1 id=here>None</h1>", "rows.html"
+    )
+
+
+@pytest.fixture
+def growing(tmp_path):
+    """The page with three of them; when the LLM has judged, a fourth has been added to it."""
+
+    def judge(request):
+        rows_page(tmp_path, 4)
+        return NOT_ALIGNED
+
+    return rows_page(tmp_path, 3), judge
+
+
+def second_button(request):
+    refs = re.findall(r'\[(\d+)\] button "Open"', request.texts[-3])
+    return says(f"click [{refs[1]}]")
+
+
+def test_an_element_that_is_not_found_for_certain_is_asked_for_and_the_step_says_so(
+    stage, llm_server, growing
+):
+    llm_server.script(
+        PLAN,
+        clicks('link "Archive"'),
+        second_button,
+        growing[1],
+        text("2"),
+        ALIGNED,
+        text("OPEN"),
+        text("NO"),
+    )
+    run = open_run(stage, llm_server, growing[0])
+    for _ in range(3):
+        stage.step(run)
+    assert purposes(run) == ["plan", "decide", "remedies", "aligned", "choose", "aligned", "subtask", "task"]
+    asked = llm_server.requests[4].texts[-1]
+    assert "The element was: [" in asked
+    assert "3. [" in asked
+    decided = records(run, 3)["decide"]
+    assert 'button "Open" was chosen among 4, not known.' in decided.proposal.thought
+    assert decided.calls == (5,)
+    assert records(run, 2)["act"].restored.grade == "same page"
+    assert run.state.observation.title == "Opened 2"  # The likeliest are listed first.
+
+
+def test_an_element_that_is_none_of_the_candidates_leaves_the_remedy_untried(stage, llm_server, growing):
+    llm_server.script(
+        PLAN,
+        clicks('link "Archive"'),
+        second_button,
+        growing[1],
+        text("0"),
+        text("Nothing was there to press."),
+    )
+    run = open_run(stage, llm_server, growing[0])
+    for _ in range(4):
+        stage.step(run)
+    third = records(run, 3)
+    assert "cannot be tried" in third["act"].message
+    assert third["align"].by_rule == "The action failed."
+    assert [step.effect for step in steps(run)] == ["page action", "go back", "none", "go back"]
+    assert run.state.trial == 2

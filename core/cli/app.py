@@ -209,6 +209,54 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         write(_settings(db=db), runs, output, title=title, force=force)
 
     @app.command()
+    def exemplar(
+        task: Task = "",
+        seed: Seed = 0,
+        url: Url = "",
+        instruction: Instruction = "",
+        actions: Annotated[
+            Path | None,
+            typer.Option("--actions", help="A file of REASON and ACTION lines; without, the page is shown."),
+        ] = None,
+        output: Annotated[
+            Path | None, typer.Option("-o", "--output", help="The file of exemplars to add it to (.jsonl).")
+        ] = None,
+        family: Annotated[
+            str, typer.Option("--family", help="What it is prompted with together; the task's name without.")
+        ] = "",
+        parser: Annotated[
+            Path | None, typer.Option("--parser", help="A Python file for implicit abstraction.")
+        ] = None,
+        browser: Annotated[
+            str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
+        ] = None,
+        tasks_file: TaskFiles = None,
+        webarena: WebArenaFiles = None,
+    ) -> None:
+        """Record an exemplar: carry written actions out in a task, and keep them if they are a success."""
+        from core.cli.recording import ExemplarArguments, record
+
+        settings = _settings(browser=browser)
+        arguments = ExemplarArguments(
+            task=task or ("web/open" if url else DEFAULT_TASK),
+            seed=seed,
+            url=url,
+            instruction=instruction,
+            actions=actions,
+            output=output,
+            family=family,
+            parser=parser,
+        )
+        is_success = record(
+            arguments,
+            settings,
+            _environments(settings, tasks_file, webarena),
+            with_embedded=with_embedded,
+            with_loop=with_loop,
+        )
+        raise typer.Exit(0 if is_success else 1)
+
+    @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:
         """Check the libraries, the browser, the database and the LLM endpoint, a line each."""
         from core.cli.checking import check_all

@@ -1,11 +1,8 @@
 """The run command: one task without a window."""
 
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-
 from core.agent.state import Budget
-from core.browser.chromium import ChromiumHost
 from core.browser.host import BrowserHost
+from core.cli.browsers import WithEmbedded, WithLoop, in_browser
 from core.cli.output import put, put_json, say, step_line
 from core.debugger.headless import RunReport, run_headless
 from core.debugger.workshop import check_preset, open_workshop
@@ -13,12 +10,7 @@ from core.environments.registry import Environments
 from core.errors import UsageError
 from core.llm.registry import open_llms
 from core.model import Record
-from core.settings import Settings, config_folder, data_folder
-
-WithEmbedded = Callable[[Callable[[BrowserHost], Awaitable[RunReport]], Settings], RunReport]
-"""Gives the embedded browser to a piece of work and returns what it returns."""
-WithLoop = Callable[[Awaitable[RunReport]], RunReport]
-"""Runs a piece of work in a loop of its own; an interruption cancels it."""
+from core.settings import Settings, config_folder
 
 
 class RunArguments(Record):
@@ -40,8 +32,8 @@ def run_task(
     settings: Settings,
     environments: Environments,
     *,
-    with_embedded: WithEmbedded,
-    with_loop: WithLoop,
+    with_embedded: WithEmbedded[RunReport],
+    with_loop: WithLoop[RunReport],
 ) -> RunReport:
     """Run a task and print its progress and its report; raises BackstepError where it cannot begin."""
     if not arguments.task and not arguments.url:
@@ -74,15 +66,7 @@ def run_task(
         finally:
             await workshop.close()
 
-    if settings.browser == "embedded":
-        report = with_embedded(work, settings)
-    else:
-        host = ChromiumHost(
-            str(Path(settings.browser).expanduser()),
-            dialogs=settings.dialogs,
-            profiles=str(data_folder() / "chromium-profiles"),
-        )
-        report = with_loop(work(host))
+    report = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
     _print(report, as_json=arguments.as_json)
     return report
 

@@ -4,23 +4,27 @@ A script is written by a person or works the actions out from the page; no
 agent takes part and nothing goes into the trace.
 """
 
-from collections.abc import Callable, Generator, Iterable
-from textwrap import dedent
+from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from contextlib import asynccontextmanager
 
 from pydantic import Field
 
 from core.action import Action, FocusTarget, RefTarget, RoleTarget, Stop, parse_action
 from core.agent.clean import clean_of
+from core.agent.gates import GATES, load_gates
 from core.agent.world import World
+from core.browser.act import Actor
+from core.browser.capture import Capturer
 from core.browser.driver import TabDriver
+from core.browser.host import BrowserHost
 from core.browser.page import PageGone
-from core.errors import ActionError, ActionSyntaxError, BrowserError, DataError, UsageError
-from core.llm.protocol import LLMReply
-from core.llm.reading import read_lines
+from core.browser.tabs import Tabs
+from core.environments.registry import Environments
+from core.errors import ActionError, ActionSyntaxError, BackstepError, BrowserError, UsageError
 from core.memory.exemplar import AbstractionPair, Exemplar, ExemplarStep
 from core.model import Record
 from core.observation import Observation, Ref
-from core.task import Task
+from core.task import Task, Verdict
 
 LOOKS = 100
 """Looks at the page after which a script that does not end is given up."""
@@ -59,32 +63,27 @@ def written(looks: Iterable[Look]) -> ScriptOf:
     kept = tuple(looks)
 
     def script(instruction: str, page: Observation) -> Script:
-        yield from kept
+        # A generator, as a tuple cannot be sent the pages.
+        yield from (look for look in kept)
 
     return script
 
 
-def read_looks(text: str) -> tuple[Look, ...]:
-    """Read looks from text: a blank line between two, each a REASON line and its ACTION lines.
-
-    Raises DataError, which numbers the look that cannot be read.
-    """
-    blocks = [
-        block for block in "\n".join(line.rstrip() for line in text.splitlines()).split("\n\n") if block
-    ]
-    looks: list[Look] = []
-    for number, block in enumerate((block for block in blocks if block.strip()), start=1):
-        read = read_lines(LLMReply(text=block))
-        if read.problem:
-            raise DataError(f"Look {number} has no ACTION line: write one, as in ACTION: click [12].")
-        actions = tuple(str(action) for action in read.actions)
-        for action in actions:
-            try:
-                parse_action(action)
-            except ActionSyntaxError as error:
-                raise DataError(f"Look {number}: {error}") from error
-        looks.append(Look(thought=read.thought, actions=actions))
-    return tuple(looks)
+@asynccontextmanager
+async def open_world(host: BrowserHost, environments: Environments, task: Task) -> AsyncIterator[World]:
+    """Start a browser for tasks of one environment and let go of it; raises BrowserError."""
+    tabs = Tabs(host)
+    await tabs.start()
+    try:
+        yield World(
+            tabs=tabs,
+            actor=Actor(tabs),
+            capturer=Capturer(host, pictures=False),
+            environment=environments.environment_of(task),
+            gates=load_gates(GATES),
+        )
+    finally:
+        await tabs.close()
 
 
 async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> Recorded:
@@ -140,7 +139,10 @@ async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> R
             look = _next(script, page)
     script.close()
     if not problem:
-        verdict = await world.environment.judge(episode, driver, answer)
+        try:
+            verdict = await world.environment.judge(episode, driver, answer)
+        except (BackstepError, PageGone) as error:
+            verdict = Verdict(reason=f"The judge failed: {str(error) or 'the page went away.'}")
         if verdict.success is not True:
             problem = f"It was not judged a success. {verdict.reason}".strip()
     return Recorded(
@@ -229,6 +231,6 @@ def _pairs(page: Observation, look: Look, actions: Iterable[Action]) -> Iterable
     wanted = set(look.needs)
     for action in actions:
         wanted |= {target.ref for target in action.targets if isinstance(target, RefTarget)}
-    kept = ["  " * one.depth + one.line() for one in page.elements if one.ref in wanted]
+    kept = [one.line() for one in page.elements if one.ref in wanted]
     if kept:
-        yield AbstractionPair(state=page.lines(), observation=dedent("\n".join(kept)))
+        yield AbstractionPair(state=page.lines(), observation="\n".join(kept))

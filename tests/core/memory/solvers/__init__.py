@@ -1,0 +1,57 @@
+"""Correct actions for MiniWoB++ tasks, worked out from what the page shows.
+
+With these the exemplars in resources/exemplars are recorded. They are no
+part of the agent, and nothing of it imports them.
+"""
+
+from core.debugger.recording import ScriptOf
+from tests.core.memory.solvers.clicking import (
+    choose_list,
+    click_button,
+    click_checkboxes,
+    click_link,
+    click_option,
+    social_media,
+    use_spinner,
+)
+from tests.core.memory.solvers.filling import (
+    enter_date,
+    enter_password,
+    enter_text,
+    find_word,
+    login_user,
+    use_autocomplete,
+)
+from tests.core.memory.solvers.flights import book_flight
+from tests.core.memory.solvers.mail import email_inbox
+from tests.core.memory.solvers.searching import (
+    click_collapsible_2,
+    click_tab_2,
+    navigate_tree,
+    search_engine,
+    terminal,
+)
+
+SOLVERS: dict[str, tuple[ScriptOf, tuple[int, ...]]] = {
+    "book-flight": (book_flight, (0, 3, 1)),
+    "choose-list": (choose_list, (0, 1, 2)),
+    "click-button": (click_button, (0, 1, 3)),
+    "click-checkboxes": (click_checkboxes, (1, 2, 3, 4, 6)),
+    "click-collapsible-2": (click_collapsible_2, (0, 1, 2)),
+    "click-link": (click_link, (0, 1, 2)),
+    "click-option": (click_option, (0, 2, 3)),
+    "click-tab-2": (click_tab_2, (4, 0, 1)),
+    "email-inbox": (email_inbox, (0, 2, 5, 6)),
+    "enter-date": (enter_date, (0, 1, 2)),
+    "enter-password": (enter_password, (0, 1, 2)),
+    "enter-text": (enter_text, (0, 1, 2)),
+    "find-word": (find_word, (0, 1, 2)),
+    "login-user": (login_user, (0, 1, 2)),
+    "navigate-tree": (navigate_tree, (0, 10, 8)),
+    "search-engine": (search_engine, (0, 1, 3)),
+    "social-media": (social_media, (0, 5, 7)),
+    "terminal": (terminal, (0, 1, 2)),
+    "use-autocomplete": (use_autocomplete, (0, 2, 3)),
+    "use-spinner": (use_spinner, (0, 2, 3)),
+}
+"""By family, which is the task's name: its script, and the seeds that are recorded."""

@@ -34,12 +34,16 @@ DIFFERENCES = 20
 def plan_view(store: TraceStore, run: int, number: int, records: Mapping[Phase, PhaseRecord]) -> PlanView:
     """Return plan, remedies and judgements as the last phase of the step left them."""
     told, problem = _told(records)
+    judged = store.judged(run, number)
+    if told is None and "decide" not in records:
+        # Until the step has decided, what the one before left is in force.
+        left = (one.reflection for _, one in reversed(judged) if isinstance(one, Aligned) and one.reflection)
+        told = next(left, None)
     if told is None:
         return PlanView(
             message="No plan and no remedies: the preset has none, or they are switched off. The presets "
             "reflect and combined have them."
         )
-    judged = store.judged(run, number)
     plan = told.plan
     remarks = (problem, plan.remark if plan is not None else "", _doing(told, records))
     return PlanView(

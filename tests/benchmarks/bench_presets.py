@@ -1,0 +1,128 @@
+"""What the built-in LLM reaches with each preset: success, reward, steps and calls, as a table for the README.
+
+    python tests/benchmarks/bench_presets.py
+    python tests/benchmarks/bench_presets.py --preset reflect --preset combined --group shop --each
+
+Each run is one as ``main.py run`` makes it, in an installed Chromium, with the
+settings' defaults; purchases are allowed, as the shop's tasks ask for them.
+"""
+
+import argparse
+import asyncio
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from core.agent.state import Budget
+from core.browser.chromium import ChromiumHost, find_chromium
+from core.debugger.headless import RunReport, run_headless
+from core.debugger.workshop import Workshop, open_workshop
+from core.environments.registry import Environments
+from core.errors import BackstepError
+from core.llm.registry import LLMs
+from core.settings import Settings
+from core.settings_keys import Keys
+
+PRESETS = ("plain", "laser", "step", "reflect", "synapse", "combined")
+GROUPS: dict[str, tuple[str, ...]] = {
+    "MiniWoB++": tuple(
+        f"miniwob/{name}"
+        for name in (
+            "click-button",
+            "click-checkboxes",
+            "click-collapsible-2",
+            "click-link",
+            "click-tab-2",
+            "choose-list",
+            "email-inbox",
+            "enter-text",
+            "login-user",
+            "navigate-tree",
+            "search-engine",
+            "use-autocomplete",
+        )
+    ),
+    "Shop": tuple(f"shop/goal-{number:03}" for number in range(20)),
+    "Airline": (),
+}
+
+
+async def play(workshop: Workshop, llms: LLMs, preset: str, task: str) -> RunReport:
+    """Run one task to its end."""
+    return await run_headless(
+        workshop,
+        workshop.environments.find(task),
+        0,
+        preset=preset,
+        llm=llms.routed("rules"),
+        budget=Budget(),
+        on_gate="allow",
+    )
+
+
+def row(preset: str, group: str, reports: list[RunReport]) -> str:
+    """Return a line of the table."""
+    judged = [one for one in reports if one.success is not None]
+    rewards = [one.reward for one in reports if one.reward is not None]
+    cells = (
+        preset,
+        group,
+        f"{sum(bool(one.success) for one in judged)} of {len(reports)}",
+        f"{statistics.mean(rewards):.2f}" if rewards else "none",
+        f"{statistics.mean(one.steps for one in reports):.1f}",
+        f"{statistics.mean(one.llm_calls for one in reports):.1f}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+async def measure(presets: list[str], groups: list[str], each: bool) -> None:
+    """Print the table, row by row as it comes."""
+    path = find_chromium()
+    if path is None:
+        raise SystemExit("No Chromium is installed here.")
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(database=Path(folder) / "traces.db")
+        llms = LLMs(settings, keys=Keys())
+        workshop = await open_workshop(
+            settings,
+            ChromiumHost(path),
+            llms=llms,
+            environments=Environments(),
+            config=Path(folder) / "config",
+        )
+        airline = tuple(one.id for one in workshop.environments.tasks() if one.environment == "airline")
+        print("| preset | tasks | success | mean reward | steps | LLM calls |")
+        print("| --- | --- | --- | --- | --- | --- |")
+        try:
+            for preset in presets:
+                for group in groups:
+                    reports: list[RunReport] = []
+                    for task in GROUPS[group] or airline:
+                        try:
+                            reports.append(await play(workshop, llms, preset, task))
+                        except BackstepError as error:
+                            print(f"{preset} {task}: {error}", file=sys.stderr)
+                            continue
+                        if each:
+                            one = reports[-1]
+                            said = f"{one.outcome} {one.success} {one.reward} {one.steps} {one.llm_calls} {one.error}"
+                            print(f"  {preset} {task}: {said}", file=sys.stderr, flush=True)
+                    print(row(preset, group, reports), flush=True)
+        finally:
+            await workshop.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--preset", action="append", choices=PRESETS)
+    parser.add_argument("--group", action="append", choices=tuple(GROUPS))
+    parser.add_argument("--each", action="store_true", help="tell of each run on stderr")
+    given = parser.parse_args()
+    asyncio.run(measure(given.preset or list(PRESETS), given.group or list(GROUPS), given.each))
+
+
+if __name__ == "__main__":
+    main()

@@ -173,4 +173,5 @@ def test_a_session_is_empty_until_a_task_is_opened(make):
     live.wait(lambda: live.picked is not None and live.picked.ref is None)
     assert live.view.mode == "empty"
     assert live.catalogue.tasks
-    assert [preset.name for preset in live.catalogue.presets] == ["plain", "laser", "step"]
+    names = [preset.name for preset in live.catalogue.presets]
+    assert names == ["plain", "combined", "laser", "reflect", "step", "synapse"]

@@ -30,7 +30,7 @@ from core.debugger.snapshots import (
 from core.errors import TraceError
 from core.llm.protocol import LLMReply, Message
 from core.llm.tokens import count_tokens
-from core.observation import Ref
+from core.observation import Observation, Ref
 from core.trace.records import RunRow, StepDetail
 from core.trace.store import TraceStore
 
@@ -153,8 +153,16 @@ def _observation(
         abstraction=abstracted.how if abstracted else "",
         problem=abstracted.problem if abstracted else "",
         code=abstracted.code if abstracted else "",
-        kept=tuple(one.ref for one in abstracted.clean.elements) if abstracted and abstracted.how else (),
+        kept=_kept(observation, abstracted),
     )
+
+
+def _kept(observation: Observation, abstracted: Abstracted | None) -> tuple[Ref, ...]:
+    """Return the elements that were kept, where some were not."""
+    if abstracted is None or not abstracted.how:
+        return ()
+    kept = tuple(one.ref for one in abstracted.clean.elements)
+    return kept if len(kept) < len(observation.elements) else ()
 
 
 def _text(store: TraceStore, blob: str) -> str:

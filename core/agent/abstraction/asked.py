@@ -66,7 +66,7 @@ class Abstractor:
                 problem = "The program found nothing in the page."
             if not problem:
                 self._programs[state.frame] = code
-                how = "by the program that the LLM wrote" + (" at an earlier step" if known else "")
+                how = "the program that the LLM wrote" + (" at an earlier step" if known else "")
                 made = _read(parsed.text, state.observation, how, calls)
                 return made.model_copy(update={"code": code})
         self._programs.pop(state.frame, None)
@@ -117,7 +117,7 @@ class Abstractor:
             whole = _whole(state.observation)
             empty = "The LLM left nothing of the page; it is shown whole."
             return whole.model_copy(update={"problem": empty, "calls": tuple(calls)})
-        how = f"by the LLM, shown {len(pairs)} pairs" if pairs else "by the LLM, without examples"
+        how = f"the LLM, shown {len(pairs)} pairs" if pairs else "the LLM, without examples"
         return _read(text, state.observation, how, calls)
 
 

@@ -33,7 +33,7 @@ async def _abstracted(state: RunState, world: World, abstractor: Abstractor) -> 
         plan = state.reflection.plan
         subtask = plan.current.text if plan is not None and plan.current is not None else ""
         clean = ranked(state.observation, (*state.objectives, subtask), keep=settings.keep)
-        how = f"ranked by the words of the task, {settings.keep} elements kept"
+        how = f"ranking by the words of the task, {settings.keep} elements kept"
     else:
         clean, how = clean_of(state.observation), ""
     return Abstracted(clean=clean, tokens=tokens_of(clean), how=how)

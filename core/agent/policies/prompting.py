@@ -88,7 +88,8 @@ def frame_prompt(
     frame = stack.top
     if frame is None:
         raise ValueError("No policy is at work.")
-    callables = tuple(callables)
+    offered = {one.name for one in permissible.actions if one.origin == "policy"}
+    callables = tuple(one for one in callables if one.name in offered)
     names = {one.name for one in callables}
     return FramePrompt(
         policy=policy.name,
@@ -126,13 +127,15 @@ def permissible_in(policy: Policy, permissible: Permissible, callables: Iterable
 
     Actions of the page that its file does not list are taken out; those of a
     state stay, as the state stands for them. Calls come after, and stopping
-    takes what was lacking.
+    takes what was lacking. A policy that is called as an action of the state
+    is gives way to it: one name means one thing to the LLM.
     """
     kept = [one for one in permissible.actions if one.origin != "page" or policy.allows(one.name)]
+    taken = {one.name for one in kept}
     return Permissible(
         actions=(
             *(_with_lacked(one) if one.name == "stop" else one for one in kept),
-            *(call_action(one) for one in callables),
+            *(call_action(one) for one in callables if one.name not in taken),
         ),
         left_out=permissible.left_out,
     )

@@ -148,3 +148,20 @@ def test_several_actions_of_one_reply_are_each_guarded_and_the_rest_falls_with_a
     restored = records(run, 2)["act"].restored
     assert restored.grade == "equivalent"
     assert run.state.observation.elements
+
+
+def test_an_action_of_the_state_goes_before_a_policy_of_the_same_name(stage, llm_server):
+    llm_server.script(PLAN, says("go_to_find_booking"), says("find_booking [ABC]"), judged(True))
+    run = stage.open(llm_server, "airline/cancel-booking", preset="combined")
+    stage.until(run, "decide")
+    assert run.state.permissible.action("find_booking").origin == "policy"
+    stage.step(run)
+    stage.until(run, "decide")
+    there = run.state.permissible
+    assert [one.name for one in there.actions].count("find_booking") == 1
+    assert there.action("find_booking").origin == "state"
+    llm_server.script(says("find_booking [ABC123] [Smith]"))
+    stage.until(run, "anticipate")
+    system = llm_server.requests[-1].texts[0]
+    assert "- find_booking" not in system
+    assert "- cancel_booking" in system

@@ -33,7 +33,7 @@ def test_abstraction_switched_on_ranks_the_elements(stage, at_decide):
     assert records(at_decide, 1)["abstract"].how == ""
     at_decide.switch("abstraction", True)
     stage.until(at_decide, "decide")
-    assert records(at_decide, 1)["abstract"].how.startswith("ranked by the words of the task")
+    assert records(at_decide, 1)["abstract"].how.startswith("ranking by the words of the task")
 
 
 def test_policies_switched_on_put_the_sites_policy_to_work_and_off_again_let_go_of_it(stage, at_decide):

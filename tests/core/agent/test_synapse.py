@@ -216,7 +216,7 @@ def test_a_program_that_fails_is_told_and_the_llm_shortens_the_page_without_exam
     assert purposes(run) == ["parser", "abstract", "decide"]
     abstracted = records(run, 1)["abstract"]
     assert "The LLM was asked for the clean observation instead." in abstracted.problem
-    assert abstracted.how == "by the LLM, without examples"
+    assert abstracted.how == "the LLM, without examples"
     assert [message["role"] for message in llm_server.requests[1].body["messages"]] == ["system", "user"]
 
 

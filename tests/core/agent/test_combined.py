@@ -160,7 +160,7 @@ def test_an_action_of_the_state_goes_before_a_policy_of_the_same_name(stage, llm
     there = run.state.permissible
     assert [one.name for one in there.actions].count("find_booking") == 1
     assert there.action("find_booking").origin == "state"
-    llm_server.script(says("find_booking [ABC123] [Smith]"))
+    llm_server.script(says("go_to_find_flights"))
     stage.until(run, "anticipate")
     system = llm_server.requests[-1].texts[0]
     assert "- find_booking" not in system

@@ -68,3 +68,45 @@ def test_stopping_with_policies_switched_off_ends_the_run_whatever_is_on_the_sta
     at_decide.switch("policies", False)
     stage.to_the_end(at_decide)
     assert (at_decide.outcome, at_decide.state.answer) == ("done", "it is done")
+
+
+def test_plan_remedies_and_judgement_switched_on_ask_their_questions(stage, llm_server, at_decide):
+    run = at_decide
+    for mechanism in ("plan", "remedies", "judgement"):
+        run.switch(mechanism, True)
+    field = next(one.ref for one in run.state.observation.elements if one.role == "searchbox")
+    llm_server.script(
+        Reply(text="1. Search for it\n2. Buy it"),
+        Reply(calls=(call("type", target=field, text="bottle"),)),
+        Reply(calls=(call("type", target=field, text="steel bottle"),)),
+        Reply(text="The words are in the field.\nYES"),
+        Reply(text="OPEN"),
+        Reply(text="NO"),
+    )
+    stage.step(run)
+    purposes = [one.purpose for one in run.store.calls(run.state.run)]
+    assert purposes == ["plan", "decide", "remedies", "aligned", "subtask", "task"]
+    # The preset's own prompt tells the plan, and the remedies come as tool calls as its actions do.
+    assert "You are at this subtask: Search for it" in llm_server.requests[1].texts[-1]
+    assert llm_server.requests[2].tool_names
+    assert [str(one) for one in records(run, 1)["anticipate"].remedies] == [f"type [{field}] [steel bottle]"]
+    for mechanism in ("plan", "remedies", "judgement"):
+        run.switch(mechanism, False)
+    llm_server.script(stop("done"))
+    stage.step(run)
+    assert [one.purpose for one in run.store.calls(run.state.run)][6:] == ["decide"]
+    assert "subtask" not in llm_server.requests[-1].texts[-1]
+
+
+def test_memory_switched_on_begins_the_prompt_with_exemplars(stage, llm_server):
+    llm_server.script(stop())
+    run = stage.open(llm_server, "miniwob/login-user")
+    stage.until(run, "decide")
+    assert records(run, 1)["recall"].recalled_at is None
+    run.switch("memory", True)
+    stage.step(run)
+    recalled = records(run, 1)["recall"]
+    assert recalled.recall.family == "login-user"
+    system = llm_server.requests[0].texts[0]
+    assert "--- Task: Enter the username" in system
+    assert "Actions: type [" in system

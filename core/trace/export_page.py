@@ -249,8 +249,11 @@ def _shown_of(record: PhaseRecord) -> dict[str, Any]:
     if record.phase == "anticipate":
         return {"remedies": tuple(str(action) for action in record.remedies)}
     if record.phase == "align" and record.judged:
-        return {"alignment": record.sentence or ("It served." if record.aligned else "It did not serve.")}
+        return {"alignment": f"{record.sentence} {_SERVED[record.aligned]}".strip()}
     return {}
+
+
+_SERVED = {True: "It served.", False: "It did not serve.", None: "Whether it served could not be told."}
 
 
 def _call(store: TraceStore, record: CallRecord, pictures: dict[BlobHash, PagePicture]) -> PageCall:

@@ -26,12 +26,32 @@ log = logging.getLogger(__name__)
 VIEWPORT = (1000, 720)
 _ACTIVATE_SECONDS = 2.0
 _RELOAD_SECONDS = 15.0
+_OFF_IN_PLAYWRIGHT = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync DestroyProfileOnBrowserClose HttpsUpgrades "
+    "HttpsFirstBalancedModeAutoEnable LensOverlay MediaRouter PaintHolding ThirdPartyStoragePartitioning "
+    "AvoidCorsURLLoaderRestartOnRedirect TcpPortRandomizationWin OptimizationHints NetworkTimeServiceQuerying "
+    "AimEnabled PreconnectToSearch msForceBrowserSignIn msEdgeUpdateLaunchServicesPreferredVersion"
+).split()
+"""Features that Playwright switches off; of two such lists Chromium takes the last, so ours repeats them."""
+_OFF_HERE = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
+"""Pages that Chromium loads unseen for the address bar: more work for a profile than all the rest."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 
 
 def find_chromium() -> str | None:
     """Return the path of an installed Chromium, Chrome or Edge, or None."""
     return next((path for name in _NAMES if (path := shutil.which(name))), None)
+
+
+def chromium_arguments() -> list[str]:
+    """Return what a Chromium is started with beside what Playwright gives it."""
+    arguments = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    arguments.append(f"--disable-features={','.join((*_OFF_IN_PLAYWRIGHT, *_OFF_HERE))}")
+    # A page that failed stays as it failed until somebody asks for it again.
+    arguments.append("--disable-auto-reload")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        arguments.append("--no-sandbox")
+    return arguments
 
 
 class ChromiumHost:
@@ -71,7 +91,7 @@ class ChromiumHost:
         self._playwright = playwright
         try:
             self._browser = await playwright.chromium.launch(
-                executable_path=self._executable, headless=self._headless, args=self._arguments()
+                executable_path=self._executable, headless=self._headless, args=chromium_arguments()
             )
         except Error as error:
             raise BrowserError(f"{self._executable} did not start as a browser: {_said(error)}") from error
@@ -90,14 +110,6 @@ class ChromiumHost:
         def is_connected(self) -> bool:
             browser = self._host._browser
             return browser is not None and browser.is_connected() and not self._host._profile_died
-
-    def _arguments(self) -> list[str]:
-        arguments = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-        # A page that failed stays as it failed until somebody asks for it again.
-        arguments.append("--disable-auto-reload")
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
-            arguments.append("--no-sandbox")
-        return arguments
 
     async def open_profile(self, name: str | None) -> TabId:
         await self._close_context()
@@ -121,7 +133,7 @@ class ChromiumHost:
                 folder,
                 executable_path=self._executable,
                 headless=self._headless,
-                args=self._arguments(),
+                args=chromium_arguments(),
                 viewport=viewport,
                 accept_downloads=False,
             )

@@ -21,9 +21,11 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
     """Run the linters and pytest in `root`; return 0 only when all pass.
 
     `argv` goes to pytest, without ``--no-lint``, which leaves the linters
-    out. Of a linter that passes only one line is shown. On success the
-    closing line of pytest is the last one; after a failure a line naming
-    what failed follows it.
+    out. Of a linter that passes only one line is shown. The tests are shared
+    among processes, one for each processor up to four, where `argv` does not
+    say otherwise (``-n 0`` keeps them in one) and pytest-xdist is there. On
+    success the closing line of pytest is the last one; after a failure a line
+    naming what failed follows it.
     """
     rest = [word for word in argv if word != "--no-lint"]
     with_lint = len(rest) == len(argv)
@@ -63,4 +65,9 @@ def _passes(root: Path, name: str, words: Sequence[str]) -> bool:
 
 def _run_pytest(root: Path, arguments: Sequence[str]) -> int:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    return subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=root, env=environment).returncode
+    # Each worker starts browsers of its own, which wants memory: there are never more than four.
+    environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(min(os.cpu_count() or 1, 4)))
+    shared = importlib.util.find_spec("xdist") is not None
+    words = ["-n", "auto", "--dist", "worksteal"] if shared else []
+    command = [sys.executable, "-m", "pytest", *words, *arguments]
+    return subprocess.run(command, cwd=root, env=environment).returncode

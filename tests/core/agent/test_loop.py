@@ -110,10 +110,11 @@ def test_a_page_that_changed_by_itself_after_a_note_is_read_anew(stage, llm_serv
     page = run.world.tabs.current
     stage.step(run)
     stage.step(run)
+    # Asked for its height, the page is laid out: where a reading has to do that, it says itself that it is unsure.
     stage.thread.run(
         page.evaluate(
-            "new Promise(done => { addEventListener('message', () => setTimeout(done), {once: true});"
-            " postMessage('push') })",
+            "new Promise(done => { addEventListener('message', () => setTimeout(() =>"
+            " done(document.body.offsetHeight)), {once: true}); postMessage('push') })",
             main_world=True,
         )
     )

@@ -35,8 +35,10 @@ class CommandLine:
         self.db = folder / "traces.db"
         self.config = folder / "config"
         self.config.mkdir()
+        # Each start would compile all modules anew where bytecode is not to be written.
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("OPENAI")},
+            **{name: value for name, value in kept.items() if not name.startswith("OPENAI")},
             "BACKSTEP_CONFIG_DIR": str(self.config),
             "BACKSTEP_DATA_DIR": str(folder),
             "OPENAI_BASE_URL": base_url,

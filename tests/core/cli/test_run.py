@@ -66,24 +66,24 @@ def test_a_success_is_told_in_one_json_object_and_the_code_0(cli, llm_server):
     assert shown.json["thought"] == "ONE."
 
 
-def test_an_end_without_success_has_the_code_1(cli, llm_server):
+def test_an_end_without_success_has_the_code_1(cli, inside, llm_server):
     llm_server.script(on('button "TWO"'))
-    done = cli(*cli.run("--task", "miniwob/click-test-2"))
+    done = inside(*cli.run("--task", "miniwob/click-test-2"))
     assert (done.code, done.json["success"], done.json["reward"]) == (1, False, -1.0)
 
 
-def test_a_page_of_the_web_needs_no_task_and_has_no_judge(cli, llm_server, tmp_path):
+def test_a_page_of_the_web_needs_no_task_and_has_no_judge(cli, inside, llm_server, tmp_path):
     url = page_file(tmp_path, GO)
     llm_server.script(on('button "Go"'), stop("42"))
-    done = cli(*cli.run("--url", url, "--instruction", "Press Go."))
+    done = inside(*cli.run("--url", url, "--instruction", "Press Go."))
     assert done.code == 0, done.err
     assert (done.json["task"], done.json["success"], done.json["answer"]) == ("web/open", None, "42")
     assert "Task: Press Go." in llm_server.requests[0].texts[-1]
 
 
-def test_a_run_out_of_steps_has_the_code_1(cli, llm_server, tmp_path):
+def test_a_run_out_of_steps_has_the_code_1(cli, inside, llm_server, tmp_path):
     llm_server.otherwise = on('button "Go"')
-    done = cli(*cli.run("--url", page_file(tmp_path, GO), "--instruction", "x", "--max-steps", 2))
+    done = inside(*cli.run("--url", page_file(tmp_path, GO), "--instruction", "x", "--max-steps", 2))
     assert (done.code, done.json["outcome"], done.json["steps"]) == (1, "budget", 2)
 
 
@@ -91,31 +91,33 @@ def test_a_run_out_of_steps_has_the_code_1(cli, llm_server, tmp_path):
     ("rule", "outcome", "bought", "code"),
     [("refuse", "done", False, 0), ("allow", "done", True, 0), ("end", "gate", False, 1)],
 )
-def test_what_cannot_be_undone_follows_the_rule(cli, llm_server, tmp_path, rule, outcome, bought, code):
+def test_what_cannot_be_undone_follows_the_rule(
+    cli, inside, llm_server, tmp_path, rule, outcome, bought, code
+):
     llm_server.script(on('button "Place your order"'), stop())
     url = page_file(tmp_path, BUY)
-    done = cli(*cli.run("--url", url, "--instruction", "Buy.", "--on-gate", rule))
+    done = inside(*cli.run("--url", url, "--instruction", "Buy.", "--on-gate", rule))
     assert (done.code, done.json["outcome"]) == (code, outcome), done.err
     told = llm_server.requests[-1].texts[-1]
     assert ("Page: bought" in told) is bought
     assert ("Refused: this action cannot be undone" in told) is (rule == "refuse")
 
 
-def test_a_dead_llm_server_has_the_code_3_and_a_readable_run(cli, tmp_path):
+def test_a_dead_llm_server_has_the_code_3_and_a_readable_run(cli, inside, monkeypatch):
     (cli.config / "settings.toml").write_text(
         '[llms.dead]\nbase_url = "http://127.0.0.1:1/v1"\nattempts = 1\n'
     )
-    cli.environment.pop("OPENAI_BASE_URL")
+    monkeypatch.delenv("OPENAI_BASE_URL")
     words = cli.run("--task", "miniwob/click-test-2", "--llm", "dead")
-    done = cli(*words)
+    done = inside(*words)
     assert (done.code, done.json["outcome"]) == (3, "error")
     assert "127.0.0.1:1" in done.json["error"]
     assert runs(cli)[0].outcome == "error"
 
 
-def test_a_wrong_key_is_told_without_the_key(cli, llm_server):
+def test_a_wrong_key_is_told_without_the_key(cli, inside, llm_server):
     llm_server.key = "another"
-    done = cli(*cli.run("--task", "miniwob/click-test-2"))
+    done = inside(*cli.run("--task", "miniwob/click-test-2"))
     assert (done.code, done.json["outcome"]) == (3, "error")
     assert KEY not in done.out + done.err
     assert KEY.encode() not in b"".join(path.read_bytes() for path in cli.db.parent.glob("traces.db*"))
@@ -195,26 +197,26 @@ def test_an_unknown_llm_names_the_nearest(cli, inside, monkeypatch):
     assert (done.code, "did you mean rules?" in done.err) == (2, True)
 
 
-def test_a_browser_that_is_not_there_has_the_code_3(cli):
-    done = cli(*cli.run("--task", "miniwob/click-test-2", browser="/nowhere/chromium"))
+def test_a_browser_that_is_not_there_has_the_code_3(cli, inside):
+    done = inside(*cli.run("--task", "miniwob/click-test-2", browser="/nowhere/chromium"))
     assert (done.code, done.out) == (3, "")
     assert "/nowhere/chromium" in done.err
 
 
-def test_a_damaged_database_has_the_code_3_and_stays_as_it_is(cli):
+def test_a_damaged_database_has_the_code_3_and_stays_as_it_is(cli, inside):
     cli.db.write_bytes(b"this is no database" * 100)
-    done = cli(*cli.run("--task", "miniwob/click-test-2"))
+    done = inside(*cli.run("--task", "miniwob/click-test-2"))
     assert (done.code, "Traceback" in done.err) == (3, False)
     assert str(cli.db) in done.err
     assert cli.db.read_bytes() == b"this is no database" * 100
 
 
-def test_a_locked_database_has_the_code_3(cli):
+def test_a_locked_database_has_the_code_3(cli, inside):
     TraceStore.open(cli.db).close()
     lock = sqlite3.connect(cli.db, isolation_level=None)
     lock.execute("BEGIN EXCLUSIVE")
     try:
-        done = cli(*cli.run("--task", "miniwob/click-test-2"))
+        done = inside(*cli.run("--task", "miniwob/click-test-2"))
     finally:
         lock.rollback()
         lock.close()

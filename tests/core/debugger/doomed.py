@@ -1,10 +1,16 @@
-"""A headless run that is killed in the middle: ``python -m tests.core.debugger.doomed FOLDER LLM_URL PAGE PHASE``.
+"""Headless runs that are killed in the middle, each in a process of its own.
 
 Everything is real: loop, page, browser and trace. In the second step, when
-PHASE has done its work and nothing of it is stored yet, the process is gone.
+a phase has done its work and nothing of it is stored yet, the process is gone.
+
+``python -m tests.core.debugger.doomed`` reads what to run, a line of JSON with
+the arguments of `main` for each, and answers with the exit code. It loads the
+program once; each process is split off from it before there is a thread.
 """
 
 import asyncio
+import contextlib
+import json
 import os
 import signal
 import sys
@@ -39,6 +45,7 @@ class DeadlyStore:
 
 
 async def main(folder: Path, llm_url: str, page: str, phase: str) -> None:
+    """Run the page's task until the process dies in `phase`."""
     entry = LLMSettings(base_url=llm_url, model="test-model", attempts=1)
     settings = settings_for(folder / "traces.db", llms={"test": entry})
     llms = llms_for(settings)
@@ -58,5 +65,21 @@ async def main(folder: Path, llm_url: str, page: str, phase: str) -> None:
     )
 
 
+def run_to_death(folder: str, *words: str) -> int:
+    """Run in a new process, and take its browser with it; return its exit code."""
+    process = os.fork()
+    if process == 0:
+        os.setsid()
+        asyncio.run(main(Path(folder), *words))
+        os._exit(0)
+    _, status = os.waitpid(process, 0)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(status)
+
+
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), *sys.argv[2:]))
+    import openai  # noqa: F401  # The one part that is loaded only when it is needed.
+
+    for line in sys.stdin:
+        print(run_to_death(*json.loads(line)), flush=True)

@@ -1,10 +1,13 @@
 """What is left of a run when its whole process is killed, in each of the ten phases."""
 
-import contextlib
+import json
 import os
+import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -16,30 +19,47 @@ from tests.core.stage import need_chromium, on, page_file
 pytestmark = pytest.mark.browser
 
 
-def run_until_killed(folder, *words):
-    """Run the doomed program to its death, and take its browser with it."""
-    command = [sys.executable, "-m", "tests.core.debugger.doomed", str(folder), *words]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        env={**os.environ, "TMPDIR": str(folder)},
-    )
+@pytest.fixture(scope="module")
+def doomed(tmp_path_factory):
+    """Start the doomed program; calling it has one run die, with its browser."""
+    said = tmp_path_factory.mktemp("doomed") / "stderr.txt"
+    # What the browsers leave behind goes with this folder; a long path would be too much for their sockets.
+    left_behind = tempfile.mkdtemp()
+    with said.open("w") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.core.debugger.doomed"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env={**os.environ, "TMPDIR": left_behind},
+            text=True,
+        )
+
+    def run(*words):
+        process.stdin.write(json.dumps([str(word) for word in words]) + "\n")
+        process.stdin.flush()
+        assert select.select([process.stdout], [], [], 60)[0], "it did not die"
+        code = process.stdout.readline().strip()
+        assert code == str(-signal.SIGKILL), said.read_text()
+
+    yield run
+    process.stdin.close()
     try:
-        assert process.wait(60) == -signal.SIGKILL, process.stdout.read().decode()
+        process.wait(10)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
         process.stdout.close()
+        shutil.rmtree(left_behind, ignore_errors=True)
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_what_was_stored_before_the_kill_is_there_and_the_run_is_interrupted(llm_server, tmp_path, phase):
+def test_what_was_stored_before_the_kill_is_there_and_the_run_is_interrupted(
+    llm_server, doomed, tmp_path, phase
+):
     need_chromium()
     llm_server.otherwise = on('button "Go"', thought="I press Go.")
     page = page_file(tmp_path, "<button onclick='document.title += \"!\"'>Go</button>")
-    run_until_killed(tmp_path, llm_server.base_url, page, phase)
+    doomed(tmp_path, llm_server.base_url, page, phase)
 
     reader = TraceStore.open(tmp_path / "traces.db", read_only=True)
     assert [row.outcome for row in reader.runs()] == ["interrupted"]

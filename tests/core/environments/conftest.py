@@ -5,6 +5,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
+from core.browser.chromium import chromium_arguments
 from core.environments.miniwob import MiniWob
 from core.environments.static_server import StaticServer
 from tests.core.environments.driver import PlaywrightDriver, chromium_path
@@ -16,7 +17,7 @@ async def browser() -> AsyncIterator[Browser]:
     if path is None:
         pytest.skip("no Chromium is installed, and BACKSTEP_CHROMIUM names none")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(executable_path=path, args=chromium_arguments())
         yield browser
         await browser.close()
 

@@ -288,3 +288,5 @@ XML = {
 WATCHED = {**FILES, **PROCESSES, **NETWORK, **SYSTEM}
 """Those that the checks inside Python may see before the kernel does."""
 ALL = {**WATCHED, **TIME_AND_MEMORY, **CRASHES, **XML}
+ALONE = {**TIME_AND_MEMORY, **CRASHES}
+"""Those that end or harm the process they are made in."""

@@ -41,9 +41,11 @@ def check(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_when_all_pass_the_closing_line_of_pytest_is_the_last_one(root):
+def test_when_all_pass_the_closing_line_of_pytest_which_shares_the_tests_is_the_last_one(root, monkeypatch):
+    monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "2")
     done = check(root)
     assert done.returncode == 0, done.stderr
+    assert "2 workers" in done.stdout
     assert "1 passed" in done.stdout.splitlines()[-1]
     assert [line.split(",")[0] for line in done.stderr.splitlines()] == [
         "ruff check: ok",
@@ -54,7 +56,7 @@ def test_when_all_pass_the_closing_line_of_pytest_is_the_last_one(root):
 
 def test_a_linter_that_fails_is_named_and_the_tests_run_all_the_same(root):
     (root / "good.py").write_text("import os\n\nanswer: int = 42\n")
-    done = check(root)
+    done = check(root, "-n", "0")
     assert done.returncode == 1
     assert "F401" in done.stderr
     assert done.stderr.splitlines()[-1] == "Failed: ruff check."
@@ -63,6 +65,6 @@ def test_a_linter_that_fails_is_named_and_the_tests_run_all_the_same(root):
 
 def test_without_linters_only_the_tests_run_and_get_the_other_arguments(root):
     (root / "good.py").write_text("import os\n")
-    done = check(root, "--no-lint", "-k", "nothing")
+    done = check(root, "--no-lint", "-n", "0", "-k", "nothing")
     assert done.stderr == "Failed: pytest.\n"
     assert "1 deselected" in done.stdout

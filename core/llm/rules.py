@@ -4,21 +4,31 @@ It reads what any LLM reads: the objective, the lines of the page, the turns
 before and the actions that are permissible. It knows no task and no site.
 """
 
+import json
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from core.action import Action
 from core.llm.encode import as_json, as_lines, as_tool_call
-from core.llm.protocol import LLMReply, LLMRequest, Retry, Usage
+from core.llm.protocol import LLMReply, LLMRequest, PromptView, Purpose, Retry, Usage
 from core.llm.tokens import TOKENS_PER_MESSAGE, count_tokens
-from core.llm.word_rules.decide import next_move
-from core.llm.word_rules.move import Move, act
-from core.llm.word_rules.offered import offered_move
+from core.llm.word_rules.alternatives import other_actions
+from core.llm.word_rules.calling import role_in
+from core.llm.word_rules.planning import lesson, subtasks
+from core.llm.word_rules.proposing import proposed
+from core.llm.word_rules.shortening import parser_program, shortened
+from core.llm.word_rules.telling import answer, chosen
+from core.llm.word_rules.verdicts import aligned, subtask_over, task_done
 
 MODEL = "rules"
 
+_JSON_FORM = re.compile(r'"actions"\s*:')
+_LINES_FORM = re.compile(r"^ACTION:", re.MULTILINE)
+
 
 class RulesLLM:
-    """Answers requests to decide; the same request always gets the same reply."""
+    """Answers every purpose but ``judge``; the same request always gets the same reply."""
 
     name = "rules"
     takes_images = False
@@ -30,9 +40,11 @@ class RulesLLM:
         on_text: Callable[[str], None] | None = None,
         on_retry: Callable[[Retry], None] | None = None,
     ) -> LLMReply:
-        """Reply in the form asked for: tool calls, JSON where a schema is given, or REASON and ACTION lines.
+        """Reply in the form asked for.
 
-        A request for a rationale gets its text alone, one to judge a refusal.
+        Actions come as tool calls, as JSON, or as REASON and ACTION lines;
+        a rationale, a plan, a review and the like as text; a judgement as
+        JSON. One to judge for an environment gets a refusal.
         """
         started = time.perf_counter()
         reply = _reply(request)
@@ -51,35 +63,101 @@ class RulesLLM:
 
 def _reply(request: LLMRequest) -> LLMReply:
     if request.purpose == "judge":
-        return LLMReply(text="The built-in rules match words and cannot judge this.", finish_reason="stop")
-    if request.view is None or request.permissible is None:
-        return LLMReply(
-            text="The built-in rules choose among the permissible actions of a page, and none were given.",
-            finish_reason="stop",
+        return _text("The built-in rules match words and cannot judge this.")
+    if request.view is None:
+        return _text("The built-in rules match the words of a page, and none was given.")
+    say = _SAYS.get(request.purpose)
+    if say is not None:
+        return _text(say(request.view))
+    if request.permissible is None:
+        return _text(
+            "The built-in rules choose among the permissible actions of a page, and none were given."
         )
-    move = offered_move(request.view, request.permissible) or next_move(request.view, request.permissible)
-    if problem := request.permissible.problem(move.action):
-        move = _permissible_instead(request, problem)
-    if request.tools:
-        return LLMReply(
-            text=move.why,
-            tool_calls=(as_tool_call(move.action, request.permissible),),
-            finish_reason="tool_calls",
-        )
+    role = role_in(request.messages)
+    if request.purpose == "remedies":
+        actions, why = other_actions(request.view, request.permissible, role)
+        return _actions(request, why, actions) if actions else _text(why)
+    move = proposed(request.view, request.permissible, role)
     if request.purpose == "rationale":
-        return LLMReply(text=move.why, finish_reason="stop")
-    if request.reply_schema is not None:
-        return LLMReply(text=as_json(move.why, (move.action,), request.permissible), finish_reason="stop")
-    return LLMReply(text=as_lines(move.why, (move.action,)), finish_reason="stop")
+        return _text(move.why)
+    return _actions(request, move.why, (move.action,))
 
 
-def _permissible_instead(request: LLMRequest, problem: str) -> Move:
-    """Return a move that is permissible where the chosen one is not: waiting, scrolling, or the first row."""
-    assert request.permissible is not None
-    for action in (act("stop"), act("wait"), act("scroll", direction="down")):
-        if request.permissible.problem(action) is None:
-            return Move(action, f"What the words name is not permissible: {problem}")
-    for row in request.permissible.rows():
-        if row.ref is not None and row.name in ("click", "hover", "double_click"):
-            return Move(act(row.name, row.ref), f"Nothing the words name is permissible; {row.label} is.")
-    return Move(act("stop"), "Nothing is permissible.")
+def _text(text: str) -> LLMReply:
+    return LLMReply(text=text, finish_reason="stop")
+
+
+def _actions(request: LLMRequest, why: str, actions: Sequence[Action]) -> LLMReply:
+    """Return actions in the form that the request asks for: tools, a schema, or what its messages show."""
+    if request.tools:
+        calls = tuple(
+            as_tool_call(action, request.permissible, id=f"call_{number}")
+            for number, action in enumerate(actions, start=1)
+        )
+        return LLMReply(text=why, tool_calls=calls, finish_reason="tool_calls")
+    if request.reply_schema is not None or _asks_for_json(request):
+        return _text(as_json(why, actions, request.permissible))
+    return _text(as_lines(why, actions))
+
+
+def _asks_for_json(request: LLMRequest) -> bool:
+    """Tell whether the last message that shows a form shows JSON."""
+    for message in reversed(request.messages):
+        if message.role == "assistant":
+            continue
+        lines = max((match.start() for match in _LINES_FORM.finditer(message.text)), default=-1)
+        found = max((match.start() for match in _JSON_FORM.finditer(message.text)), default=-1)
+        if found != lines:
+            return found > lines
+    return False
+
+
+def _plan(view: PromptView) -> str:
+    return "\n".join(f"{number}. {one}" for number, one in enumerate(subtasks(view), start=1))
+
+
+def _aligned(view: PromptView) -> str:
+    sentence, serves = aligned(view)
+    return f"{sentence}\n{'YES' if serves else 'NO'}"
+
+
+def _subtask(view: PromptView) -> str:
+    over, why = subtask_over(view)
+    return f"{over.upper()}\n{why}"
+
+
+def _task(view: PromptView) -> str:
+    is_done, why = task_done(view)
+    return f"{'YES' if is_done else 'NO'}\n{why}"
+
+
+def _judgement(view: PromptView) -> str:
+    sentence, serves = aligned(view)
+    values = {
+        "effect": sentence,
+        "aligned": serves,
+        "subtask": subtask_over(view)[0],
+        "task_done": task_done(view)[0],
+    }
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _choose(view: PromptView) -> str:
+    number, why = chosen(view)
+    return f"{number}\n{why}"
+
+
+_SAYS: dict[Purpose, Callable[[PromptView], str]] = {
+    "plan": _plan,
+    "aligned": _aligned,
+    "subtask": _subtask,
+    "task": _task,
+    "judgement": _judgement,
+    "review": lesson,
+    "summarise": lambda view: shortened(view, refs=False),
+    "abstract": lambda view: shortened(view, refs=True),
+    "parser": parser_program,
+    "choose": _choose,
+    "answer": answer,
+}
+"""What is answered with words, by purpose."""

@@ -11,6 +11,12 @@ from core.observation import Element
 
 _MONTHS = {name.casefold(): number for number, name in enumerate(calendar.month_name) if name}
 _MONTHS |= {name.casefold(): number for number, name in enumerate(calendar.month_abbr) if name}
+DATE = re.compile(
+    r"\b\d{1,2}/\d{1,2}/\d{4}\b|\b\d{4}-\d{2}-\d{2}\b"
+    r"|\b\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?[A-Za-z]{3,9}\.?,?\s+\d{4}\b"
+    r"|\b[A-Za-z]{3,9}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}\b"
+)
+"""A date in any of the ways that `read_date` reads."""
 _NEXT = re.compile(r"^(?:next|forward|>|»|›|→)", re.IGNORECASE)
 _BEFORE = re.compile(r"^(?:prev|previous|back|earlier|<|«|‹|←)", re.IGNORECASE)
 _FIELD = re.compile(r"date|calendar|depart|day|when|return|arriv", re.IGNORECASE)
@@ -22,7 +28,7 @@ def read_date(text: str) -> date | None:
         return _date(int(match[3]), int(match[1]), int(match[2]))
     if match := re.search(r"\b(\d{4})-(\d{2})-(\d{2})\b", text):
         return _date(int(match[1]), int(match[2]), int(match[3]))
-    if match := re.search(r"\b(\d{1,2})(?:st|nd|rd|th)?\s+([A-Za-z]{3,9})\.?,?\s+(\d{4})\b", text):
+    if match := re.search(r"\b(\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?([A-Za-z]{3,9})\.?,?\s+(\d{4})\b", text):
         month = _MONTHS.get(match[2].casefold())
         return _date(int(match[3]), month, int(match[1])) if month else None
     if match := re.search(r"\b([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b", text):

@@ -11,7 +11,9 @@ from core.llm.word_rules.choosing import select
 from core.llm.word_rules.clicking import click
 from core.llm.word_rules.comparing import by_extreme
 from core.llm.word_rules.dragging import drag
+from core.llm.word_rules.facts import Facts
 from core.llm.word_rules.filling import fill
+from core.llm.word_rules.forms import follow
 from core.llm.word_rules.intent import Intent, Objective
 from core.llm.word_rules.messages import read_message_request
 from core.llm.word_rules.move import Answer, Move, Scene, act, said
@@ -20,6 +22,7 @@ from core.llm.word_rules.page import FIELD_ROLES, Page, is_submit
 from core.llm.word_rules.past import Past
 from core.llm.word_rules.revealing import candidates, expand, next_page, scrolled_to_end
 from core.llm.word_rules.searching import read_details, search
+from core.llm.word_rules.wishing import Stage, is_wish, wish_move
 from core.llm.word_rules.words import norm
 from core.permissible import Permissible
 
@@ -28,7 +31,7 @@ ASKS = re.compile(
 )
 LOOK_AROUND = 8
 """Steps spent on trying things where no word of the objective is understood."""
-_LASTING = re.compile(
+LASTING = re.compile(
     r"\b(?:delete|remove|trash|erase|buy|pay|order|book|send|sign|log\s?out|unsubscribe)\b", re.IGNORECASE
 )
 _DECLINES = frozenset(("cancel", "no", "dismiss", "stay", "not now", "close", "later"))
@@ -39,14 +42,30 @@ def understand(text: str) -> Objective:
     return read_details(text) or read_message_request(text) or read_objective(text)
 
 
-def next_move(view: PromptView, permissible: Permissible) -> Move:
-    """Return the next move; a stop where nothing is left to do or to try."""
+def next_move(
+    view: PromptView, permissible: Permissible, stage: Stage | None = None, *, is_whole: bool = True
+) -> Move:
+    """Return the next move; a stop where nothing is left to do or to try, which finishes where all is done.
+
+    `stage` keeps a wish to one of its stages. Where the objective is not the
+    whole task, but one part of it, no form is sent that it does not name.
+    """
     objective = understand(view.objective)
     page = Page(view, permissible)
     past = Past(view.history)
     parts = objective.intents
     if (move := put_off(Scene(objective, page, past, 0))) is not None:
         return move
+    if is_wish(view.objective) or stage is not None:
+        return _wished(Scene(objective, page, past, 0), stage)
+    if read_details(view.objective) is None and Facts(view.objective).are_given:
+        answer = follow(Scene(objective, page, past, 0))
+        if isinstance(answer, Move):
+            return answer
+        if answer == "done":
+            return Move(act("stop"), "The page shows that it is done.", finishes=True)
+        if not parts:
+            return Move(act("stop"), "The page offers nothing that takes what the objective gives.")
     stuck: Scene | None = None
     counted_as_done: Counter[str] = Counter()
     for number, intent in enumerate(parts, start=1):
@@ -75,7 +94,19 @@ def next_move(view: PromptView, permissible: Permissible) -> Move:
             answer = click(later, rest)
             if isinstance(answer, Move) and not past.finished(later.part):
                 return _told(later, answer, len(parts))
-    return _after_all(Scene(objective, page, past, 0), stuck=stuck is not None or not parts)
+    is_stuck = stuck is not None or not parts
+    if not is_whole and not is_stuck:
+        return Move(act("stop"), "Nothing of it is left to do.", finishes=True)
+    return _after_all(Scene(objective, page, past, 0), stuck=is_stuck)
+
+
+def _wished(scene: Scene, stage: Stage | None) -> Move:
+    found = wish_move(scene, stage)
+    if found is not None:
+        return found[1]
+    if any(ok for _, _, ok in scene.past.actions):
+        return Move(act("stop"), "Nothing more is to be done for it here.", finishes=True)
+    return Move(act("stop"), "The page offers nothing that the wish names.")
 
 
 def _told(scene: Scene, move: Move, count: int) -> Move:
@@ -238,7 +269,7 @@ def _after_all(scene: Scene, *, stuck: bool) -> Move:
         )
     if not scene.objective.intents and not question and len(past.actions) < LOOK_AROUND:
         for one in page.can("click"):
-            if not past.tried(one.ref) and not _LASTING.search(f"{one.name} {one.detail}"):
+            if not past.tried(one.ref) and not LASTING.search(f"{one.name} {one.detail}"):
                 move = Move(
                     act("click", one), f"Nothing in the objective is understood; {said(one)} was not tried."
                 )
@@ -246,5 +277,7 @@ def _after_all(scene: Scene, *, stuck: bool) -> Move:
                     return move
     number = counted(scene) if question else None
     if number is not None:
-        return Move(act("stop", answer=str(number)), f"The answer is {number}.")
-    return Move(act("stop"), "Nothing is left to do that the words of the objective name.")
+        return Move(act("stop", answer=str(number)), f"The answer is {number}.", finishes=True)
+    return Move(
+        act("stop"), "Nothing is left to do that the words of the objective name.", finishes=not stuck
+    )

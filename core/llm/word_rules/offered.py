@@ -10,19 +10,13 @@ from collections.abc import Iterable
 from core.action import Named, parse_action
 from core.errors import ActionSyntaxError
 from core.llm.protocol import PromptView
+from core.llm.word_rules.arguments import desk_move
+from core.llm.word_rules.facts import Facts, search_words
 from core.llm.word_rules.move import Move
+from core.llm.word_rules.wishing import FILLER
 from core.llm.word_rules.words import content_words, numbers, stem
 from core.permissible import Choice, Parameter, Permissible, PermissibleAction
 
-_MONEY = re.compile(
-    r"(?:[$€£]\s?(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s?(?:dollars|euros|pounds|usd|bucks))", re.IGNORECASE
-)
-_FILLER = frozenset(
-    "want wants would like need needs looking look find buy get some something one ones should must can spend "
-    "most least less more than under below over above about up price priced costing cost costs dollars dollar "
-    "i i'm i'd me mine we us you if so but have has had having be being been no not also just very out worn "
-    "old new it them they made make size sized color colour".split()
-)
 _LONGEST = 8
 """Words put in where any text will do."""
 _NUMBER_NAMES = re.compile(r"price|cost|budget|amount|max|limit", re.IGNORECASE)
@@ -32,6 +26,9 @@ _LEAVES = re.compile(r"\b(?:back|previous|leave|return|cancel)\b", re.IGNORECASE
 def offered_move(view: PromptView, permissible: Permissible) -> Move | None:
     """Return the best of the actions that the state offers, or None where it offers none."""
     own = [action for action in permissible.actions if action.origin == "state"]
+    facts = Facts(view.objective)
+    if facts.are_given and (move := desk_move(view, permissible, facts)) is not None:
+        return move
     names = [action.name for action in own]
     taken = list(_taken(view, names))
     rated: list[tuple[float, int, Named, str]] = []
@@ -65,7 +62,7 @@ def _taken(view: PromptView, names: list[str]) -> Iterable[Named]:
 
 def _filled(action: PermissibleAction, objective: str) -> tuple[tuple[str, ...], float, str] | None:
     """Return arguments for an action, what it is worth with them, and why; None where one cannot be given."""
-    wanted = {stem(word) for word in content_words(objective)} - _FILLER
+    wanted = {stem(word) for word in content_words(objective)} - FILLER
     arguments: list[str] = []
     worth, matched = 0.5, []
     for parameter in action.parameters:
@@ -94,7 +91,7 @@ def _best(choices: Iterable[Choice], wanted: set[str]) -> tuple[Choice | None, f
     """Return the choice with the largest share of wanted words, and that share; of equal ones the first."""
     best, most = None, -1.0
     for choice in choices:
-        words = {stem(word) for word in content_words(f"{choice.value} {choice.label}")} - _FILLER
+        words = {stem(word) for word in content_words(f"{choice.value} {choice.label}")} - FILLER
         share = len(words & wanted) / max(
             len({stem(w) for w in content_words(choice.label or choice.value)}), 1
         )
@@ -107,15 +104,11 @@ def _best(choices: Iterable[Choice], wanted: set[str]) -> tuple[Choice | None, f
 
 def _text(parameter: Parameter, objective: str) -> str:
     if parameter.type in ("number", "integer"):
-        money = _MONEY.search(objective)
-        if money and _NUMBER_NAMES.search(parameter.name):
-            return money[1] or money[2]
+        price = Facts(objective).price
+        if price and _NUMBER_NAMES.search(parameter.name):
+            return price
         found = numbers(objective)
         return f"{found[0]:g}" if found and parameter.required else ""
     if not parameter.required:
         return ""
-    plain = _MONEY.sub(" ", objective)
-    kept = [
-        word for word in dict.fromkeys(content_words(plain)) if word not in _FILLER and not word.isdigit()
-    ]
-    return " ".join(kept[:_LONGEST])
+    return search_words(objective, FILLER, _LONGEST)

@@ -2,7 +2,7 @@
 
 import re
 
-from core.action import Action, RefTarget, parse_action
+from core.action import Action, Backtrack, NewTrial, RefTarget, parse_action
 from core.errors import ActionSyntaxError
 from core.llm.protocol import Turn
 from core.observation import Ref
@@ -22,7 +22,15 @@ class Past:
                 action = parse_action(turn.action)
             except (ActionSyntaxError, ValueError):
                 continue
+            if isinstance(action, Backtrack | NewTrial):
+                if _went_well(turn):
+                    self._take_back(action.step if isinstance(action, Backtrack) else 0)
+                continue
             self.actions.append((turn, action, _went_well(turn)))
+
+    def _take_back(self, step: int) -> None:
+        """Count the steps from `step` on as failed: the page is as it was before them."""
+        self.actions = [(turn, action, ok and turn.number < step) for turn, action, ok in self.actions]
 
     def finished(self, part: int) -> bool:
         """Tell whether a step that was to finish a part was carried out."""

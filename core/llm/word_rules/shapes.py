@@ -25,6 +25,8 @@ _KINDS = {
 }
 
 
+_OF_ONE_KIND = 2
+"""Kinds that a word for one of them stands for at the most; an item can be anything."""
 _ORDINARY = 15
 """Between small and large, in CSS pixels, where all things have one size."""
 
@@ -82,6 +84,12 @@ def matching(page: Page, text: str) -> list[Drawn] | None:
             continue
         meant.append(thing)
     return meant
+
+
+def called(page: Page, element: Element) -> set[str]:
+    """Return the words that people have for a drawn thing, such as digit and number; none for what is not drawn."""
+    kind = next((thing.kind for thing in drawn(page) if thing.element is element), None)
+    return {word for word, kinds in _KINDS.items() if kind in kinds and len(kinds) <= _OF_ONE_KIND}
 
 
 def described(page: Page, text: str, among: list[Element]) -> list[Element]:

@@ -23,6 +23,10 @@ from core.llm.word_rules.verdicts import aligned, subtask_over, task_done
 
 MODEL = "rules"
 
+_NOTHING_GIVEN = (
+    "The built-in rules match the words of a page and its permissible actions, and none were given."
+)
+
 _JSON_FORM = re.compile(r'"actions"\s*:')
 _LINES_FORM = re.compile(r"^ACTION:", re.MULTILINE)
 
@@ -65,7 +69,7 @@ def _reply(request: LLMRequest) -> LLMReply:
     if request.purpose == "judge":
         return _text("The built-in rules match words and cannot judge this.")
     if request.view is None:
-        return _text("The built-in rules match the words of a page, and none was given.")
+        return _text(_NOTHING_GIVEN)
     say = _SAYS.get(request.purpose)
     if say is not None:
         return _text(say(request.view))

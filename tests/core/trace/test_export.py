@@ -259,7 +259,7 @@ def test_hostile_text_stays_text(store):
     ] == []
     assert HOSTILE in document.find("p", class_="instruction").get_text()
     assert HOSTILE in document.find("p", class_="thought").get_text()
-    assert "49" not in document.header.get_text().replace("seed", "")
+    assert HOSTILE.replace("{{ 7 * 7 }}", "49") not in document.get_text()
 
 
 def test_the_page_asks_nothing_of_the_network(store):

@@ -122,6 +122,10 @@ class Asker:
         """Return whether whoever answers this purpose takes pictures."""
         return self._answerer(purpose).takes_images
 
+    def at_once(self, purpose: Purpose) -> bool:
+        """Return whether whoever answers this purpose may be asked something else meanwhile; a person may not."""
+        return self._answerer(purpose).name != "person"
+
     def _answerer(self, purpose: Purpose) -> Answerer:
         """Return who answers this purpose, where the LLM sends purposes to others."""
         route: Callable[[Purpose], Answerer] | None = getattr(self.llm, "llm_for", None)

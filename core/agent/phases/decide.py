@@ -29,7 +29,8 @@ async def decide(state: RunState, decider: Decider, carrying_out: CarryingOut, p
     else:
         problem = ""
         plan_is_due = state.is_on("plan") and state.reflection.plan is None
-        if plan_is_due and state.judgement_settings.mode == "fast" and state.overlap:
+        overlap = state.overlap and state.judgement_settings.mode == "fast"
+        if plan_is_due and overlap and prompter.asker.at_once("plan"):
             problem, decided = await _both(make_plan(state, prompter), decider.decide(state))
         else:
             if plan_is_due:

@@ -44,7 +44,8 @@ class Anticipator:
         state.reflection.checkpoints[state.number] = _checkpoint(state, world)
         request = self._request(state, action, count)
         asking = self._ask(state, _base(state, action), state.observation, request, count)
-        if state.judgement_settings.mode == "fast" and state.overlap and state.is_on("judgement"):
+        overlap = state.overlap and state.judgement_settings.mode == "fast" and state.is_on("judgement")
+        if overlap and self._prompter.asker.at_once("remedies"):
             self._beside = asyncio.ensure_future(asking)
             return Anticipated(beside=True, reflection=told(state))
         return await asking

@@ -4,6 +4,7 @@ import pytest
 
 from core.memory.exemplar import Exemplar, ExemplarStep
 from core.memory.files import write_exemplars
+from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
 
@@ -40,21 +41,9 @@ def memory(stage):
     (folder / "own.jsonl").unlink()
 
 
-def steps(run):
-    return run.store.steps(run.state.run)
-
-
 def do_steps(stage, run, count):
     for _ in range(count):
         stage.step(run)
-
-
-def purposes(run):
-    return [one.purpose for one in run.store.calls(run.state.run)]
-
-
-def records(run, number):
-    return {record.phase: record for record in run.store.step(run.state.run, number).records}
 
 
 def test_a_called_policy_acts_within_the_state_and_its_action_is_judged(stage, llm_server, memory):

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from tests.core.agent.traced import purposes, records
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
 
@@ -36,14 +37,6 @@ def clicks(words, **more):
 def judged(aligned, subtask="open", task_done=False):
     said = f'{{"effect": "A page came up.", "aligned": {aligned}, "subtask": "{subtask}", "task_done": {task_done}}}'
     return Reply(text=said.replace("True", "true").replace("False", "false"))
-
-
-def purposes(run):
-    return [one.purpose for one in run.store.calls(run.state.run)]
-
-
-def records(run, number):
-    return {record.phase: record for record in run.store.step(run.state.run, number).records}
 
 
 def test_four_judgements_are_one_structured_reply(stage, llm_server, fast, page):

@@ -7,6 +7,7 @@ import pytest
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.goals import bundled_goals
 from tests.core.agent.headless import headless
+from tests.core.agent.traced import purposes, steps
 from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
@@ -20,14 +21,6 @@ NEXT, PREVIOUS = call("next_page"), call("previous_page")
 @pytest.fixture(scope="module")
 def goal():
     return next(one.goal for one in bundled_goals() if TASK.endswith(one.name))
-
-
-def steps(run):
-    return run.store.steps(run.state.run)
-
-
-def purposes(run):
-    return [one.purpose for one in run.store.calls(run.state.run)]
 
 
 def thinking(*actions):

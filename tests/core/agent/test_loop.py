@@ -6,18 +6,11 @@ import pytest
 from core.agent.records import PHASES
 from core.errors import DataError, LLMError, TraceError
 from core.trace.store import TraceStore
+from tests.core.agent.traced import records, steps
 from tests.core.stage import on, page_file, ref_in, stop
 from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
-
-
-def steps(run):
-    return run.store.steps(run.state.run)
-
-
-def records(run, number):
-    return {record.phase: record for record in run.store.step(run.state.run, number).records}
 
 
 def test_a_step_is_ten_phases_in_order_each_stored_as_it_ends(stage, llm_server):

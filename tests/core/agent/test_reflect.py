@@ -5,6 +5,7 @@ import re
 import pytest
 
 from core.browser.checkpoints.strategies import AsItIs, UrlWithFields
+from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
 
@@ -50,18 +51,6 @@ def site(tmp_path):
 
 def open_run(stage, server, site, **more):
     return stage.open(server, url=site, instruction=INSTRUCTION, preset="reflect", **more)
-
-
-def steps(run):
-    return run.store.steps(run.state.run)
-
-
-def purposes(run):
-    return [one.purpose for one in run.store.calls(run.state.run)]
-
-
-def records(run, number):
-    return {record.phase: record for record in run.store.step(run.state.run, number).records}
 
 
 def test_a_success_asks_the_papers_questions_one_after_the_other(stage, llm_server, site):

@@ -8,6 +8,7 @@ import pytest
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.goals import bundled_goals
 from tests.core.agent.headless import headless
+from tests.core.agent.traced import purposes, steps
 from tests.core.stage import ref_in
 from tests.llm_server import Reply
 
@@ -24,14 +25,6 @@ def searching(request):
     """Type into the search field that the prompt shows, and send it."""
     field = ref_in(request, 'searchbox "Keywords"')
     return says(f"type [{field}] [steel bottle] [enter=1]", "Words go here.")
-
-
-def steps(run):
-    return run.store.steps(run.state.run)
-
-
-def purposes(run):
-    return [one.purpose for one in run.store.calls(run.state.run)]
 
 
 def prompts(llm_server):

@@ -2,14 +2,11 @@
 
 import pytest
 
+from tests.core.agent.traced import records
 from tests.core.stage import stop
 from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
-
-
-def records(run, number):
-    return {record.phase: record for record in run.store.step(run.state.run, number).records}
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import pytest
 
 from core.memory.exemplar import AbstractionPair, Exemplar, ExemplarStep
 from core.memory.files import write_exemplars
+from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
 
@@ -84,18 +85,6 @@ def says(action):
 
 def open_run(stage, server, url, preset="synapse"):
     return stage.open(server, url=url, instruction=INSTRUCTION, preset=preset)
-
-
-def steps(run):
-    return run.store.steps(run.state.run)
-
-
-def purposes(run):
-    return [one.purpose for one in run.store.calls(run.state.run)]
-
-
-def records(run, number):
-    return {record.phase: record for record in run.store.step(run.state.run, number).records}
 
 
 def test_whole_trajectories_come_first_and_one_reply_is_several_steps(stage, llm_server, memory, tmp_path):

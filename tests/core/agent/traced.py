@@ -1,0 +1,19 @@
+"""What the trace has of a run, as tests of the loop ask for it."""
+
+from core.agent.loop import AgentRun
+from core.agent.records import Phase, PhaseRecord
+from core.trace.records import StepRow
+
+
+def steps(run: AgentRun) -> tuple[StepRow, ...]:
+    return run.store.steps(run.state.run)
+
+
+def purposes(run: AgentRun) -> list[str]:
+    """Return what the LLM was asked for, in order."""
+    return [one.purpose for one in run.store.calls(run.state.run)]
+
+
+def records(run: AgentRun, number: int) -> dict[Phase, PhaseRecord]:
+    """Return what the phases of a step left."""
+    return {record.phase: record for record in run.store.step(run.state.run, number).records}

@@ -15,8 +15,8 @@ from core.model import Record
 
 Way = Literal["out", "back"]
 
-_WEEKDAY = re.compile(
-    r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,?\s+(?=\d{4}-\d{2}-\d{2})", re.IGNORECASE
+_BEFORE_DAY = re.compile(
+    r"\b(?:the\s+|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,?\s+)(?=\d{4}-\d{2}-\d{2})", re.IGNORECASE
 )
 _ISO = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _TIME = re.compile(r"\b\d{1,2}:\d{2}\s?(?:am|pm)?(?!\d)", re.IGNORECASE)
@@ -247,7 +247,7 @@ def _with_iso_dates(text: str) -> str:
         day: date | None = read_date(match[0])
         return day.isoformat() if day else match[0]
 
-    return _WEEKDAY.sub("", DATE.sub(iso, text))
+    return _BEFORE_DAY.sub("", DATE.sub(iso, text))
 
 
 def _short_place(place: str) -> str:

@@ -13,7 +13,7 @@ from core.llm.protocol import PromptView
 from core.llm.word_rules.arguments import desk_move
 from core.llm.word_rules.facts import Facts, search_words
 from core.llm.word_rules.move import Move
-from core.llm.word_rules.wishing import FILLER
+from core.llm.word_rules.wishing import FILLER, is_wish
 from core.llm.word_rules.words import content_words, numbers, stem
 from core.permissible import Choice, Parameter, Permissible, PermissibleAction
 
@@ -27,8 +27,8 @@ def offered_move(view: PromptView, permissible: Permissible) -> Move | None:
     """Return the best of the actions that the state offers, or None where it offers none."""
     own = [action for action in permissible.actions if action.origin == "state"]
     facts = Facts(view.objective)
-    if facts.are_given and (move := desk_move(view, permissible, facts)) is not None:
-        return move
+    if facts.are_given and not is_wish(view.objective):
+        return desk_move(view, permissible, facts)
     names = [action.name for action in own]
     taken = list(_taken(view, names))
     rated: list[tuple[float, int, Named, str]] = []

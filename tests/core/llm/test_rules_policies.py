@@ -110,6 +110,14 @@ def test_a_fact_is_found_by_the_label_of_its_field():
     assert facts.choice("Trip", ["Return", "One way"]) == "Return"
 
 
+@pytest.mark.parametrize(
+    "day", ["3 June 1990", "June 3, 1990", "Sunday, 3 June 1990", "the 3rd of June 1990", "06/03/1990"]
+)
+def test_a_day_is_given_as_year_month_and_day_however_it_is_written(day: str):
+    assert Facts(f"For Ms Ada Ek (date of birth: {day}).").value("Date of birth") == "1990-06-03"
+    assert Facts(f"For K7XW2P, change the date of birth to {day}.").value("date_of_birth") == "1990-06-03"
+
+
 def test_where_only_details_change_nothing_else_is_given():
     facts = Facts("In booking K7XW2P, change the last name to Ekberg and the title to Dr for Ms Ada Ekman.")
     assert facts.value("Last name") == "Ekberg"

@@ -35,6 +35,7 @@ class Session(Lifetime):
     def _listen(self, workshop: Workshop) -> None:
         workshop.tabs.on_event(self._on_browser_event)
         workshop.llms.person.connect(self._corrections.on_question)
+        workshop.knowledge.memory.on_progress = self._on_embedded
 
     # Commands: tasks
 
@@ -350,6 +351,11 @@ class Session(Lifetime):
         if asked.ended and asked.record.error:
             self.log("error", "LLM", f"Call {asked.record.number}: {asked.record.error}")
         self.streamed(asked)
+
+    def _on_embedded(self, done: int, total: int) -> None:
+        """Tell how far the index of exemplars is; the next phase takes the message away."""
+        if done % 50 == 0 or done == total:
+            self.change(message=f"Embedding exemplars, {done} of {total}…")
 
     def _on_browser_event(self, event: BrowserEvent) -> None:
         level: Literal["info", "warning", "error"] = (

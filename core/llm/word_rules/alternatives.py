@@ -87,9 +87,7 @@ def _near(view: PromptView, permissible: Permissible, excluded: list[Action]) ->
         if LASTING.search(f"{one.name} {one.detail}") and not LASTING.search(view.objective):
             continue
         words = _words_of(one)
-        worth = 2.0 * len(words & asked) / max(len(words), 1) + 1.0 * len(words & its_words) / max(
-            len(words), 1
-        )
+        worth = 2.0 * len(words & asked) / max(len(words), 1) + len(words & its_words) / max(len(words), 1)
         worth += 0.4 if one.role in roles else 0.0
         if chosen is not None and one.role == chosen.role:
             worth += 0.5 if one.parent == chosen.parent else 0.3

@@ -24,7 +24,7 @@ from core.trace.store import TraceStore
 from tests.core.stage import llms_for, need_chromium, settings_for
 from tests.llm_server import LLMServer
 
-SECONDS = 8.0
+SECONDS = 30.0
 
 
 class Live:

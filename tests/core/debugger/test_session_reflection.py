@@ -128,3 +128,16 @@ def test_a_remedy_that_does_not_wait_is_refused_in_words(at_review):
     live = at_review
     live.session.fire_remedy(77)
     live.wait(lambda: "Remedy 77 does not wait" in live.view.message)
+
+
+def test_the_making_of_the_index_is_told_and_the_exemplars_are_shown(live, server):
+    live.session.set_preset("synapse")
+    server.script(Reply(text="[3] textbox"), Reply(text="REASON: So.\nACTION: stop []"))
+    live.open("miniwob/login-user")
+    assert any("Embedding exemplars" in view.message for view in live.views)
+    live.to_review()
+    shown = live.step.exemplars
+    assert (shown.family, shown.recalled_at) == ("login-user", 1)
+    assert shown.rows[0].used
+    assert shown.rows[0].trajectory.startswith("Task: Enter the username")
+    assert live.step.observation.abstraction.startswith("the LLM")

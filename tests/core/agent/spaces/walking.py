@@ -1,5 +1,7 @@
 """A walk over a real site by the actions of its state space, as the loop would take them."""
 
+import time
+
 from core.action import Goto, Named
 from core.agent.spaces.file import StateSpace
 from core.agent.spaces.macros import fill, macro_steps
@@ -10,7 +12,7 @@ from core.browser.driver import TabDriver
 from core.observation import Observation
 from core.permissible import Permissible, PermissibleAction
 from core.task import Verdict
-from tests.core.stage import Stage
+from tests.core.stage import SECONDS, Stage
 
 
 class Walk:
@@ -101,6 +103,11 @@ class Walk:
 
     def _recognised(self) -> str:
         found = recognise_state(self.space, self.page)
+        deadline = time.monotonic() + SECONDS
+        while found.state is None and time.monotonic() < deadline:
+            # On a loaded machine it may have been read between its new address and its content.
+            self._capture = self._thread.run(self._world.read())
+            found = recognise_state(self.space, self.page)
         assert found.state is not None, found.why
         assert found.also == (), found.why
         return found.state

@@ -107,6 +107,7 @@ class FileSettings(Record):
     """``embedded``, or the path of an installed Chromium."""
     max_steps: int = Field(default=30, ge=1, le=10_000)
     max_llm_calls: int = Field(default=200, ge=1, le=100_000)
+    """LLM calls of one trial."""
     on_gate: OnGate = "refuse"
     dialogs: Dialogs = "accept"
     embedding: str = Field(default="built-in", min_length=1)

@@ -159,6 +159,7 @@ class MainWindow(QMainWindow):
         self.action.edit_requested.connect(commands.edit_action)
         self.action.accept_requested.connect(commands.accept)
         self.action.skip_requested.connect(commands.skip)
+        self.action.queue_edited.connect(commands.edit_queue)
         self.action.ask_again_requested.connect(commands.ask_again)
         self.action.answer_requested.connect(commands.answer)
         self.action.pointing_requested.connect(self.page.set_pointing)
@@ -185,6 +186,7 @@ class MainWindow(QMainWindow):
         self.tool_bar.search_wanted.connect(commands.search_runs)
         self.menus.pace_chosen.connect(self._on_pace)
         self.menus.mechanisms.switched.connect(self._on_switched)
+        self.menus.mechanisms.amount_set.connect(self._on_amount_set)
 
     def _connect_commands(self) -> list[Relay]:
         commands = self.commands
@@ -296,6 +298,9 @@ class MainWindow(QMainWindow):
 
     def _on_switched(self, name: str, on: bool) -> None:
         self.commands.set_mechanism(name, on)
+
+    def _on_amount_set(self, name: str, value: int) -> None:
+        self.commands.set_amount(name, value)
 
     def _on_plan_edited(self, subtasks: tuple[str, ...], current: int) -> None:
         self.commands.edit_plan(subtasks, current)

@@ -1,10 +1,10 @@
 """The switches of the agent's mechanisms: what is on, what the preset says, and what was switched otherwise."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSpinBox, QWidget, QWidgetAction
 
-from core.debugger.snapshots import MechanismView
+from core.debugger.snapshots import AmountView, MechanismView
 from gui.widgets.formats import count
 
 KEY = "Ctrl+Shift+H"
@@ -16,11 +16,13 @@ class MechanismsMenu(QMenu):
 
     switched = Signal(str, bool)
     """Name and whether it is wanted; what shows is what the session says of it."""
+    amount_set = Signal(str, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("&Mechanisms", parent)
         self._views: tuple[MechanismView, ...] = ()
         self._actions: dict[str, QAction] = {}
+        self._amounts: dict[str, AmountRow] = {}
         self.setToolTipsVisible(True)
         self.as_preset = QAction("As the &preset has them", self)
         self.as_preset.setToolTip("Switch all back to what the preset says")
@@ -29,7 +31,7 @@ class MechanismsMenu(QMenu):
 
     def show_mechanisms(self, views: tuple[MechanismView, ...]) -> None:
         """Show these, checked where they are on."""
-        if [one.name for one in views] != list(self._actions):
+        if _shape(views) != _shape(self._views):
             self._views = views
             self._fill()
         self._views = views
@@ -39,6 +41,8 @@ class MechanismsMenu(QMenu):
             action.setText(f"{view.title.replace('&', '&&')}\t{state_words(view)}")
             tips = (view.description, f"The preset has it {_on_or_off(view.by_preset)}.")
             action.setToolTip(" ".join(tip for tip in tips if tip))
+            if view.amount is not None:
+                self._amounts[view.name].show_amount(view.amount, enabled=view.on)
         self.as_preset.setEnabled(bool(changed(views)))
 
     def _fill(self) -> None:
@@ -46,7 +50,7 @@ class MechanismsMenu(QMenu):
             self.removeAction(action)
             if action is not self.as_preset:
                 action.deleteLater()
-        self._actions = {}
+        self._actions, self._amounts = {}, {}
         if not self._views:
             self.addAction(_NONE).setEnabled(False)
             return
@@ -56,8 +60,18 @@ class MechanismsMenu(QMenu):
             action.triggered.connect(lambda on, name=view.name: self.switched.emit(name, on))
             self.addAction(action)
             self._actions[view.name] = action
+            if view.amount is not None:
+                self._add_amount(view.name)
         self.addSeparator()
         self.addAction(self.as_preset)
+
+    def _add_amount(self, name: str) -> None:
+        row = AmountRow(self)
+        row.amount_set.connect(lambda value: self.amount_set.emit(name, value))
+        holder = QWidgetAction(self)
+        holder.setDefaultWidget(row)
+        self.addAction(holder)
+        self._amounts[name] = row
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         action = self.actionAt(event.position().toPoint())
@@ -76,12 +90,50 @@ class MechanismsMenu(QMenu):
 
     def _on_as_preset(self) -> None:
         for view in changed(self._views):
-            self.switched.emit(view.name, view.by_preset)
+            if view.on != view.by_preset:
+                self.switched.emit(view.name, view.by_preset)
+            if view.amount is not None and view.amount.value != view.amount.by_preset:
+                self.amount_set.emit(view.name, view.amount.by_preset)
+
+
+class AmountRow(QWidget):
+    """A number below the switch of its mechanism."""
+
+    amount_set = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = QLabel(self)
+        self.spin = QSpinBox(self)
+        self.spin.setKeyboardTracking(False)
+        self.spin.valueChanged.connect(self.amount_set)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(34, 0, 10, 3)
+        row.addWidget(self.spin)
+        row.addWidget(self.label, 1)
+
+    def show_amount(self, amount: AmountView, *, enabled: bool) -> None:
+        preset = "" if amount.value == amount.by_preset else f" (preset: {amount.by_preset})"
+        self.label.setText(f"{amount.label}{preset}")
+        with QSignalBlocker(self.spin):
+            self.spin.setRange(amount.least, amount.most)
+            self.spin.setValue(amount.value)
+        self.spin.setAccessibleName(amount.label)
+        self.setEnabled(enabled)
+
+
+def _shape(views: tuple[MechanismView, ...]) -> list[tuple[str, bool]]:
+    """Return what decides which rows the menu has."""
+    return [(view.name, view.amount is not None) for view in views]
 
 
 def changed(views: tuple[MechanismView, ...]) -> tuple[MechanismView, ...]:
-    """Return those that were switched otherwise than the preset has them."""
-    return tuple(view for view in views if view.on != view.by_preset)
+    """Return those that were switched or set otherwise than the preset has them."""
+    return tuple(view for view in views if view.on != view.by_preset or _is_set(view))
+
+
+def _is_set(view: MechanismView) -> bool:
+    return view.amount is not None and view.amount.value != view.amount.by_preset
 
 
 def state_words(view: MechanismView) -> str:
@@ -105,8 +157,15 @@ def tooltip_words(views: tuple[MechanismView, ...]) -> str:
     others = changed(views)
     if not others:
         return f"Mechanisms of the agent: switch them on and off ({KEY})"
-    told = ", ".join(f"{view.title} {_on_or_off(view.on)}" for view in others)
+    told = ", ".join(_told(view) for view in others)
     return f"{count(len(others), 'mechanism')} switched otherwise than the preset: {told} ({KEY})"
+
+
+def _told(view: MechanismView) -> str:
+    """Return such as ``Remedies off`` or ``Remedies 4``."""
+    if view.on and view.amount is not None and _is_set(view):
+        return f"{view.title} {view.amount.value}"
+    return f"{view.title} {_on_or_off(view.on)}"
 
 
 def _on_or_off(on: bool) -> str:

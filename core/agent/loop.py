@@ -21,7 +21,7 @@ from core.agent.phases.observe import observe
 from core.agent.phases.recall import recall
 from core.agent.phases.recognise import recognise
 from core.agent.phases.review import Gate, gate_of, review
-from core.agent.presets import Mechanism, Preset
+from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompting import Prompter
 from core.agent.records import (
     PHASES,
@@ -371,6 +371,13 @@ class AgentRun:
         undecided = PHASES.index(self.state.next_phase) <= PHASES.index("decide")
         if undecided and not self._advancing and self.state.next_phase != "observe":
             self._begin_again("recognise")
+
+    def set_amount(self, mechanism: Mechanism, value: int) -> tuple[int, int]:
+        """Set the number of a mechanism and return the one before and the one that holds; the next phase has it."""
+        least, most = bounds(mechanism)
+        before = self.state.amount(mechanism)
+        self.state.amounts[mechanism] = min(max(value, least), most)
+        return before, self.state.amounts[mechanism]
 
     # The end
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
+from annotated_types import Ge, Le
 from pydantic import Field, ValidationError
 
 from core.agent.policies.stack import Limits
@@ -77,6 +78,24 @@ class MemoryTable(RecallSettings):
     """``[memory]``: exemplars that the prompt begins with, and how they are chosen."""
 
 
+AMOUNTS: dict[Mechanism, tuple[type[Record], str]] = {
+    "plan": (PlanTable, "trials"),
+    "remedies": (RemediesTable, "count"),
+    "abstraction": (AbstractionTable, "keep"),
+    "memory": (MemoryTable, "votes"),
+}
+"""The number of a mechanism that can be set while a run goes on: the field of a table."""
+
+
+def bounds(mechanism: Mechanism) -> tuple[int, int]:
+    """Return the least and the most that the number of a mechanism may be."""
+    table, amount = AMOUNTS[mechanism]
+    limits = table.model_fields[amount].metadata
+    least = next(limit.ge for limit in limits if isinstance(limit, Ge))
+    most = next(limit.le for limit in limits if isinstance(limit, Le))
+    return int(least), int(most)  # type: ignore[call-overload]
+
+
 class PromptFiles(Record):
     """The templates a preset renders, below the prompts folder."""
 
@@ -141,6 +160,11 @@ class Preset(PresetFile):
         if mechanism == "states":
             return self.space != "none"
         return getattr(self, mechanism) is not None
+
+    def amount(self, mechanism: Mechanism) -> int:
+        """Return the number of a mechanism by the file, or by default."""
+        table, amount = AMOUNTS[mechanism]
+        return int(getattr(getattr(self, mechanism) or table(), amount))
 
 
 class Presets:

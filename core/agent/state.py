@@ -2,10 +2,20 @@
 
 import time
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from core.action import Action
 from core.agent.policies.stack import Stack
-from core.agent.presets import JudgementTable, Mechanism, PlanTable, Preset, RemediesTable
+from core.agent.presets import (
+    AMOUNTS,
+    AbstractionTable,
+    JudgementTable,
+    Mechanism,
+    MemoryTable,
+    PlanTable,
+    Preset,
+    RemediesTable,
+)
 from core.agent.records import Acted, Aligned, Origin, Phase, Proposal, Recalled, Recognised, Scheduled
 from core.agent.reflection.plan import Plan
 from core.agent.reflection.remedies import RemedyStack
@@ -13,14 +23,17 @@ from core.agent.spaces.file import SpaceState, StateSpace
 from core.agent.spaces.memory import SpaceMemory
 from core.browser.checkpoints.checkpoint import Checkpoint, RecordedInput
 from core.llm.protocol import Turn
+from core.model import Record
 from core.observation import Capture, CleanObservation, Observation
 from core.permissible import Permissible
 from core.task import Episode
 
+Table = TypeVar("Table", bound=Record)
+
 
 @dataclass
 class Budget:
-    """What a run may use; each limit is checked before it would be passed."""
+    """What a trial may use; each limit is checked before it would be passed."""
 
     page_actions: int = 30
     llm_calls: int = 200
@@ -98,6 +111,7 @@ class Reflection:
     first_server_state: str = ""
     trial_began: int = 0
     """Page actions of the run before this trial."""
+    calls_before_trial: int = 0
     summaries: dict[str, str] = field(default_factory=dict)
     """Summaries of long pages, by a fingerprint of their text."""
 
@@ -123,6 +137,8 @@ class RunState:
     """Whether something other than an action may have changed the page since."""
     switched: dict[Mechanism, bool] = field(default_factory=dict)
     """Mechanisms that a person switched on or off, whatever the preset says."""
+    amounts: dict[Mechanism, int] = field(default_factory=dict)
+    """Numbers of mechanisms that a person has set, whatever the preset says."""
     recognised: Recognised | None = None
     space_state: tuple[StateSpace, SpaceState] | None = None
     """The state that the page is in, where a state space holds."""
@@ -178,11 +194,28 @@ class RunState:
 
     @property
     def plan_settings(self) -> PlanTable:
-        return self.preset.plan or PlanTable()
+        return self._adjusted("plan", self.preset.plan or PlanTable())
 
     @property
     def remedy_settings(self) -> RemediesTable:
-        return self.preset.remedies or RemediesTable()
+        return self._adjusted("remedies", self.preset.remedies or RemediesTable())
+
+    @property
+    def abstraction_settings(self) -> AbstractionTable:
+        return self._adjusted("abstraction", self.preset.abstraction or AbstractionTable())
+
+    @property
+    def memory_settings(self) -> MemoryTable:
+        return self._adjusted("memory", self.preset.memory or MemoryTable())
+
+    def _adjusted(self, mechanism: Mechanism, table: Table) -> Table:
+        """Return what the preset says, with the number that a person has set."""
+        amount = self.amounts.get(mechanism)
+        return table if amount is None else table.model_copy(update={AMOUNTS[mechanism][1]: amount})
+
+    def amount(self, mechanism: Mechanism) -> int:
+        """Return the number of a mechanism that holds."""
+        return self.amounts.get(mechanism, self.preset.amount(mechanism))
 
     @property
     def judgement_settings(self) -> JudgementTable:
@@ -209,8 +242,9 @@ class RunState:
 
     @property
     def calls_left(self) -> int:
-        """LLM calls that the budget still allows."""
-        return max(self.budget.llm_calls - self.totals.llm_calls, 0)
+        """LLM calls that the budget still allows in this trial."""
+        used = self.totals.llm_calls - self.reflection.calls_before_trial
+        return max(self.budget.llm_calls - used, 0)
 
     @property
     def observation(self) -> Observation:

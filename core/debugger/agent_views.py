@@ -2,11 +2,12 @@
 
 from collections import Counter
 
-from core.agent.presets import Mechanism
+from core.agent.presets import AMOUNTS, Mechanism, bounds
 from core.agent.records import DiagramEdge as WayRecord
 from core.agent.records import FrameRecord, Observed, Recognised
 from core.agent.state import RunState
 from core.debugger.snapshots import (
+    AmountView,
     DiagramEdge,
     DiagramState,
     FitView,
@@ -29,6 +30,12 @@ _TITLES: dict[Mechanism, tuple[str, str]] = {
     "memory": ("Memory", "The prompt begins with whole trajectories of tasks like this one (Synapse)."),
 }
 """The mechanisms that can be switched, with what they do."""
+_AMOUNTS: dict[Mechanism, str] = {
+    "plan": "trials at the most",
+    "remedies": "remedies at each action",
+    "abstraction": "elements kept",
+    "memory": "nearest exemplars that vote",
+}
 
 
 def mechanisms_of(state: RunState) -> tuple[MechanismView, ...]:
@@ -40,8 +47,24 @@ def mechanisms_of(state: RunState) -> tuple[MechanismView, ...]:
             on=state.is_on(name),
             by_preset=state.preset.has(name),
             description=description,
+            amount=_amount(state, name),
         )
         for name, (title, description) in _TITLES.items()
+    )
+
+
+def _amount(state: RunState, mechanism: Mechanism) -> AmountView | None:
+    if mechanism not in AMOUNTS or (
+        mechanism == "abstraction" and state.abstraction_settings.how != "ranked"
+    ):
+        return None
+    least, most = bounds(mechanism)
+    return AmountView(
+        label=_AMOUNTS[mechanism],
+        value=state.amount(mechanism),
+        by_preset=state.preset.amount(mechanism),
+        least=least,
+        most=most,
     )
 
 

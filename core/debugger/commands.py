@@ -47,6 +47,9 @@ class SessionCommands(Protocol):
     def set_mechanism(self, name: str, on: bool) -> None:
         """Switch a mechanism on or off from the next step on, whatever the preset says."""
 
+    def set_amount(self, name: str, value: int) -> None:
+        """Set the number of a mechanism, such as of remedies at each action, whatever the preset says."""
+
     def edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
         """Put these subtasks in place of the plan, and go on at the one at `current` (from 0)."""
 
@@ -78,6 +81,9 @@ class SessionCommands(Protocol):
 
     def edit_action(self, text: str) -> None:
         """Put this action in place of the next one; an impermissible one is answered by `ActionView.problem`."""
+
+    def edit_queue(self, actions: tuple[str, ...]) -> None:
+        """Put these in place of the actions that wait for the steps after this one."""
 
     def accept(self) -> None:
         """Take the next action as it stands and finish the step."""

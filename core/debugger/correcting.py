@@ -69,6 +69,29 @@ class Corrections:
         self._driver.set_mode("waiting", self._driver.gate_message(run))
         self._driver.publish_step(run)
 
+    def edit_queue(self, texts: tuple[str, ...]) -> None:
+        """Put these in place of the actions that wait, or show why one cannot be; each is reviewed in its turn.
+
+        Whether an action is permissible is seen when its turn comes: the page
+        may be another one then.
+        """
+        run = self._reviewing()
+        if run is None:
+            return
+        queue = []
+        for text in texts:
+            try:
+                queue.append(parse_action(text, run.state.permissible.own_names))
+            except ActionSyntaxError as error:
+                self._driver.show_problem(f"{text}: {error}")
+                return
+        before = run.state.queue
+        if queue != before:
+            self.store("queue", _listed(before), _listed(queue))
+            run.state.queue[:] = queue
+            run.state.queue_url = run.state.observation.document
+        self._driver.publish_step(run)
+
     def skip(self) -> None:
         """Leave the step under review without an action."""
         run = self._reviewing()
@@ -197,6 +220,10 @@ class Corrections:
         else:
             box = Box.model_validate(found["box"])
             self._driver.picked.send(Picked(ref=found["ref"], label=found["label"], box=box, final=final))
+
+
+def _listed(actions: list[Action]) -> str:
+    return "; ".join(map(str, actions))
 
 
 def _words(action: Action | None) -> str:

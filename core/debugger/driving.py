@@ -5,6 +5,7 @@ import logging
 from typing import Literal
 
 from core.agent.loop import AgentRun
+from core.agent.phases.abstract import asks_llm
 from core.browser.page import PageGone
 from core.debugger.publisher import Publisher
 from core.debugger.snapshots import Mode
@@ -132,7 +133,7 @@ class Driver(Publisher):
         while not run.ended:
             until = self._until
             phase = run.next_phase
-            if not first and (self._pause.is_set() or self._stops(phase, until)):
+            if not first and (self._pause.is_set() or self._stops(phase, until, run)):
                 break
             if phase == "review" and self._held_by_gate(run, until):
                 return
@@ -156,8 +157,10 @@ class Driver(Publisher):
             return
 
     @staticmethod
-    def _stops(phase: str, until: Until) -> bool:
+    def _stops(phase: str, until: Until, run: AgentRun) -> bool:
         """Return whether to stop before this phase, once one has been done."""
+        if until == "decide" and phase == "abstract":
+            return asks_llm(run.state)  # An LLM is not asked before the person steps.
         return (
             until == "phase"
             or (until == "review" and phase == "review")
@@ -196,7 +199,7 @@ class Driver(Publisher):
     def _mode_of(phase: str, run: AgentRun) -> Mode:
         state = run.state
         asks = {
-            "abstract": state.is_on("abstraction") and bool(state.preset.abstraction),
+            "abstract": asks_llm(state),
             "decide": not state.queue,
             "anticipate": state.is_on("remedies"),
             "align": state.is_on("judgement"),

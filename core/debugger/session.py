@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from core.agent.asking import Asked
 from core.agent.loop import AgentRun, open_run
-from core.agent.presets import Mechanism
+from core.agent.presets import AMOUNTS, Mechanism
 from core.agent.records import PHASES
 from core.agent.state import Budget
 from core.browser.host import BrowserEvent
@@ -149,6 +149,19 @@ class Session(Lifetime):
             if run.state.is_on(mechanism) != on:
                 self._corrections.store("switch", "" if on else name, name if on else "")
                 run.switch(mechanism, on)
+            self.change(**self.figures())
+
+        self._now(work)
+
+    def set_amount(self, name: str, value: int) -> None:
+        def work() -> None:
+            if name not in AMOUNTS:
+                raise UsageError(f'"{name}" has no number to set; {near(name, tuple(AMOUNTS))}')
+            run = self._need_run("A number holds for the run under way.")
+            mechanism: Mechanism = name
+            before, after = run.set_amount(mechanism, value)
+            if before != after:
+                self._corrections.store("switch", f"{name} {before}", f"{name} {after}")
             self.change(**self.figures())
 
         self._now(work)
@@ -295,6 +308,9 @@ class Session(Lifetime):
 
     def edit_action(self, text: str) -> None:
         self._now(lambda: self._corrections.edit(text))
+
+    def edit_queue(self, actions: tuple[str, ...]) -> None:
+        self._now(lambda: self._corrections.edit_queue(actions))
 
     def skip(self) -> None:
         self._now(self._corrections.skip)

@@ -58,6 +58,16 @@ class Catalogue(Record):
     """The named browser profiles, which keep logins."""
 
 
+class AmountView(Record):
+    """The number of a mechanism, which can be set."""
+
+    label: str
+    value: int
+    by_preset: int
+    least: int
+    most: int
+
+
 class MechanismView(Record):
     """A mechanism of the agent, with its switch."""
 
@@ -67,6 +77,7 @@ class MechanismView(Record):
     by_preset: bool = False
     """What the preset says; the switch says otherwise where it differs from `on`."""
     description: str = ""
+    amount: AmountView | None = None
 
 
 class SessionView(Record):

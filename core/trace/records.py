@@ -99,10 +99,11 @@ InterventionKind = Literal[
     "replace",  # the next action, by one of another kind
     "skip",  # the next action was left out
     "ask again",  # the proposal was thrown away
+    "queue",  # the actions that wait for their turn
     "answer",  # in the LLM's place
     "llm",  # another LLM was chosen
     "preset",  # another preset was chosen
-    "switch",  # a mechanism of the agent was switched on (after) or off (before)
+    "switch",  # a mechanism of the agent was switched on (after) or off (before), or its number set
     "plan",  # the plan was rewritten
     "remedy",  # a remedy was fired
     "handover",  # the person had the page

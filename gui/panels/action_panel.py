@@ -22,6 +22,7 @@ from core.permissible import PermissibleRow
 from gui.panels.action_buttons import ActionButtons
 from gui.panels.action_form import ActionForm, same_action
 from gui.panels.action_words import OUTCOMES, words_without_action
+from gui.panels.queue_list import QueueList
 from gui.theme import Theme
 from gui.widgets.fitted_text import FittedText
 from gui.widgets.origin import OriginMark
@@ -47,6 +48,7 @@ class ActionPanel(QWidget):
     edit_requested = Signal(str)
     accept_requested = Signal()
     skip_requested = Signal()
+    queue_edited = Signal(tuple)
     ask_again_requested = Signal()
     answer_requested = Signal(str, str)
     """Thought and action."""
@@ -222,7 +224,8 @@ class ActionPanel(QWidget):
         self.taken = Note("", parent=content)
         self.taken.setFont(theme.machine_font())
         self.message = Note("", parent=content)
-        self.queue = Note("dim", parent=content)
+        self.queue = QueueList(theme, content)
+        self.queue.edited.connect(self.queue_edited)
         self.remarks = Note("dim", parent=content)
         for widget in (
             self.thought,
@@ -298,7 +301,7 @@ class ActionPanel(QWidget):
         waiting = "Waiting for the first words of the LLM. F5 twice cancels the call." if thinking else ""
         self.message.show_text(view.message or (waiting if not view.streaming else ""))
         set_tone(self.message, "bad" if view.outcome == "failed" else "dim")
-        self.queue.show_text("Then: " + "  ·  ".join(view.queue) if view.queue else "")
+        self.queue.show_queue(view.queue if not thinking else (), editable=view.editable and not answering)
         self.buttons.setVisible(self.editable)
         self.buttons.show_answering(answering)
         self._enable_buttons()

@@ -8,6 +8,7 @@ from PySide6.QtGui import QImage, QPainter
 
 from core.debugger.snapshots import (
     ActionView,
+    AmountView,
     CallView,
     Catalogue,
     DiagramEdge,
@@ -181,7 +182,11 @@ MECHANISMS = (
     MechanismView(name="policies", title="Policies", description="Call policies on a stack."),
     MechanismView(name="plan", title="Plan", on=True, by_preset=True, description="Make and revise a plan."),
     MechanismView(
-        name="remedies", title="Remedies", by_preset=True, description="Prepare alternatives before acting."
+        name="remedies",
+        title="Remedies",
+        by_preset=True,
+        description="Prepare alternatives before acting.",
+        amount=AmountView(label="remedies at each action", value=2, by_preset=2, least=0, most=5),
     ),
     MechanismView(name="judgement", title="Judgement", on=True, by_preset=True),
     MechanismView(name="abstraction", title="Abstraction", on=True),

@@ -61,6 +61,9 @@ class AskedSession:
     def set_mechanism(self, name: str, on: bool) -> None:
         self.asked.append(("set_mechanism", name, on))
 
+    def set_amount(self, name: str, value: int) -> None:
+        self.asked.append(("set_amount", name, value))
+
     def edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
         self.asked.append(("edit_plan", subtasks, current))
 
@@ -96,6 +99,9 @@ class AskedSession:
 
     def accept(self) -> None:
         self.asked.append(("accept",))
+
+    def edit_queue(self, actions: tuple[str, ...]) -> None:
+        self.asked.append(("edit_queue", actions))
 
     def skip(self) -> None:
         self.asked.append(("skip",))

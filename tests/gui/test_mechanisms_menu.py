@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from gui.mechanisms_menu import MechanismsMenu, state_words, tooltip_words, value_words
+from gui.mechanisms_menu import AmountRow, MechanismsMenu, state_words, tooltip_words, value_words
 from tests.gui import samples
 
 MECHANISMS = samples.MECHANISMS
@@ -34,6 +34,34 @@ def test_each_switch_tells_what_the_preset_says_and_what_was_switched(menu: Mech
     assert action(menu, "Remedies").text() == "Remedies\toff, by you; preset: on"
     assert action(menu, "Abstraction").text() == "Abstraction\ton, by you; preset: off"
     assert "Prepare alternatives" in action(menu, "Remedies").toolTip()
+
+
+def test_the_number_of_a_mechanism_is_set_below_its_switch(menu: MechanismsMenu, qtbot: QtBot):
+    [row] = menu.findChildren(AmountRow)
+    assert (row.label.text(), row.spin.value(), row.isEnabled()) == ("remedies at each action", 2, False)
+    on = [
+        one.model_copy(
+            update={"on": True, "amount": one.amount and one.amount.model_copy(update={"value": 4})}
+        )
+        for one in MECHANISMS
+    ]
+    menu.show_mechanisms(tuple(on))
+    assert (row.label.text(), row.spin.value(), row.isEnabled()) == (
+        "remedies at each action (preset: 2)",
+        4,
+        True,
+    )
+    assert "Remedies 4" in tooltip_words(tuple(on))
+    with qtbot.waitSignal(menu.amount_set) as asked:
+        row.spin.setValue(1)
+    assert asked.args == ["remedies", 1]
+
+
+def test_what_the_session_says_of_a_number_is_not_asked_for_again(menu: MechanismsMenu):
+    asked: list[object] = []
+    menu.amount_set.connect(lambda *one: asked.append(one))
+    menu.show_mechanisms(MECHANISMS)
+    assert asked == []
 
 
 def test_the_button_counts_what_is_on_and_what_is_yours():

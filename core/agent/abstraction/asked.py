@@ -9,7 +9,6 @@ for the clean observation without pairs.
 import re
 
 from core.agent.clean import clean_of, tokens_of
-from core.agent.presets import AbstractionTable
 from core.agent.prompting import Prompter
 from core.agent.records import Abstracted
 from core.agent.state import RunState
@@ -40,7 +39,7 @@ class Abstractor:
         so. Raises LLMError and DataError.
         """
         pairs = tuple(pair for one in self._prompter.exemplars(state) for pair in one.abstraction)
-        most = (state.preset.abstraction or AbstractionTable()).pairs
+        most = state.abstraction_settings.pairs
         return await self._written(state, pairs[max(len(pairs) - most, 0) :], calls=[])
 
     async def implicit(self, state: RunState, world: World) -> Abstracted:

@@ -3,7 +3,6 @@
 from core.agent.abstraction.asked import Abstractor
 from core.agent.abstraction.ranked import ranked
 from core.agent.clean import clean_of, tokens_of
-from core.agent.presets import AbstractionTable
 from core.agent.records import Abstracted
 from core.agent.state import RunState
 from core.agent.world import World
@@ -21,15 +20,19 @@ async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abs
     return abstracted
 
 
-async def _abstracted(state: RunState, world: World, abstractor: Abstractor) -> Abstracted:
-    settings = state.preset.abstraction or AbstractionTable()
-    on = state.is_on("abstraction")
+def asks_llm(state: RunState) -> bool:
+    """Return whether the LLM makes the clean observation of this step."""
     asked = not state.queue and state.reflection.scheduled is None
-    if on and settings.how == "explicit" and asked:
-        return await abstractor.explicit(state)
-    if on and settings.how == "implicit" and asked:
-        return await abstractor.implicit(state, world)
-    if on and settings.how == "ranked":
+    return state.is_on("abstraction") and state.abstraction_settings.how != "ranked" and asked
+
+
+async def _abstracted(state: RunState, world: World, abstractor: Abstractor) -> Abstracted:
+    settings = state.abstraction_settings
+    if asks_llm(state):
+        return await (
+            abstractor.explicit(state) if settings.how == "explicit" else abstractor.implicit(state, world)
+        )
+    if state.is_on("abstraction") and settings.how == "ranked":
         plan = state.reflection.plan
         subtask = plan.current.text if plan is not None and plan.current is not None else ""
         clean = ranked(state.observation, (*state.objectives, subtask), keep=settings.keep)

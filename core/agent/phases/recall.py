@@ -2,7 +2,6 @@
 
 from core.agent.clean import clean_of
 from core.agent.knowledge import Knowledge
-from core.agent.presets import MemoryTable
 from core.agent.records import Recalled
 from core.agent.state import RunState
 from core.errors import LLMError
@@ -21,7 +20,7 @@ async def recall(state: RunState, knowledge: Knowledge) -> Recalled:
     known = state.recalled
     if known is not None and known.recall is not None:
         return Recalled(exemplars=known.exemplars, recalled_at=state.recalled_at[state.frame])
-    settings = state.preset.memory or MemoryTable()
+    settings = state.memory_settings
     query = metadata_of(" ".join(state.objectives[-1:]), clean_of(state.observation).text)
     try:
         found = await knowledge.memory.recall(query, settings, environment=state.episode.task.environment)

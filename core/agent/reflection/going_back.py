@@ -65,6 +65,7 @@ async def new_trial(state: RunState, world: World) -> Acted:
     reflection.tried.clear()
     reflection.inputs = []
     reflection.trial_began = state.totals.page_actions
+    reflection.calls_before_trial = state.totals.llm_calls
     state.stack = state.stack.left(step=state.number) if state.stack.top is not None else Stack()
     state.memory = SpaceMemory()
     state.history.clear()

@@ -87,11 +87,12 @@ class Live:
         assert done.wait(SECONDS)
 
     def open(self, task: str = "miniwob/click-test-2", seed: int = 0, **more: str) -> None:
-        """Open a task and wait until its first page has been read."""
+        """Open a task and wait until its first page has been read, as far as no LLM is asked."""
         before = self.view.run
         self.session.open_task(task, seed, **more)
         self.wait(
-            lambda: self.view.run not in (None, before) and self.view.phase == "decide", "an opened task"
+            lambda: self.view.run not in (None, before) and self.view.phase in ("abstract", "decide"),
+            "an opened task",
         )
         self.wait_mode("waiting")
 

@@ -141,3 +141,19 @@ def test_the_making_of_the_index_is_told_and_the_exemplars_are_shown(live, serve
     assert shown.rows[0].used
     assert shown.rows[0].trajectory.startswith("Task: Enter the username")
     assert live.step.observation.abstraction.startswith("the LLM")
+
+
+def test_the_number_of_remedies_and_of_trials_is_set_while_a_run_goes_on(live, server, page):
+    server.script(Reply(text="1. Open the orders"), clicks('link "Archive"'))
+    live.session.set_preset("reflect")
+    live.open("web/open", url=page, instruction="Find the order number.")
+    amounts = {one.name: one.amount for one in live.view.mechanisms}
+    assert (amounts["remedies"].value, amounts["remedies"].least, amounts["remedies"].most) == (2, 0, 5)
+    live.session.set_amount("remedies", 0)
+    live.session.set_amount("plan", 100_000)
+    live.session.set_amount("states", 1)
+    view = live.to_review()
+    assert (view.plan.trials, [one.state for one in view.plan.remedies]) == (100, [])
+    assert len(server.requests) == 2  # The plan and the action: no remedies were asked for.
+    assert told(live) == [("switch", "remedies 2", "remedies 0"), ("switch", "plan 3", "plan 100")]
+    assert any('"states" has no number to set' in line.text for line in live.lines)

@@ -44,7 +44,7 @@ def test_thought_and_action_show_before_they_happen(reviewing: ActionPanel):
     assert samples.ACTION.thought in reviewing.thought.toPlainText()
     assert reviewing.form.text == "click [6]"
     assert reviewing.accept_button.isEnabled()
-    assert reviewing.queue.text() == "Then: click [7]"
+    assert reviewing.queue.texts == ("click [7]",)
 
 
 def test_the_words_of_the_llm_show_as_they_come(panel: ActionPanel):
@@ -298,3 +298,23 @@ def test_a_problem_scrolls_into_view(reviewing: ActionPanel, qtbot: QtBot):
     qtbot.waitUntil(
         lambda: note.isVisible() and note.visibleRegion().boundingRect().height() == note.height()
     )
+
+
+def test_actions_that_wait_are_rewritten_and_removed_in_place(reviewing: ActionPanel, qtbot: QtBot):
+    items = reviewing.queue.list
+    with qtbot.waitSignal(reviewing.queue_edited) as asked:
+        items.item(0).setText("click [8]")
+    assert asked.args == [("click [8]",)]
+    items.setCurrentRow(0)
+    with qtbot.waitSignal(reviewing.queue_edited) as asked:
+        qtbot.keyClick(items, Qt.Key.Key_Delete)
+    assert asked.args == [()]
+
+
+def test_actions_that_wait_stay_as_they_are_in_a_recorded_step(reviewing: ActionPanel, qtbot: QtBot):
+    reviewing.show_action(samples.ACTION.model_copy(update={"editable": False}))
+    items = reviewing.queue.list
+    items.setCurrentRow(0)
+    with qtbot.assertNotEmitted(reviewing.queue_edited):
+        qtbot.keyClick(items, Qt.Key.Key_Delete)
+    assert reviewing.queue.texts == ("click [7]",)

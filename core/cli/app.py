@@ -25,7 +25,10 @@ Seed = Annotated[int, typer.Option("--seed", help="What the task is drawn from."
 Url = Annotated[str, typer.Option("--url", help="Where to start on the open web.")]
 Instruction = Annotated[str, typer.Option("--instruction", help="What to do there.")]
 PresetName = Annotated[
-    str | None, typer.Option("--preset", help="Which agent: plain, laser, or one of your own.")
+    str | None,
+    typer.Option(
+        "--preset", help="Which agent: plain, laser, step, reflect, synapse, combined, or one of your own."
+    ),
 ]
 LLMName = Annotated[
     str | None,

@@ -14,6 +14,7 @@ from core.agent.reflection.plan import Plan
 from core.agent.reflection.remedies import EntryState
 from core.agent.spaces.memory import SpaceMemory
 from core.agent.spaces.recognise import Fit
+from core.browser.checkpoints.inputs import RecordedInput
 from core.browser.checkpoints.outcome import Restored
 from core.browser.host import BrowserEvent
 from core.llm.protocol import Purpose, Retry, Usage
@@ -280,6 +281,8 @@ class Acted(Record):
     """Whether the environment has ended the episode: that ends the trial."""
     primitives: tuple[Primitive, ...] = ()
     """What a state's action was made of, in order, up to the first that failed."""
+    inputs: tuple[RecordedInput, ...] = ()
+    """What reached the page, to be done again."""
 
 
 class Aligned(Judgement):

@@ -21,7 +21,8 @@ from core.agent.reflection.plan import Plan
 from core.agent.reflection.remedies import RemedyStack
 from core.agent.spaces.file import SpaceState, StateSpace
 from core.agent.spaces.memory import SpaceMemory
-from core.browser.checkpoints.checkpoint import Checkpoint, RecordedInput
+from core.browser.checkpoints.checkpoint import Checkpoint
+from core.browser.checkpoints.inputs import RecordedInput
 from core.llm.protocol import Turn
 from core.model import Record
 from core.observation import Capture, CleanObservation, Observation
@@ -106,9 +107,6 @@ class Reflection:
     tried: dict[str, list[str]] = field(default_factory=dict)
     """Actions carried out, in words that hold for any document, by the fingerprint of the page."""
     checkpoints: dict[int, Checkpoint] = field(default_factory=dict)
-    inputs: list[RecordedInput] = field(default_factory=list)
-    """What was done in the page since the trial began, without what was taken back."""
-    first_server_state: str = ""
     trial_began: int = 0
     """Page actions of the run before this trial."""
     calls_before_trial: int = 0
@@ -163,6 +161,8 @@ class RunState:
     """The exemplars of each frame, 0 where there is none."""
     recalled_at: dict[int, int] = field(default_factory=dict)
     """The step at which each frame's were recalled."""
+    inputs: list[RecordedInput] = field(default_factory=list)
+    """What was done in the page since the trial began, without what was taken back."""
     trail: list[TrailStep] = field(default_factory=list)
     from_queue: bool = False
     """Whether this step's action came from the queue."""

@@ -18,7 +18,7 @@ from core.agent.spaces.macros import MacroStep, fill, macro_steps
 from core.agent.state import RunState
 from core.agent.world import World
 from core.browser.act import Located
-from core.browser.checkpoints.checkpoint import RecordedInput
+from core.browser.checkpoints.inputs import RecordedInput, marks_of
 from core.browser.host import BrowserEvent
 from core.browser.page import PageGone
 from core.errors import ActionError, BrowserError
@@ -124,6 +124,7 @@ class _Done(NamedTuple):
     settled: str
     events: tuple[BrowserEvent, ...]
     milliseconds: dict[str, float]
+    input: RecordedInput | None
 
 
 async def _primitive(state: RunState, world: World, action: Action) -> _Done:
@@ -131,7 +132,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     times: dict[str, float] = {}
     located: Located | None = None
     problem, settled_reason = "", ""
-    before_action = state.observation if state.is_on("remedies") else None
+    marks = marks_of(action, state.observation)
     label = label_of(state.observation, action)
     before = world.tabs.mark()
     clock = time.perf_counter()
@@ -161,8 +162,9 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     crashed = any(event.kind in ("crash", "hang") for event in events)
     message = " ".join(part for part in [problem, located.note if located else "", *told] if part)
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
-    if before_action is not None and located is not None:
-        state.reflection.inputs.append(RecordedInput(step=state.number, action=action, before=before_action))
+    done = RecordedInput(step=state.number, action=action, marks=marks) if located is not None else None
+    if done is not None:
+        state.inputs.append(done)
     primitive = Primitive(
         action=action,
         outcome=outcome,
@@ -171,7 +173,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         target=label or (located.label if located else ""),
         xpath=located.xpath if located else "",
     )
-    return _Done(primitive, located, settled_reason, events, times)
+    return _Done(primitive, located, settled_reason, events, times, done)
 
 
 async def _acted(state: RunState, world: World, done: list[_Done], *, message: str = "") -> Acted:
@@ -192,6 +194,7 @@ async def _acted(state: RunState, world: World, done: list[_Done], *, message: s
         events=tuple(event for one in done for event in one.events),
         milliseconds=times,
         episode_ended=await world.episode_ended(),
+        inputs=tuple(one.input for one in done if one.input is not None),
     )
 
 

@@ -186,7 +186,7 @@ def _checkpoint(state: RunState, world: World) -> Checkpoint:
     return Checkpoint(
         step=state.number,
         observation=state.observation,
-        inputs=tuple(state.reflection.inputs),
+        inputs=tuple(state.inputs),
         server_state=kept,
     )
 

@@ -8,6 +8,7 @@ from core.agent.reflection.remedies import RemedyEntry
 from core.agent.reflection.told import told
 from core.agent.state import RunState
 from core.browser.checkpoints.identity import FoundAgain
+from core.browser.checkpoints.inputs import marks_of
 from core.browser.checkpoints.strategies import RestoreError, retarget
 from core.llm.protocol import Message
 from core.llm.reading import split_thinking
@@ -57,7 +58,9 @@ class CarryingOut:
         action: Action | None = None
         problem, thought = "", entry.reason
         try:
-            action, remark = await retarget(entry.action, recorded, state.observation, choose)
+            action, remark = await retarget(
+                entry.action, marks_of(entry.action, recorded), state.observation, choose
+            )
             thought = " ".join(part for part in (thought, remark) if part)
             problem = state.permissible.problem(action) or ""
         except RestoreError as error:

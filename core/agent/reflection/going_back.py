@@ -32,7 +32,7 @@ async def go_back(state: RunState, world: World, prompter: Prompter, scheduled: 
     world.tabs.take_events()
     state.capture = await world.read()
     state.stale = False
-    state.reflection.inputs = list(checkpoint.inputs)
+    state.inputs = list(checkpoint.inputs)
     if restored.grade == "lost":
         state.reflection.remedies = state.reflection.remedies.dropped(
             entry.number, f"The page of step {entry.step} could not be restored."
@@ -63,7 +63,7 @@ async def new_trial(state: RunState, world: World) -> Acted:
     reflection.remedies = reflection.remedies.cleared(f"Trial {state.trial} has ended.")
     reflection.plan = None
     reflection.tried.clear()
-    reflection.inputs = []
+    state.inputs = []
     reflection.trial_began = state.totals.page_actions
     reflection.calls_before_trial = state.totals.llm_calls
     state.stack = state.stack.left(step=state.number) if state.stack.top is not None else Stack()

@@ -3,20 +3,12 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from core.action import Action
 from core.browser.act import Actor
 from core.browser.checkpoints.identity import FoundAgain
+from core.browser.checkpoints.inputs import RecordedInput
 from core.browser.tabs import Tabs
 from core.model import Record
 from core.observation import Element, Observation
-
-
-class RecordedInput(Record):
-    """One action of the page that was carried out, and the page it was meant for."""
-
-    step: int
-    action: Action
-    before: Observation
 
 
 class Checkpoint(Record):
@@ -29,8 +21,6 @@ class Checkpoint(Record):
     """What was done before it since the task was opened, in order, failed actions left out."""
     server_state: str = ""
     """The environment's snapshot of its server at the step; empty where it keeps none."""
-    first_server_state: str = ""
-    """The same at the start of the task."""
 
 
 Choose = Callable[[Element, FoundAgain, Observation], Awaitable[Element | None]]

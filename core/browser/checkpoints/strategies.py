@@ -5,7 +5,8 @@ from typing import Protocol
 from core.action import Action, Check, RefTarget, Select, Type
 from core.browser.checkpoints.checkpoint import Checkpoint, Choose, Ground
 from core.browser.checkpoints.comparing import Provenance
-from core.browser.checkpoints.identity import FoundAgain, find_again
+from core.browser.checkpoints.identity import FoundAgain, find_again, find_marked
+from core.browser.checkpoints.inputs import Marks
 from core.browser.page import PageGone
 from core.errors import ActionError, BackstepError
 from core.observation import Element, Observation
@@ -99,12 +100,10 @@ class ReplayFromStart:
 
     async def restore(self, checkpoint: Checkpoint, ground: Ground) -> tuple[str, ...]:
         await ground.reopen()
-        if checkpoint.first_server_state and ground.put_server_back is not None:
-            await ground.put_server_back(checkpoint.first_server_state)
         remarks: list[str] = []
         for done in checkpoint.inputs:
             now = await ground.read()
-            action, remark = await retarget(done.action, done.before, now, ground.choose)
+            action, remark = await retarget(done.action, done.marks, now, ground.choose)
             if remark:
                 remarks.append(f"Step {done.step}: {remark}")
             before = ground.tabs.mark()
@@ -123,7 +122,7 @@ STRATEGIES: tuple[Strategy, ...] = (AsItIs(), UrlWithFields(), ReplayFromStart()
 
 
 async def retarget(
-    action: Action, recorded: Observation, now: Observation, choose: Choose | None = None
+    action: Action, marks: Marks, now: Observation, choose: Choose | None = None
 ) -> tuple[Action, str]:
     """Return `action` with its refs those of the page as it is now, and a remark where that was chosen, not known.
 
@@ -135,10 +134,10 @@ async def retarget(
         target = getattr(action, part, None)
         if not isinstance(target, RefTarget):
             continue
-        element = recorded.element(target.ref)
-        if element is None:
+        mark = marks.get(part)
+        if mark is None:
             raise RestoreError(f"[{target.ref}] is not in the page that was recorded for {action}.")
-        found = find_again(element, recorded, now)
+        element, found = mark.element, find_marked(mark, now)
         chosen = found.element
         if chosen is None and found.candidates and choose is not None:
             chosen = await choose(element, found, now)

@@ -1,7 +1,8 @@
 """Going back in a real page: what each way brings back, and what it says where it cannot."""
 
 from core.action import parse_action
-from core.browser.checkpoints.checkpoint import Checkpoint, Ground, RecordedInput
+from core.browser.checkpoints.checkpoint import Checkpoint, Ground
+from core.browser.checkpoints.inputs import RecordedInput, marks_of
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.strategies import AsItIs, ReplayFromStart, UrlWithFields
 from core.observation import Observation
@@ -40,7 +41,8 @@ async def done(browser: Browsing, *texts: str) -> tuple[list[RecordedInput], Obs
         ref = next(one.ref for one in before.elements if (one.role, one.name) == (role, name))
         written = text.replace(f'{role} "{name}"', str(ref))
         await browser.do(written)
-        inputs.append(RecordedInput(step=number, action=parse_action(written), before=before))
+        action = parse_action(written)
+        inputs.append(RecordedInput(step=number, action=action, marks=marks_of(action, before)))
     return inputs, await browser.see()
 
 

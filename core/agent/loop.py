@@ -12,6 +12,7 @@ from core.agent.abstraction.asked import Abstractor
 from core.agent.asking import Answerer, Asked, Asker
 from core.agent.deciding import Decider
 from core.agent.knowledge import Knowledge
+from core.agent.past import Past
 from core.agent.phases.abstract import abstract
 from core.agent.phases.act import act
 from core.agent.phases.align import align
@@ -43,6 +44,7 @@ from core.agent.reflection.following import end_trial
 from core.agent.reflection.plan import Plan
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.reflection.told import told
+from core.agent.saved import saved_of
 from core.agent.spaces.backup import CHOOSE
 from core.agent.state import Budget, Pending, RunState, StepClock
 from core.agent.world import World
@@ -236,7 +238,9 @@ class AgentRun:
         if self._begun != state.number:
             if self._begun:
                 self._reread_preset()
-            self.store.begin_step(state.run, state.number, state.trial)
+            self.store.begin_step(
+                state.run, state.number, state.trial, agent=saved_of(state).as_json().encode()
+            )
             self._begun = state.number
         if self._done is None:
             if phase == "act":
@@ -267,6 +271,9 @@ class AgentRun:
         match phase:
             case "observe":
                 observed, capture = await observe(state, self.world)
+                page = state.page if state.profile is None else state.page.without_logins()
+                kept = page.model_dump_json(exclude_defaults=True)
+                self.store.save_page(state.run, state.number, kept.encode())
                 return self._with_blobs(observed, capture)
             case "recognise":
                 back, forward = await self.world.history()
@@ -278,11 +285,11 @@ class AgentRun:
             case "decide":
                 return await decide(state, self._decider, self._carrying_out, self._prompter)
             case "anticipate":
-                return await self._anticipator.anticipate(state, self.world)
+                return await self._anticipator.anticipate(state)
             case "review":
                 return review(state)
             case "act":
-                state.acted = await act(state, self.world, self._prompter)
+                state.acted = await act(state, self.world, self._prompter, Past(self.store, state.run))
                 return state.acted
             case "align":
                 return await align(state, self._judge_of_steps, self._take_late_remedies)
@@ -471,8 +478,9 @@ async def open_run(
             preset_text=preset.text,
             llm=llm.name,
             browser=browser,
+            profile=profile,
         )
     )
-    state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget)
+    state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget, profile=profile)
     asker = Asker(store, llm, on_asked)
     return AgentRun(store, world, Prompter(knowledge, asker), state)

@@ -21,8 +21,8 @@ from core.agent.reflection.plan import Plan
 from core.agent.reflection.remedies import RemedyStack
 from core.agent.spaces.file import SpaceState, StateSpace
 from core.agent.spaces.memory import SpaceMemory
-from core.browser.checkpoints.checkpoint import Checkpoint
 from core.browser.checkpoints.inputs import RecordedInput
+from core.browser.checkpoints.kept import PageState
 from core.llm.protocol import Turn
 from core.model import Record
 from core.observation import Capture, CleanObservation, Observation
@@ -106,7 +106,6 @@ class Reflection:
     """What each trial that failed has taught."""
     tried: dict[str, list[str]] = field(default_factory=dict)
     """Actions carried out, in words that hold for any document, by the fingerprint of the page."""
-    checkpoints: dict[int, Checkpoint] = field(default_factory=dict)
     trial_began: int = 0
     """Page actions of the run before this trial."""
     calls_before_trial: int = 0
@@ -123,6 +122,8 @@ class RunState:
     preset: Preset
     llm: str
     budget: Budget
+    profile: str | None = None
+    """The named browser profile that it runs in; None for clean ones."""
     number: int = 1
     """The step under way, from 1."""
     trial: int = 1
@@ -131,6 +132,10 @@ class RunState:
     """The page as it was last read."""
     before: Capture | None = None
     """The page as this step observed it."""
+    page: PageState = field(default_factory=PageState)
+    """What the browser and the environment's server kept for it."""
+    loaded_at: dict[str, int] = field(default_factory=dict)
+    """The first step of each document of this trial."""
     stale: bool = False
     """Whether something other than an action may have changed the page since."""
     switched: dict[Mechanism, bool] = field(default_factory=dict)

@@ -1,17 +1,37 @@
 """The browser and the environment that a run acts in."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import uuid4
 
 from core.agent.gates import Gates
 from core.browser.act import Actor
 from core.browser.capture import Capturer, titled
+from core.browser.checkpoints.kept import PageState
+from core.browser.checkpoints.page_state import read_page_state
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
 from core.browser.tabs import Tabs
-from core.environments.protocol import Environment
+from core.environments.protocol import Environment, KeepsState
 from core.errors import ActionError, BrowserError
 from core.observation import Capture
+from core.task import Episode
+
+
+class Touches:
+    """Counts what is done to the browser, so that a page that nobody touched since can be told."""
+
+    def __init__(self) -> None:
+        self._session = uuid4().hex[:12]
+        self._count = 0
+
+    @property
+    def last(self) -> str:
+        """Name the last touch; no other process gives the same name."""
+        return f"{self._session}:{self._count}"
+
+    def touch(self) -> None:
+        self._count += 1
 
 
 @dataclass
@@ -23,6 +43,17 @@ class World:
     capturer: Capturer
     environment: Environment
     gates: Gates
+    touches: Touches = field(default_factory=Touches)
+
+    @property
+    def keeper(self) -> KeepsState | None:
+        """The environment, where its server keeps a state that can be put back."""
+        return self.environment if isinstance(self.environment, KeepsState) else None
+
+    async def page_state(self, episode: Episode) -> PageState:
+        """Return what the browser and the environment's server keep for the current page now."""
+        server = self.keeper.snapshot(episode) if self.keeper is not None else ""
+        return await read_page_state(self.tabs.current, touched=self.touches.last, server=server)
 
     async def read(self) -> Capture:
         """Read the current page; a crashed one is brought back first."""

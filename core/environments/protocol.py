@@ -67,6 +67,9 @@ class TabOpener(Protocol):
 class KeepsState(Protocol):
     """What an environment offers beyond `Environment` if its server keeps a state that can be put back."""
 
+    session_cookies: tuple[str, ...]
+    """The names of the cookies by which the server knows the page's session."""
+
     def snapshot(self, episode: Episode) -> str:
         """Return the server's state of this episode as text."""
         ...

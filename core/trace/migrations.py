@@ -272,5 +272,19 @@ def _make_version_1(database: Database) -> None:
     database.executescript(_VERSION_1)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_make_version_1,)
+def _make_version_2(database: Database) -> None:
+    """Make going back and branches possible."""
+    database.executescript(
+        """
+ALTER TABLE steps ADD COLUMN agent INTEGER REFERENCES blobs (id);  -- the agent as the step found it
+ALTER TABLE steps ADD COLUMN page INTEGER REFERENCES blobs (id);   -- what browser and server kept for the page
+ALTER TABLE runs ADD COLUMN name TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN profile TEXT;                          -- the named browser profile
+ALTER TABLE runs ADD COLUMN restored INTEGER REFERENCES blobs (id); -- how well its first page was restored
+ALTER TABLE runs ADD COLUMN grade TEXT NOT NULL DEFAULT '';
+"""
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (_make_version_1, _make_version_2)
 """What makes each version out of the one before; an empty file is version 0."""

@@ -112,6 +112,26 @@ def step(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> StepDe
     )
 
 
+def agent(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> bytes:
+    kept = _kept(database, blobs, run, number, "agent")
+    if not kept:
+        raise TraceError(
+            f"Step {number} of run {run} was recorded without what the agent was: it cannot be gone back to."
+        )
+    return kept
+
+
+def page(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> bytes:
+    return _kept(database, blobs, run, number, "page")
+
+
+def _kept(database: TraceDatabase, blobs: Blobs, run: int, number: int, column: str) -> bytes:
+    row = database.row(f"SELECT {column} AS kept FROM steps WHERE run = ? AND number = ?", (run, number))
+    if row is None:
+        raise NotInTraceError(_no_step(database, run, number))
+    return b"" if row["kept"] is None else blobs.content(row["kept"])
+
+
 def judged(
     database: TraceDatabase, blobs: Blobs, run: int, first: int, last: int
 ) -> list[tuple[int, tuple[PhaseRecord, ...]]]:

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from core.agent.records import CallRecord, Effect, Origin, Phase, PhaseRecord
+from core.browser.checkpoints.comparing import Grade
 from core.model import Record
 from core.task import Verdict
 
@@ -31,6 +32,8 @@ class RunStart(Record):
     """The preset's file as it was, so that a run can be told from a later edit."""
     llm: str
     browser: str
+    profile: str | None = None
+    """The named browser profile; None for clean ones."""
     parent_run: int | None = None
     parent_step: int | None = None
 
@@ -64,8 +67,15 @@ class RunRow(Record):
     seconds_in_llm: float = 0.0
     touched: bool = False
     """Whether a person changed, chose or skipped anything in it."""
+    profile: str | None = None
+    """The named browser profile; None for clean ones."""
+    name: str = ""
+    """What a person called it."""
     parent_run: int | None = None
     parent_step: int | None = None
+    """For a branch: the step at which it left its parent, and the first of its own."""
+    grade: Grade | Literal[""] = ""
+    """For a branch: how well its first page equals the parent's."""
 
 
 class StepRow(Record):

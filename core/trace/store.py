@@ -71,9 +71,15 @@ class TraceStore:
         with self._write():
             return writing.insert_run(self._database, self._blobs, start, self._owner.token())
 
-    def begin_step(self, run: int, number: int, trial: int = 1) -> None:
+    def begin_step(self, run: int, number: int, trial: int = 1, *, agent: bytes = b"") -> None:
+        """Store a new step, with the agent as it is when the step begins, as JSON."""
         with self._write():
-            writing.insert_step(self._database, run, number, trial)
+            writing.insert_step(self._database, self._blobs, run, number, trial, agent)
+
+    def save_page(self, run: int, step: int, page: bytes) -> None:
+        """Store what the browser and the environment's server keep for the page of a step, as JSON."""
+        with self._write():
+            writing.save_page(self._database, self._blobs, run, step, page)
 
     def put_blob(self, data: bytes, media_type: str) -> BlobHash:
         """Store `data` and return its hash; content that is stored already is left as it is."""
@@ -198,6 +204,14 @@ class TraceStore:
         Raises NotInTraceError that names the steps there are where there is no such step.
         """
         return self._read(lambda: reading.step(self._database, self._blobs, run, number))
+
+    def agent(self, run: int, number: int) -> bytes:
+        """Return the agent as it was when the step began; raises TraceError where that was not kept."""
+        return self._read(lambda: reading.agent(self._database, self._blobs, run, number))
+
+    def page(self, run: int, number: int) -> bytes:
+        """Return what the browser and the environment's server kept for the page of a step, or nothing."""
+        return self._read(lambda: reading.page(self._database, self._blobs, run, number))
 
     def judged(self, run: int, last: int, *, count: int = 50) -> tuple[tuple[int, PhaseRecord], ...]:
         """Return what ``act`` and ``align`` left in the last `count` steps up to `last`, each with its step."""

@@ -31,18 +31,28 @@ JSON = "application/json"
 
 
 def insert_run(database: TraceDatabase, blobs: Blobs, start: RunStart, owner: str) -> int:
-    values = start.model_dump(exclude={"preset_text"})
+    values = start.model_dump(exclude={"preset_text"}, exclude_none=True)
     if start.preset_text:
         values["preset_text"], _ = blobs.put(_text(start.preset_text).encode(), "text/plain")
     return _insert(database, "runs", {**values, "started": time.time(), "owner": owner})
 
 
-def insert_step(database: TraceDatabase, run: int, number: int, trial: int) -> None:
+def insert_step(
+    database: TraceDatabase, blobs: Blobs, run: int, number: int, trial: int, agent: bytes
+) -> None:
     reading.require_run(database, run)
     if database.row("SELECT 1 FROM steps WHERE run = ? AND number = ?", (run, number)):
         raise TraceError(f"Run {run} has a step {number} already; number its steps upwards.")
-    _insert(database, "steps", {"run": run, "number": number, "trial": trial, "begun": time.time()})
+    values: dict[str, Any] = {"run": run, "number": number, "trial": trial, "begun": time.time()}
+    if agent:
+        values["agent"], _ = blobs.put(agent, JSON)
+    _insert(database, "steps", values)
     database.execute("UPDATE runs SET steps = steps + 1 WHERE run = ?", (run,))
+
+
+def save_page(database: TraceDatabase, blobs: Blobs, run: int, step: int, page: bytes) -> None:
+    kept, _ = blobs.put(page, JSON)
+    _update(database, "steps", "run = ? AND number = ?", (run, step), {"page": kept})
 
 
 def save_phase(

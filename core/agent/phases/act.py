@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from core.action import Action, Backtrack, Named, NewTrial, Note, Stop
 from core.agent.general_space import label_of
 from core.agent.knowledge import Knowledge
+from core.agent.past import Past
 from core.agent.policies.frame import place_of_page
 from core.agent.policies.stack import Refusal
 from core.agent.prompting import Prompter
@@ -25,7 +26,7 @@ from core.errors import ActionError, BrowserError
 from core.permissible import PermissibleAction
 
 
-async def act(state: RunState, world: World, prompter: Prompter) -> Acted:
+async def act(state: RunState, world: World, prompter: Prompter, past: Past) -> Acted:
     """Do what the reviewed action says; what fails is told in `Acted.message`.
 
     Only going back may raise: BrowserError where the browser has ended, and
@@ -49,7 +50,7 @@ async def act(state: RunState, world: World, prompter: Prompter) -> Acted:
     if isinstance(action, Backtrack):
         if doing is None or doing.kind != "go back":
             return Acted(effect="none", outcome="failed", message="No remedy waits that starts from there.")
-        return await go_back(state, world, prompter, doing)
+        return await go_back(state, world, prompter, doing, past)
     if isinstance(action, NewTrial):
         return await new_trial(state, world)
     page = place_of_page(state.observation).fingerprint
@@ -135,6 +136,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     marks = marks_of(action, state.observation)
     label = label_of(state.observation, action)
     before = world.tabs.mark()
+    world.touches.touch()
     clock = time.perf_counter()
     try:
         located = await world.actor.act(action)

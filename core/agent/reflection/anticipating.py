@@ -11,9 +11,7 @@ from core.agent.records import Anticipated
 from core.agent.reflection.remedies import RemedyEntry, in_words, sorted_out
 from core.agent.reflection.told import told
 from core.agent.state import RunState
-from core.agent.world import World
-from core.browser.checkpoints.checkpoint import Checkpoint
-from core.environments.protocol import KeepsState
+from core.browser.checkpoints.inputs import marks_of
 from core.errors import LLMError
 from core.llm.protocol import LLMRequest, Message
 from core.llm.repair import read_reply
@@ -28,7 +26,7 @@ class Anticipator:
         self._decider = decider
         self._beside: asyncio.Task[Anticipated] | None = None
 
-    async def anticipate(self, state: RunState, world: World) -> Anticipated:
+    async def anticipate(self, state: RunState) -> Anticipated:
         """Return the remedies for the pending action, which lie on the stack under it.
 
         Where phases may overlap, the question is only put, and `late` has the
@@ -41,7 +39,6 @@ class Anticipator:
             return Anticipated(reflection=told(state))
         if problem := self._prompter.out_of_calls(state):
             return Anticipated(problem=problem, reflection=told(state))
-        state.reflection.checkpoints[state.number] = _checkpoint(state, world)
         request = self._request(state, action, count)
         asking = self._ask(state, _base(state, action), state.observation, request, count)
         overlap = state.overlap and state.judgement_settings.mode == "fast" and state.is_on("judgement")
@@ -139,7 +136,14 @@ class Anticipator:
                 break
             request = _again(request, reply.text, out)
         entries = [
-            base.model_copy(update={"action": one, "target": label_of(observation, one), "reason": reason})
+            base.model_copy(
+                update={
+                    "action": one,
+                    "target": label_of(observation, one),
+                    "marks": marks_of(one, observation),
+                    "reason": reason,
+                }
+            )
             for one in reversed(kept)
         ]
         if entries:
@@ -178,17 +182,6 @@ def _can_be_wrong(state: RunState, action: Action) -> bool:
         return True
     allowed = state.permissible.action(action.name)
     return allowed is not None and allowed.origin == "state"
-
-
-def _checkpoint(state: RunState, world: World) -> Checkpoint:
-    environment = world.environment
-    kept = environment.snapshot(state.episode) if isinstance(environment, KeepsState) else ""
-    return Checkpoint(
-        step=state.number,
-        observation=state.observation,
-        inputs=tuple(state.inputs),
-        server_state=kept,
-    )
 
 
 def _again(request: LLMRequest, said: str, dropped: tuple[tuple[Action, str], ...]) -> LLMRequest:

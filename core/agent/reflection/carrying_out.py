@@ -8,8 +8,8 @@ from core.agent.reflection.remedies import RemedyEntry
 from core.agent.reflection.told import told
 from core.agent.state import RunState
 from core.browser.checkpoints.identity import FoundAgain
-from core.browser.checkpoints.inputs import marks_of
-from core.browser.checkpoints.strategies import RestoreError, retarget
+from core.browser.checkpoints.replaying import retarget
+from core.browser.checkpoints.strategy import RestoreError
 from core.llm.protocol import Message
 from core.llm.reading import split_thinking
 from core.observation import Element, Observation
@@ -50,7 +50,6 @@ class CarryingOut:
 
     async def _remedy(self, state: RunState, entry: RemedyEntry) -> tuple[Proposal, tuple[int, ...]]:
         calls: list[int] = []
-        recorded = state.reflection.checkpoints[entry.step].observation
 
         async def choose(element: Element, found: FoundAgain, now: Observation) -> Element | None:
             return await choose_element(state, self._prompter, element, found, calls)
@@ -58,9 +57,7 @@ class CarryingOut:
         action: Action | None = None
         problem, thought = "", entry.reason
         try:
-            action, remark = await retarget(
-                entry.action, marks_of(entry.action, recorded), state.observation, choose
-            )
+            action, remark = await retarget(entry.action, entry.marks, state.observation, choose)
             thought = " ".join(part for part in (thought, remark) if part)
             problem = state.permissible.problem(action) or ""
         except RestoreError as error:

@@ -11,6 +11,7 @@ from typing import Literal
 from core.action import Action, Named, RefTarget
 from core.agent.policies.stack import Stack
 from core.agent.spaces.memory import SpaceMemory
+from core.browser.checkpoints.inputs import Marks
 from core.model import Record
 from core.observation import Observation
 
@@ -28,6 +29,8 @@ class RemedyEntry(Record):
     action: Action
     target: str = ""
     """What the action acts on, in words."""
+    marks: Marks = {}
+    """What its elements are told by."""
     reason: str = ""
     """Why the LLM holds it possible."""
     subtask: int | None = None

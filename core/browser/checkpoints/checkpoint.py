@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from core.browser.act import Actor
 from core.browser.checkpoints.identity import FoundAgain
 from core.browser.checkpoints.inputs import RecordedInput
+from core.browser.checkpoints.kept import PageState
 from core.browser.tabs import Tabs
 from core.model import Record
 from core.observation import Element, Observation
@@ -19,12 +20,18 @@ class Checkpoint(Record):
     """The page as the step observed it."""
     inputs: tuple[RecordedInput, ...] = ()
     """What was done before it since the task was opened, in order, failed actions left out."""
-    server_state: str = ""
-    """The environment's snapshot of its server at the step; empty where it keeps none."""
+    page: PageState = PageState()
+    """What the browser and the environment's server kept then."""
+    nearest: "Checkpoint | None" = None
+    """The earlier step at which the document was loaded, where that is not the first one."""
 
 
 Choose = Callable[[Element, FoundAgain, Observation], Awaitable[Element | None]]
 """Asks which candidate is meant where identity does not tell for certain; None for none of them."""
+
+
+async def _nothing_kept() -> PageState:
+    return PageState()
 
 
 @dataclass
@@ -41,4 +48,19 @@ class Ground:
     """Gives the page a session of its own in the state of a snapshot."""
     server_state: Callable[[], str] | None = None
     """Returns the snapshot of the environment's server as it is now."""
+    page_state: Callable[[], Awaitable[PageState]] = _nothing_kept
+    """Reads what the browser and the environment's server keep now."""
+    touched: Callable[[], str] = str
+    """Returns which touch of the browser was the last one."""
+    touch: Callable[[], None] = lambda: None
+    """Says that the browser is about to be touched."""
+    own_cookies: tuple[str, ...] = ()
+    """Cookies by which the environment's server knows the page's session: they are its own to set."""
     choose: Choose | None = None
+
+    async def put_server(self, snapshot: str) -> None:
+        """Put the environment's server back where it keeps a state that is another one by now."""
+        if not snapshot or self.put_server_back is None:
+            return
+        if self.server_state is None or self.server_state() != snapshot:
+            await self.put_server_back(snapshot)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
+from core.browser.checkpoints.kept import PageState
 from core.model import Record
 from core.observation import Element, Observation
 from core.patterns import Expression, Pattern, PatternText, parse_pattern
@@ -37,7 +38,7 @@ class Difference(Record):
     element: str = ""
     """What it is, such as ``button "Save"``; empty for the page as a whole."""
     part: str = ""
-    """Which part changed: value, states, options, detail, url, title, scroll."""
+    """Which part changed: value, states, options, detail, url, title, scroll, a cookie, a key of storage, server."""
     before: str = ""
     now: str = ""
     volatile: bool = False
@@ -106,11 +107,16 @@ def load_volatile(path: Path = VOLATILE) -> Volatile:
 
 
 def compare(
-    recorded: Observation, now: Observation, provenance: Provenance, volatile: Volatile | None = None
+    recorded: Observation,
+    now: Observation,
+    provenance: Provenance,
+    volatile: Volatile | None = None,
+    *,
+    beside: Sequence[Difference] = (),
 ) -> Comparison:
-    """Return how well `now` equals `recorded`."""
+    """Return how well `now` equals `recorded`; `beside` is what differs in what the browser and the server keep."""
     volatile = volatile or Volatile()
-    differences = (*_of_page(recorded, now, volatile), *_of_elements(recorded, now, volatile))
+    differences = (*_of_page(recorded, now, volatile), *_of_elements(recorded, now, volatile), *beside)
     if not differences:
         grade: Grade = "exact" if provenance in ("untouched", "replayed") else "equivalent"
     elif all(one.volatile for one in differences):
@@ -120,6 +126,38 @@ def compare(
     else:
         grade = "lost"
     return Comparison(grade=grade, differences=differences)
+
+
+def kept_otherwise(
+    recorded: PageState, now: PageState, volatile: Volatile, *, own_cookies: Sequence[str] = ()
+) -> tuple[Difference, ...]:
+    """Return what the browser and the environment's server keep otherwise than recorded."""
+    cookies_then, cookies_now = (
+        {one["name"]: str(one["value"]) for one in state.cookies if one["name"] not in own_cookies}
+        for state in (recorded, now)
+    )
+    parts: tuple[tuple[str, dict[str, str], dict[str, str]], ...] = (
+        ("server", {"": recorded.server}, {"": now.server}),
+    )
+    if recorded.whole:
+        parts += (
+            ("cookie", cookies_then, cookies_now),
+            ("local storage", recorded.local, now.local),
+            ("session storage", recorded.session, now.session),
+            ("IndexedDB", {"": recorded.databases}, {"": now.databases}),
+        )
+    return tuple(
+        Difference(
+            what="changed",
+            part=f"{part} {name}".rstrip(),
+            before=then.get(name, ""),
+            now=after.get(name, ""),
+            volatile=volatile.text(then.get(name, "")) == volatile.text(after.get(name, "")),
+        )
+        for part, then, after in parts
+        for name in sorted({*then, *after})
+        if then.get(name) != after.get(name)
+    )
 
 
 def _address(observation: Observation, volatile: Volatile) -> str:

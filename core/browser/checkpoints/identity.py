@@ -89,7 +89,7 @@ def find_marked(mark: ElementMark, now: Observation) -> FoundAgain:
     if not alike:
         return _nearest(element, now)
     if len(alike) == mark.equals == 1:
-        return FoundAgain(element=alike[0], why=f"It is the only {_called(element)} of the page.")
+        return FoundAgain(element=alike[0], why=f"It is the only {called(element)} of the page.")
     mine = mark.place
     if mine is None:
         return FoundAgain(why="The recorded page does not hold it.", candidates=tuple(alike))
@@ -97,12 +97,12 @@ def find_marked(mark: ElementMark, now: Observation) -> FoundAgain:
     held = [one for one in alike if places[one.ref].holders == mine.holders]
     if len(held) == mark.held == 1:
         return FoundAgain(
-            element=held[0], why=f"It is the only {_called(element)} in the same part of the page."
+            element=held[0], why=f"It is the only {called(element)} in the same part of the page."
         )
     between = [one for one in held if places[one.ref] == mine]
     if len(between) == mark.between == 1:
         return FoundAgain(
-            element=between[0], why=f"It is the only {_called(element)} between the same neighbours."
+            element=between[0], why=f"It is the only {called(element)} between the same neighbours."
         )
     if held and len(held) == mark.held and len(alike) == mark.equals:
         chosen = held[mark.position]
@@ -113,7 +113,7 @@ def find_marked(mark: ElementMark, now: Observation) -> FoundAgain:
             )
     ordered = sorted(alike, key=lambda one: -_closeness(mine, places[one.ref]))
     return FoundAgain(
-        why=f"There are {len(alike)} that could be {_called(element)}, and nothing tells them apart for certain.",
+        why=f"There are {len(alike)} that could be {called(element)}, and nothing tells them apart for certain.",
         candidates=tuple(ordered),
     )
 
@@ -130,7 +130,7 @@ def _nearest(element: Element, now: Observation) -> FoundAgain:
         if one.role == element.role and set(element.uses) <= set(one.uses)
     ]
     near = [one for share, one in sorted(rated, key=lambda pair: -pair[0]) if share > 0 or not words]
-    return FoundAgain(why=f"The page has no {_called(element)} any more.", candidates=tuple(near[:10]))
+    return FoundAgain(why=f"The page has no {called(element)} any more.", candidates=tuple(near[:10]))
 
 
 def _places(observation: Observation, elements: Iterable[Element]) -> dict[Ref, Place]:
@@ -172,5 +172,6 @@ def _name(element: Element) -> str:
     return " ".join(element.name.split())
 
 
-def _called(element: Element) -> str:
+def called(element: Element) -> str:
+    """Return such as ``button "Save"``."""
     return f'{element.role} "{element.name}"' if element.name else element.role

@@ -4,9 +4,11 @@ import time
 from collections.abc import Callable, Sequence
 
 from core.browser.checkpoints.checkpoint import Checkpoint, Ground
-from core.browser.checkpoints.comparing import GRADES, Comparison, Volatile, compare
+from core.browser.checkpoints.comparing import GRADES, Comparison, Volatile, compare, kept_otherwise
 from core.browser.checkpoints.outcome import Attempt, Restored
-from core.browser.checkpoints.strategies import STRATEGIES, RestoreError, Strategy
+from core.browser.checkpoints.staying import AsItIs
+from core.browser.checkpoints.strategies import STRATEGIES
+from core.browser.checkpoints.strategy import RestoreError, Strategy
 from core.browser.page import PageGone
 from core.errors import ActionError
 
@@ -26,6 +28,7 @@ async def restore(
     grade says how far that is off. Raises BrowserError where the browser has ended.
     """
     began = time.perf_counter()
+    volatile = volatile or Volatile()
     attempts: list[Attempt] = []
     comparison = Comparison(grade="lost")
     strategy_used = ""
@@ -36,8 +39,10 @@ async def restore(
         on_attempt(strategy.name)
         clock = time.perf_counter()
         try:
-            remarks = await strategy.restore(checkpoint, ground)
-            now = await ground.read()
+            if not isinstance(strategy, AsItIs):
+                ground.touch()
+            brought = await strategy.restore(checkpoint, ground)
+            now, kept = await ground.read(), await ground.page_state()
         except (RestoreError, ActionError, PageGone) as error:
             reason = str(error) or "The page went away meanwhile."
             attempts.append(
@@ -45,15 +50,16 @@ async def restore(
             )
             comparison, strategy_used = Comparison(grade="lost"), strategy.name
             continue
-        comparison = compare(checkpoint.observation, now, strategy.provenance, volatile)
-        if remarks and comparison.grade == "exact":
+        beside = kept_otherwise(checkpoint.page, kept, volatile, own_cookies=ground.own_cookies)
+        comparison = compare(checkpoint.observation, now, brought.provenance, volatile, beside=beside)
+        if brought.remarks and comparison.grade == "exact":
             comparison = comparison.model_copy(update={"grade": "equivalent"})
         strategy_used = strategy.name
         attempts.append(
             Attempt(
                 strategy=strategy.name,
                 grade=comparison.grade,
-                remarks=remarks,
+                remarks=brought.remarks,
                 seconds=time.perf_counter() - clock,
             )
         )

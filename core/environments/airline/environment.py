@@ -41,6 +41,7 @@ class Airline:
     id = "airline"
     title = "Airline desk"
     hidden_selectors: tuple[str, ...] = ()
+    session_cookies: tuple[str, ...] = ("airline_session",)
 
     def __init__(self) -> None:
         self._made: tuple[AirlineDesk, SiteServer[AirlineState]] | None = None

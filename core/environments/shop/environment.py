@@ -29,6 +29,7 @@ class Shop:
     id = "shop"
     title = "Shop"
     hidden_selectors: tuple[str, ...] = ()
+    session_cookies: tuple[str, ...] = ("shop_session",)
     """None: no page of the shop tells a goal or a reward."""
 
     def __init__(self) -> None:

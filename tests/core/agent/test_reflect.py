@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from core.browser.checkpoints.strategies import AsItIs, UrlWithFields
+from core.browser.checkpoints.loading import HistoryEntry
+from core.browser.checkpoints.staying import AsItIs
 from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
@@ -117,7 +118,7 @@ def test_a_wrong_first_action_is_taken_back_and_mended_by_a_remedy(stage, llm_se
         ("stop", "agent"),
     ]
     restored = records(run, 2)["act"].restored
-    assert (restored.step, restored.grade, restored.strategy) == (1, "equivalent", UrlWithFields.name)
+    assert (restored.step, restored.grade, restored.strategy) == (1, "equivalent", HistoryEntry.name)
     assert records(run, 2)["decide"].scheduled.kind == "go back"
     assert str(records(run, 2)["review"].action) == "backtrack [1]"
     # The remedy's step asks for no action and no remedies.

@@ -3,8 +3,10 @@
 from core.action import parse_action
 from core.browser.checkpoints.checkpoint import Checkpoint, Ground
 from core.browser.checkpoints.inputs import RecordedInput, marks_of
+from core.browser.checkpoints.loading import HistoryEntry, UrlWithStorage
+from core.browser.checkpoints.replaying import ReplayFromNearest, ReplayFromStart
 from core.browser.checkpoints.restoring import restore
-from core.browser.checkpoints.strategies import AsItIs, ReplayFromStart, UrlWithFields
+from core.browser.checkpoints.staying import AsItIs, SameDocument
 from core.observation import Observation
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
@@ -63,7 +65,7 @@ async def test_a_form_is_back_with_fields_scroll_and_focus_after_the_page_was_le
     recorded = await browser.see()
     await browser.open(site.page("<p>elsewhere"))
     found = await restore(Checkpoint(step=5, observation=recorded), ground(browser, url))
-    assert (found.grade, found.strategy) == ("equivalent", UrlWithFields.name)
+    assert (found.grade, found.strategy) == ("equivalent", UrlWithStorage.name)
     assert found.verified
     assert await browser.js("[n.value, document.querySelector('select').value, scrollY]") == [
         'Ada "L" [x]',
@@ -82,7 +84,10 @@ async def test_what_only_scripts_knew_is_replayed_and_then_exact(browser: Browsi
     found = await restore(checkpoint, ground(browser, url))
     assert [(one.strategy, one.grade) for one in found.attempts] == [
         (AsItIs.name, "same page"),
-        (UrlWithFields.name, "same page"),
+        (SameDocument.name, "same page"),
+        (HistoryEntry.name, None),
+        (UrlWithStorage.name, "same page"),
+        (ReplayFromNearest.name, None),
         (ReplayFromStart.name, "exact"),
     ]
     assert (found.grade, found.verified) == ("exact", True)
@@ -99,7 +104,7 @@ async def test_a_page_that_differs_every_time_is_not_said_to_be_restored(
     found = await restore(
         Checkpoint(step=1, observation=recorded),
         ground(browser, url),
-        strategies=(UrlWithFields(), ReplayFromStart()),
+        strategies=(UrlWithStorage(), ReplayFromStart()),
     )
     assert found.grade in ("same page", "lost")
     assert not found.verified
@@ -130,7 +135,7 @@ async def test_a_password_is_not_put_back_and_that_is_said(browser: Browsing, si
     await browser.open(url)
     _, recorded = await done(browser, 'type [textbox "Secret"] [hunter2]')
     found = await restore(
-        Checkpoint(step=2, observation=recorded), ground(browser, url), strategies=(UrlWithFields(),)
+        Checkpoint(step=2, observation=recorded), ground(browser, url), strategies=(UrlWithStorage(),)
     )
     assert found.grade == "same page"
     assert any("a password is not recorded" in remark for remark in found.attempts[0].remarks)

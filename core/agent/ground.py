@@ -1,0 +1,61 @@
+"""The live browser as bringing a page back needs it, with what only the environment and the agent can do."""
+
+from core.agent.prompting import Prompter
+from core.agent.reflection.carrying_out import choose_element
+from core.agent.state import RunState
+from core.agent.world import World
+from core.browser.checkpoints.checkpoint import Ground
+from core.browser.checkpoints.identity import FoundAgain
+from core.browser.driver import TabDriver
+from core.errors import ActionError, BackstepError, BrowserError
+from core.observation import Element, Observation
+
+
+async def reopen(state: RunState, world: World) -> None:
+    """Begin the task anew: in a clean profile, or in the named one that the run has."""
+    await world.tabs.open_profile(state.profile)
+    state.episode = await world.environment.open(
+        state.episode.task, state.episode.seed, TabDriver(world.tabs)
+    )
+    world.touches.touch()
+    world.tabs.take_events()
+
+
+def ground_of(state: RunState, world: World, prompter: Prompter) -> Ground:
+    """Return what bringing a page back works with."""
+    keeps = world.keeper
+
+    async def read() -> Observation:
+        try:
+            return (await world.read()).observation
+        except BrowserError as error:
+            raise ActionError(str(error)) from error
+
+    async def begin_anew() -> None:
+        try:
+            await reopen(state, world)
+        except BrowserError:
+            raise
+        except BackstepError as error:
+            raise ActionError(f"The task could not be begun anew: {error}") from error
+
+    async def put_back(snapshot: str) -> None:
+        assert keeps is not None
+        state.episode = await keeps.restore(state.episode, TabDriver(world.tabs), snapshot)
+
+    async def choose(element: Element, found: FoundAgain, now: Observation) -> Element | None:
+        return await choose_element(state, prompter, element, found, [])
+
+    return Ground(
+        tabs=world.tabs,
+        actor=world.actor,
+        read=read,
+        reopen=begin_anew,
+        put_server_back=put_back if keeps is not None else None,
+        server_state=(lambda: keeps.snapshot(state.episode)) if keeps is not None else None,
+        page_state=lambda: world.page_state(state.episode),
+        touched=lambda: world.touches.last,
+        touch=world.touches.touch,
+        own_cookies=keeps.session_cookies if keeps is not None else (),
+        choose=choose,
+    )

@@ -1,0 +1,99 @@
+"""Doing again what was done in a page."""
+
+from collections.abc import Sequence
+
+from core.action import Action, RefTarget
+from core.browser.checkpoints.checkpoint import Checkpoint, Choose, Ground
+from core.browser.checkpoints.identity import called, find_marked
+from core.browser.checkpoints.inputs import Marks, RecordedInput
+from core.browser.checkpoints.loading import UrlWithStorage
+from core.browser.checkpoints.strategy import Brought, RestoreError
+from core.errors import ActionError
+from core.observation import Observation
+
+
+class ReplayFromNearest:
+    """Opens the page of an earlier step, where the document was loaded, and does again what was done in it."""
+
+    name = "replay from the nearest checkpoint"
+    restores = (
+        "The URL and storage of the step at which the document was loaded, and what followed from the actions "
+        "in it, scripts' memory too. What they do at a server is done a second time, unless it is a bundled site's."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        nearest = checkpoint.nearest
+        if nearest is None:
+            return "There is no earlier step at which its document was loaded."
+        return UrlWithStorage().unfit(nearest)
+
+    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+        nearest = checkpoint.nearest
+        assert nearest is not None
+        brought = await UrlWithStorage().restore(nearest, ground)
+        remarks = await _do_again(checkpoint.inputs[len(nearest.inputs) :], ground)
+        return Brought(remarks=(*brought.remarks, *remarks))
+
+
+class ReplayFromStart:
+    """Begins the task anew in a clean profile and does again what was done until the step."""
+
+    name = "replay from the start"
+    restores = (
+        "Everything that follows from the actions, scripts' memory too. "
+        "What they do at a server is done a second time, unless it is a bundled site's."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        return ""
+
+    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+        await ground.reopen()
+        remarks = await _do_again(checkpoint.inputs, ground)
+        return Brought(remarks=remarks, provenance="replayed")
+
+
+async def _do_again(inputs: Sequence[RecordedInput], ground: Ground) -> tuple[str, ...]:
+    remarks: list[str] = []
+    for done in inputs:
+        now = await ground.read()
+        action, remark = await retarget(done.action, done.marks, now, ground.choose)
+        if remark:
+            remarks.append(f"Step {done.step}: {remark}")
+        before = ground.tabs.mark()
+        try:
+            await ground.actor.act(action)
+        except ActionError as error:
+            raise RestoreError(
+                f"Step {done.step}, {done.action}, could not be done again: {error}"
+            ) from error
+        await ground.tabs.settle(before)
+    return tuple(remarks)
+
+
+async def retarget(
+    action: Action, marks: Marks, now: Observation, choose: Choose | None = None
+) -> tuple[Action, str]:
+    """Return `action` with its refs those of the page as it is now, and a remark where that was chosen, not known.
+
+    Raises RestoreError where an element is not found again.
+    """
+    changes: dict[str, RefTarget] = {}
+    remarks: list[str] = []
+    for part in ("target", "to"):
+        target = getattr(action, part, None)
+        if not isinstance(target, RefTarget):
+            continue
+        mark = marks.get(part)
+        if mark is None:
+            raise RestoreError(f"[{target.ref}] is not in the page that was recorded for {action}.")
+        element, found = mark.element, find_marked(mark, now)
+        chosen = found.element
+        if chosen is None and found.candidates and choose is not None:
+            chosen = await choose(element, found, now)
+            if chosen is not None:
+                remarks.append(f"{called(element)} was chosen among {len(found.candidates)}, not known.")
+        if chosen is None:
+            raise RestoreError(f"{called(element)} was not found again: {found.why}")
+        changes[part] = RefTarget(ref=chosen.ref)
+    return (action.model_copy(update=changes) if changes else action), " ".join(remarks)

@@ -1,0 +1,37 @@
+"""What a way to bring a page back is."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.browser.checkpoints.checkpoint import Checkpoint, Ground
+from core.browser.checkpoints.comparing import Provenance
+from core.errors import BackstepError
+
+
+class RestoreError(BackstepError):
+    """A strategy could not go on; its text says at what and why."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """How a page came to be as it is now."""
+
+    remarks: tuple[str, ...] = ()
+    """What was done otherwise, or left."""
+    provenance: Provenance = "restored"
+
+
+class Strategy(Protocol):
+    """One way to restore a checkpoint."""
+
+    name: str
+    restores: str
+    """What it brings back, and what not, in a sentence."""
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        """Return why it cannot be used for this checkpoint, or nothing."""
+        ...
+
+    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+        """Bring the page back; raises RestoreError, ActionError or BrowserError."""
+        ...

@@ -286,5 +286,41 @@ ALTER TABLE runs ADD COLUMN grade TEXT NOT NULL DEFAULT '';
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (_make_version_1, _make_version_2)
+_VERSION_3 = """
+CREATE TABLE breakpoints (
+    number INTEGER PRIMARY KEY,         -- never given twice: hits go on naming it
+    kind TEXT NOT NULL,
+    definition TEXT NOT NULL,           -- JSON
+    hits INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE TABLE watches (
+    number INTEGER PRIMARY KEY,         -- never given twice: hits go on naming it
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    on_change INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE TABLE hits (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
+    step INTEGER NOT NULL,
+    phase TEXT NOT NULL,
+    breakpoint INTEGER,                 -- its number; it may have been deleted since
+    watch INTEGER,                      -- the same, where a watch has changed
+    sentence TEXT NOT NULL,
+    stopped INTEGER NOT NULL,
+    time REAL NOT NULL
+);
+CREATE INDEX hits_step ON hits (run, step);
+CREATE INDEX hits_breakpoint ON hits (breakpoint) WHERE breakpoint IS NOT NULL;
+CREATE INDEX hits_watch ON hits (watch) WHERE watch IS NOT NULL;
+"""
+
+
+def _make_version_3(database: Database) -> None:
+    database.executescript(_VERSION_3)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_make_version_1, _make_version_2, _make_version_3)
 """What makes each version out of the one before; an empty file is version 0."""

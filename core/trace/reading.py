@@ -16,7 +16,7 @@ from core.observation import Observation
 from core.trace import encoding, search
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase, damaged
-from core.trace.records import Intervention, RunRow, StepDetail, StepRow
+from core.trace.records import BreakpointRow, Hit, Intervention, RunRow, StepDetail, StepRow, WatchRow
 
 _RUN_COLUMNS = ", ".join(
     name
@@ -164,6 +164,21 @@ def events(database: TraceDatabase, run: int, step: int | None = None) -> tuple[
         RunEvent(step=row.pop("step"), time=row.pop("time"), event=_valid(database, BrowserEvent, row))
         for row in rows
     )
+
+
+def breakpoints(database: TraceDatabase) -> tuple[BreakpointRow, ...]:
+    rows = database.rows("SELECT number, kind, definition, hits FROM breakpoints ORDER BY number")
+    return tuple(_valid(database, BreakpointRow, row) for row in rows)
+
+
+def watches(database: TraceDatabase) -> tuple[WatchRow, ...]:
+    rows = database.rows("SELECT number, kind, text, on_change FROM watches ORDER BY number")
+    return tuple(_valid(database, WatchRow, row) for row in rows)
+
+
+def hits(database: TraceDatabase, run: int, step: int | None = None) -> tuple[Hit, ...]:
+    rows = _rows_of_step(database, f"SELECT {', '.join(Hit.model_fields)} FROM hits", run, step, "id")
+    return tuple(_valid(database, Hit, row) for row in rows)
 
 
 def log(database: TraceDatabase, run: int | None, limit: int) -> tuple[LogLine, ...]:

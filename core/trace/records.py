@@ -141,3 +141,43 @@ class StepDetail(Record):
     records: tuple[PhaseRecord, ...] = ()
     calls: tuple[CallRecord, ...] = ()
     interventions: tuple[Intervention, ...] = ()
+
+
+class BreakpointRow(Record):
+    """A breakpoint as it is kept; what its definition says is left to the debugger."""
+
+    number: int
+    """Counts up in the database, from 1; the number of a deleted one is not given again."""
+    kind: str
+    definition: str
+    """JSON."""
+    hits: int = 0
+
+
+class WatchRow(Record):
+    """A watch as it is kept."""
+
+    number: int
+    """Counts up as that of a breakpoint does."""
+    kind: str
+    text: str
+    on_change: bool = False
+    """Whether the run is to stop where its value changes."""
+
+
+class Hit(Record):
+    """A breakpoint that a run came to, or a watch that changed."""
+
+    run: int
+    step: int
+    phase: Phase
+    """The phase at hand, whether before, in or after it."""
+    breakpoint: int | None = None
+    """The number of the breakpoint; None for a watch."""
+    watch: int | None = None
+    sentence: str
+    """Which, and why."""
+    stopped: bool
+    """Whether the run was to stop there; else it was only told."""
+    time: float
+    """Seconds since the epoch."""

@@ -22,7 +22,17 @@ from core.trace.database import TraceDatabase, damaged
 from core.trace.migrations import MIGRATIONS, Migration
 from core.trace.prompts import Prompt
 from core.trace.reading import RunEvent
-from core.trace.records import Intervention, RunOutcome, RunRow, RunStart, StepDetail, StepRow
+from core.trace.records import (
+    BreakpointRow,
+    Hit,
+    Intervention,
+    RunOutcome,
+    RunRow,
+    RunStart,
+    StepDetail,
+    StepRow,
+    WatchRow,
+)
 
 NewBlobs = Iterable[tuple[bytes, str]]
 """Contents with their media types."""
@@ -118,6 +128,41 @@ class TraceStore:
     def save_log(self, run: int | None, line: LogLine) -> None:
         with self._write():
             writing.insert_log(self._database, run, line)
+
+    def add_breakpoint(self, kind: str, definition: str) -> int:
+        """Store a new breakpoint and return its number."""
+        with self._write():
+            return writing.insert_breakpoint(self._database, kind, definition)
+
+    def replace_breakpoint(self, number: int, kind: str, definition: str) -> None:
+        """Store a breakpoint under the number that it has; its hits stay."""
+        with self._write():
+            writing.update_breakpoint(self._database, number, kind, definition)
+
+    def remove_breakpoint(self, number: int) -> None:
+        """Delete a breakpoint; what it has hit stays."""
+        with self._write():
+            self._database.execute("DELETE FROM breakpoints WHERE number = ?", (number,))
+
+    def add_watch(self, kind: str, text: str, *, on_change: bool) -> int:
+        """Store a new watch and return its number."""
+        with self._write():
+            return writing.insert_watch(self._database, kind, text, on_change)
+
+    def replace_watch(self, number: int, kind: str, text: str, *, on_change: bool) -> None:
+        with self._write():
+            writing.update_watch(self._database, number, kind, text, on_change)
+
+    def remove_watch(self, number: int) -> None:
+        """Delete a watch; where it has changed stays."""
+        with self._write():
+            self._database.execute("DELETE FROM watches WHERE number = ?", (number,))
+
+    def save_hits(self, hits: Iterable[Hit]) -> None:
+        """Store hits, all or none, and count them with their breakpoints."""
+        with self._write():
+            for hit in hits:
+                writing.insert_hit(self._database, hit)
 
     def end_run(
         self,
@@ -238,6 +283,18 @@ class TraceStore:
 
     def events(self, run: int) -> tuple[RunEvent, ...]:
         return self._read(lambda: reading.events(self._database, run))
+
+    def breakpoints(self) -> tuple[BreakpointRow, ...]:
+        """Return the breakpoints of this database in the order of their numbers, as they are kept."""
+        return self._read(lambda: reading.breakpoints(self._database))
+
+    def watches(self) -> tuple[WatchRow, ...]:
+        """Return the watches of this database in the order of their numbers, as they are kept."""
+        return self._read(lambda: reading.watches(self._database))
+
+    def hits(self, run: int, step: int | None = None) -> tuple[Hit, ...]:
+        """Return what a run, or one step of it, has hit, in order."""
+        return self._read(lambda: reading.hits(self._database, run, step))
 
     def log(self, run: int | None = None, *, limit: int = 1000) -> tuple[LogLine, ...]:
         """Return the last lines of a run's log, or of what belongs to no run, oldest first."""

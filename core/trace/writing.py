@@ -25,7 +25,7 @@ from core.task import Verdict
 from core.trace import encoding, reading
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase
-from core.trace.records import Intervention, RunOutcome, RunStart
+from core.trace.records import Hit, Intervention, RunOutcome, RunStart
 
 JSON = "application/json"
 
@@ -191,6 +191,44 @@ def insert_log(database: TraceDatabase, run: int | None, line: LogLine) -> None:
     if run is not None:
         reading.require_run(database, run)
     _insert(database, "log", {"run": run, **line.model_dump()})
+
+
+def insert_breakpoint(database: TraceDatabase, kind: str, definition: str) -> int:
+    number = _next_number(database, "breakpoint")
+    return _insert(database, "breakpoints", {"number": number, "kind": kind, "definition": definition})
+
+
+def update_breakpoint(database: TraceDatabase, number: int, kind: str, definition: str) -> None:
+    _update(database, "breakpoints", "number = ?", (number,), {"kind": kind, "definition": definition})
+
+
+def insert_watch(database: TraceDatabase, kind: str, text: str, on_change: bool) -> int:
+    number = _next_number(database, "watch")
+    values = {"number": number, "kind": kind, "text": text, "on_change": on_change}
+    return _insert(database, "watches", values)
+
+
+def update_watch(database: TraceDatabase, number: int, kind: str, text: str, on_change: bool) -> None:
+    _update(
+        database, "watches", "number = ?", (number,), {"kind": kind, "text": text, "on_change": on_change}
+    )
+
+
+def insert_hit(database: TraceDatabase, hit: Hit) -> None:
+    """Store a hit and count it with its breakpoint, where that is still there."""
+    reading.require_run(database, hit.run)
+    _insert(database, "hits", hit.model_dump())
+    database.execute("UPDATE breakpoints SET hits = hits + 1 WHERE number = ?", (hit.breakpoint,))
+
+
+def _next_number(database: TraceDatabase, what: str) -> int:
+    """Return a number that no breakpoint, or watch, has or had when it was hit."""
+    table = "breakpoints" if what == "breakpoint" else "watches"
+    (row,) = database.rows(
+        f"SELECT max((SELECT coalesce(max(number), 0) FROM {table}),"
+        f" (SELECT coalesce(max({what}), 0) FROM hits)) + 1 AS number"
+    )
+    return int(row["number"])
 
 
 def end_run(

@@ -57,6 +57,16 @@ def test_version_1_has_its_tables(old):
     assert version(old) == 1
 
 
+def test_a_file_of_version_1_comes_to_have_room_for_breakpoints_and_keeps_its_runs(old):
+    store = TraceStore.open(old)
+    assert store.breakpoints() == store.watches() == store.hits(1) == ()
+    assert store.add_breakpoint("loop", "{}") == 1
+    assert store.count_runs() == 2
+    store.close()
+    assert version(old) == len(MIGRATIONS)
+    assert version(old.with_name("traces.db.version-1")) == 1
+
+
 def test_a_file_of_each_version_opens_with_its_runs(path):
     for number in range(1, len(MIGRATIONS) + 1):
         file = path.with_name(f"{number}.db")

@@ -1,0 +1,455 @@
+"""What expressions see of a moment: a tree of plain values, each part built when it is asked for.
+
+Page, state, permissible actions and policies are those of the step before
+until the step has found its own: what did not change does not change between
+two steps either. Action, thought and judgement belong to their step alone.
+
+The models here are also what completion and help are made from: their
+docstrings are read by whoever writes an expression.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from core.action import Action, Goto, Named
+from core.agent.general_space import label_of
+from core.agent.records import (
+    Acted,
+    Aligned,
+    Decided,
+    Observed,
+    Origin,
+    Phase,
+    Recognised,
+    Reviewed,
+    StackRecord,
+)
+from core.debugger.breakpoints.moment import Moment, StepSoFar, Where
+from core.llm.protocol import Purpose
+from core.model import Record
+
+
+class RunPart(Record):
+    """The run, with what it has come to."""
+
+    number: int
+    """The number of the run."""
+    task: str
+    """The task, as in miniwob/book-flight."""
+    instruction: str
+    """What is asked of the agent."""
+    seed: int
+    """The seed of the task."""
+    preset: str
+    """The preset the run began with."""
+    llm: str
+    """The LLM the run began with."""
+    cost: float | None
+    """US dollars so far; nothing where no call had a price."""
+    tokens: int
+    """Tokens of all calls so far."""
+    seconds: float
+    """Time at work so far, without waiting for a person."""
+    llm_calls: int
+    """LLM calls so far, one that is out among them."""
+    page_actions: int
+    """Actions carried out in the page so far."""
+
+
+class StepPart(Record):
+    """The step under way."""
+
+    number: int
+    """Which step of the run it is, from 1."""
+    trial: int
+    """Which trial it belongs to, from 1."""
+    phase: Phase
+    """The phase that is at hand, such as observe, decide, review or act."""
+    where: Where
+    """Where in it the run is: before, after, before call, after call, request or event."""
+
+
+class PageElement(Record):
+    """An element of the page."""
+
+    ref: int
+    """Its number in the observation."""
+    role: str
+    """Its ARIA role, such as button; text for plain text."""
+    name: str
+    """Its accessible name; for text the words themselves."""
+    value: str
+    """What is typed or chosen in it."""
+    states: tuple[str, ...]
+    """Such as checked, disabled or focused."""
+    in_viewport: bool
+    """Whether it can be seen without scrolling."""
+
+
+class PagePart(Record):
+    """The page as it was last observed."""
+
+    url: str
+    """Its URL."""
+    title: str
+    """Its title."""
+    elements: tuple[PageElement, ...]
+    """Its elements, in document order."""
+
+
+class StatePart(Record):
+    """The state that the page was recognised as."""
+
+    name: str
+    """The name of the state."""
+    space: str
+    """The state space; general or none where there is no file for the page."""
+
+
+class ActionPart(Record):
+    """The action that is next, or was taken."""
+
+    name: str
+    """What it is called where it is offered, such as click or buy_now."""
+    written: str
+    """The whole of it in its text form, such as click [12]."""
+    text: str
+    """What it types, chooses, notes, answers or is given; empty for others."""
+    target: str
+    """What it acts on, such as button "Save"."""
+    url: str
+    """What it opens; empty for others."""
+    origin: Origin
+    """Whose it is: agent, person, remedy or replay."""
+
+
+class PolicyPart(Record):
+    """The policy at work."""
+
+    name: str
+    """The name it was called by."""
+    argument: str
+    """What it was called with."""
+    depth: int
+    """How many policies are on the stack, this one among them."""
+
+
+class PlanPart(Record):
+    """The plan."""
+
+    current: str | None
+    """The subtask that is worked on; nothing where all are over."""
+    done: int
+    """Subtasks that are over."""
+    left: int
+    """Subtasks that are not, the current one among them."""
+    revision: int
+    """How often it was made anew after a failed trial."""
+
+
+class JudgementPart(Record):
+    """What was said of this step once it had been carried out."""
+
+    aligned: bool | None
+    """Whether it served its subtask; nothing where that could not be told."""
+    sentence: str
+    """What the action did, in a sentence."""
+
+
+class RemediesPart(Record):
+    """The stack of remedies."""
+
+    waiting: int
+    """Remedies that wait to be tried."""
+
+
+class RetrievalPart(Record):
+    """The exemplars that were recalled for the policy or the task at work."""
+
+    distance: float | None
+    """How far the nearest is; nothing where none was found."""
+    family: str
+    """The family that was voted for."""
+    exemplars: tuple[str, ...]
+    """The ids of those that the prompt begins with."""
+
+
+class LastPart(Record):
+    """What became of the last action: of this step once it has acted, else of the step before."""
+
+    outcome: str
+    """done, failed or skipped."""
+    message: str
+    """Why it failed, or what happened beside it."""
+
+
+class CallPart(Record):
+    """The LLM call that is about to be made, or has ended."""
+
+    number: int
+    """Which call of the run it is, from 1."""
+    purpose: Purpose
+    """What it is made for, such as decide or judgement."""
+    llm: str
+    """Who is asked."""
+    seconds: float
+    """How long it took; 0 before it."""
+    tokens: int
+    """Tokens of prompt and reply; 0 before it."""
+    error: str
+    """Why no reply came; empty where one did."""
+
+
+class RequestPart(Record):
+    """What the page begins to send."""
+
+    method: str
+    """Its method, such as POST."""
+    url: str
+    """Where it goes."""
+    socket: bool
+    """Whether it goes over a WebSocket."""
+
+
+class Subject(Record):
+    """All that an expression may name; what is not there at a moment is nothing."""
+
+    run: RunPart
+    """The run, with what it has come to."""
+    step: StepPart
+    """The step under way."""
+    page: PagePart | None
+    """The page as it was last observed: what an action did is seen at the next step."""
+    state: StatePart | None
+    """The state that the page was recognised as."""
+    permissible: tuple[str, ...] | None
+    """The names of the permissible actions."""
+    action: ActionPart | None
+    """The action that is next, or was taken."""
+    thought: str | None
+    """Why the action was chosen, in the words of whoever chose it."""
+    policy: PolicyPart | None
+    """The policy at work."""
+    stack: tuple[str, ...] | None
+    """The names of the policies on the stack, the one at work last."""
+    plan: PlanPart | None
+    """The plan."""
+    judgement: JudgementPart | None
+    """What was said of this step."""
+    remedies: RemediesPart | None
+    """The stack of remedies."""
+    retrieval: RetrievalPart | None
+    """The exemplars that were recalled."""
+    last: LastPart | None
+    """What became of the last action."""
+    call: CallPart | None
+    """The LLM call at hand."""
+    request: RequestPart | None
+    """What the page begins to send."""
+
+
+class SubjectOf:
+    """The subject of one moment, by the names of its parts."""
+
+    def __init__(self, moment: Moment) -> None:
+        self._moment = moment
+
+    def __getitem__(self, name: str) -> Any:
+        parts = self._moment.parts
+        if name not in parts:
+            parts[name] = _BUILDERS[name](self._moment)
+        return parts[name]
+
+
+def _run(moment: Moment) -> RunPart:
+    row, figures = moment.run, moment.figures
+    return RunPart(
+        number=row.run,
+        task=row.task,
+        instruction=row.instruction,
+        seed=row.seed,
+        preset=row.preset,
+        llm=row.llm,
+        cost=figures.cost,
+        tokens=figures.tokens,
+        seconds=figures.seconds,
+        llm_calls=figures.llm_calls,
+        page_actions=figures.page_actions,
+    )
+
+
+def _step(moment: Moment) -> StepPart:
+    figures = moment.figures
+    return StepPart(number=figures.step, trial=figures.trial, phase=moment.phase, where=moment.where)
+
+
+def _page(moment: Moment) -> PagePart | None:
+    observed = moment.latest(Observed)
+    if observed is None:
+        return None
+    page = observed.observation
+    # The elements stand there as they are, not copied: a page may have thousands.
+    values: dict[str, Any] = {"url": page.url, "title": page.title, "elements": page.elements}
+    return PagePart.model_construct(**values)
+
+
+def _state(moment: Moment) -> StatePart | None:
+    recognised = moment.latest(Recognised)
+    return None if recognised is None else StatePart(name=recognised.state, space=recognised.space)
+
+
+def _permissible(moment: Moment) -> tuple[str, ...] | None:
+    recognised = moment.latest(Recognised)
+    return None if recognised is None else tuple(one.name for one in recognised.permissible.actions)
+
+
+def _action(moment: Moment) -> ActionPart | None:
+    action = moment.step.action
+    if action is None:
+        return None
+    observed, acted = moment.step.get(Observed), moment.step.get(Acted)
+    label = label_of(observed.observation, action) if observed is not None else ""
+    return ActionPart(
+        name=action.name,
+        written=str(action),
+        text=text_of(action),
+        target=(acted.target if acted is not None else "") or label,
+        url=action.url if isinstance(action, Goto) else "",
+        origin=_origin(moment.step),
+    )
+
+
+def _origin(step: StepSoFar) -> Origin:
+    reviewed, decided = step.get(Reviewed), step.get(Decided)
+    if reviewed is not None:
+        return reviewed.origin
+    scheduled = decided.scheduled if decided is not None else None
+    return "agent" if scheduled is None or scheduled.kind == "answer" else "remedy"
+
+
+def text_of(action: Action) -> str:
+    """Return what an action types, chooses, notes, answers or is given."""
+    if isinstance(action, Named):
+        return ", ".join(action.arguments)
+    given = (getattr(action, name, None) for name in ("text", "option", "keys", "answer", "path", "url"))
+    return next((text for text in given if text), "")
+
+
+def _thought(moment: Moment) -> str | None:
+    reviewed, decided = moment.step.get(Reviewed), moment.step.get(Decided)
+    if reviewed is not None and (reviewed.thought or reviewed.edited):
+        return reviewed.thought
+    return decided.proposal.thought if decided is not None else None
+
+
+def _stack_record(moment: Moment) -> StackRecord | None:
+    recognised = moment.latest(Recognised)
+    return recognised.stack if recognised is not None else None
+
+
+def _policy(moment: Moment) -> PolicyPart | None:
+    stack = _stack_record(moment)
+    if stack is None or not stack.frames:
+        return None
+    top = stack.frames[-1]
+    return PolicyPart(name=top.policy, argument=top.argument, depth=len(stack.frames))
+
+
+def _stack(moment: Moment) -> tuple[str, ...] | None:
+    stack = _stack_record(moment)
+    return None if stack is None else tuple(frame.policy for frame in stack.frames)
+
+
+def _plan(moment: Moment) -> PlanPart | None:
+    told = _reflection_step(moment).reflection
+    if told is None or told.plan is None:
+        return None
+    plan = told.plan
+    over = sum(one.status in ("done", "needless") for one in plan.subtasks)
+    return PlanPart(
+        current=plan.current.text if plan.current is not None else None,
+        done=over,
+        left=len(plan.subtasks) - over,
+        revision=plan.revision,
+    )
+
+
+def _remedies(moment: Moment) -> RemediesPart | None:
+    told = _reflection_step(moment).reflection
+    if told is None:
+        return None
+    return RemediesPart(waiting=sum(one.state == "waiting" for one in told.remedies))
+
+
+def _reflection_step(moment: Moment) -> StepSoFar:
+    """Return the step that tells of plan and remedies: until this one has decided, the one before."""
+    if moment.step.reflection is None and moment.before is not None:
+        return moment.before
+    return moment.step
+
+
+def _judgement(moment: Moment) -> JudgementPart | None:
+    aligned = moment.step.get(Aligned)
+    if aligned is None or not aligned.judged:
+        return None
+    return JudgementPart(aligned=aligned.aligned, sentence=aligned.sentence)
+
+
+def _retrieval(moment: Moment) -> RetrievalPart | None:
+    recall = moment.recall
+    if recall is None:
+        return None
+    return RetrievalPart(
+        distance=min((one.distance for one in recall.retrieved), default=None),
+        family=recall.family,
+        exemplars=tuple(one.id for one in recall.used),
+    )
+
+
+def _last(moment: Moment) -> LastPart | None:
+    acted = moment.step.get(Acted)
+    if acted is None and moment.before is not None:
+        acted = moment.before.get(Acted)
+    return None if acted is None else LastPart(outcome=acted.outcome, message=acted.message)
+
+
+def _call(moment: Moment) -> CallPart | None:
+    call = moment.call
+    if call is None:
+        return None
+    ended = moment.where == "after call"
+    return CallPart(
+        number=call.number,
+        purpose=call.purpose,
+        llm=call.llm,
+        seconds=call.seconds if ended else 0.0,
+        tokens=call.usage.prompt_tokens + call.usage.completion_tokens if ended else 0,
+        error=call.error if ended else "",
+    )
+
+
+def _request(moment: Moment) -> RequestPart | None:
+    request = moment.request
+    if request is None:
+        return None
+    return RequestPart(method=request.method, url=request.url, socket=request.socket)
+
+
+_BUILDERS: dict[str, Callable[[Moment], Any]] = {
+    "run": _run,
+    "step": _step,
+    "page": _page,
+    "state": _state,
+    "permissible": _permissible,
+    "action": _action,
+    "thought": _thought,
+    "policy": _policy,
+    "stack": _stack,
+    "plan": _plan,
+    "judgement": _judgement,
+    "remedies": _remedies,
+    "retrieval": _retrieval,
+    "last": _last,
+    "call": _call,
+    "request": _request,
+}

@@ -1,0 +1,207 @@
+"""Real runs to ask breakpoints of: each drives a page, and a scripted LLM answers."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from core.agent.loop import AgentRun
+from core.agent.records import PHASES
+from core.debugger.breakpoints.kinds import Breakpoint
+from core.debugger.breakpoints.matching import hit
+from core.debugger.breakpoints.moment import Moment, Moments, moments_of
+from core.environments.shop.catalogue import bundled_catalogue
+from core.environments.shop.goals import bundled_goals
+from core.errors import LLMError
+from core.trace.store import TraceStore
+from tests.core.stage import Stage, on, page_file, ref_in, stop
+from tests.llm_server import LLMServer, Reply, Request, call
+
+SHOP = "shop/goal-000"
+
+
+@dataclass(frozen=True)
+class Told:
+    """One hit, with its place."""
+
+    step: int
+    where: str
+    phase: str
+    sentence: str
+
+
+class Stored:
+    """Runs by the names of the functions here that make them; each is made when it is first asked for."""
+
+    def __init__(self, stage: Stage, server: LLMServer, folder: Path) -> None:
+        self.store: TraceStore = stage.workshop.store
+        self._stage = stage
+        self._server = server
+        self._folder = folder
+        self._runs: dict[str, int] = {}
+
+    def run(self, name: str) -> int:
+        if name not in self._runs:
+            self._server.reset()
+            self._runs[name] = _MAKERS[name](self._stage, self._server, self._folder)
+            self._stage.clear()
+        return self._runs[name]
+
+    def moments(self, name: str) -> list[Moment]:
+        return list(moments_of(self.store, self.run(name)))
+
+    def hits(self, name: str, breakpoint: Breakpoint) -> list[Told]:
+        """Return what the breakpoint hits in a run."""
+        return [
+            Told(moment.figures.step, moment.where, moment.phase, sentence)
+            for moment in self.moments(name)
+            if (sentence := hit(breakpoint, moment)) is not None
+        ]
+
+    def steps(self, name: str, breakpoint: Breakpoint) -> list[int]:
+        return [one.step for one in self.hits(name, breakpoint)]
+
+
+def says(action: str, reason: str = "So.") -> Reply:
+    return Reply(text=f"REASON: {reason}\nACTION: {action}")
+
+
+def text(words: str) -> Reply:
+    return Reply(text=words)
+
+
+def clumsy(stage: Stage, server: LLMServer, folder: Path) -> int:
+    """Preset plain: an action that fails and is tried again, replies of no use, an LLM call that fails, typing."""
+    covered = (
+        '<button style="position:absolute;left:10px;top:10px;width:90px;height:30px">Delete all</button>'
+        '<div style="position:absolute;left:0;top:0;width:300px;height:60px;background:#ddd">in the way</div>'
+        '<label style="position:absolute;left:10px;top:100px">Name <input></label>'
+    )
+    delete = on('button "Delete all"', thought="Away with it.")
+    server.script(
+        delete,
+        delete,
+        text("What now?"),
+        text("I do not know."),
+        Reply(status=500, body='{"error": {"message": "out of order"}}'),
+        on('textbox "Name"', "type", text="Ada Lovelace"),
+        stop("42"),
+    )
+    run = stage.open(server, url=page_file(folder, covered, "clumsy.html"))
+    for _ in range(3):
+        stage.step(run)
+    stage.until(run, "decide")
+    with pytest.raises(LLMError):
+        stage.phase(run)
+    stage.to_the_end(run)
+    return run.state.run
+
+
+def mended(stage: Stage, server: LLMServer, folder: Path) -> int:
+    """Preset reflect: a wrong action, a remedy that is wrong too, and a second trial with a new plan."""
+    server.script(*mending())
+    run = stage.open(server, url=site(folder), instruction="Find the order number.", preset="reflect")
+    stage.to_the_end(run)
+    return run.state.run
+
+
+def site(folder: Path) -> str:
+    page_file(folder, "<h1>Archive</h1><p>Nothing is kept here.</p>", "archive.html")
+    page_file(folder, "<h1>Help</h1><p>Ask somebody.</p>", "help.html")
+    page_file(folder, "<h1>Orders</h1><p>Order number 4711</p>", "orders.html")
+    links = "".join(
+        f'<p><a href="{name.lower()}.html">{name}</a></p>' for name in ("Archive", "Help", "Orders")
+    )
+    return page_file(folder, f"<h1>Start</h1>{links}", "start.html")
+
+
+def mending() -> list:
+    def clicks(words: str):
+        return lambda request: says(f"click [{ref_in(request, words)}]")
+
+    return [
+        text("1. Open the orders\n2. Read the number"),
+        clicks('link "Archive"'),
+        clicks('link "Help"'),
+        text("The archive came up, which holds no orders.\nNO"),
+        text("The help came up.\nNO"),
+        text("The archive and the help hold nothing."),
+        text("1. Click the third link"),
+        clicks('link "Orders"'),
+        clicks('link "Help"'),
+        text("The list of orders came up.\nYES"),
+        text("DONE"),
+        text("YES"),
+        text("4711"),
+    ]
+
+
+def policies(stage: Stage, server: LLMServer, folder: Path) -> int:
+    """Preset step: a policy is called, types, and comes back."""
+
+    def searching(request: Request) -> Reply:
+        field = ref_in(request, 'searchbox "Keywords"')
+        return says(f"type [{field}] [steel bottle] [enter=1]")
+
+    server.script(says("search_shop [steel bottle]"), searching, says("stop [205 results]"), says("stop []"))
+    run = stage.open(server, SHOP, preset="step")
+    stage.to_the_end(run)
+    return run.state.run
+
+
+def shopping(stage: Stage, server: LLMServer, folder: Path) -> int:
+    """Preset laser: search, results, item, and the order, which ends the run."""
+    goal = next(one.goal for one in bundled_goals() if SHOP.endswith(one.name))
+    product = bundled_catalogue().product(goal.product)
+    options = {group.name: goal.options.get(group.name, group.values[0]) for group in product.groups}
+    for number, action in enumerate(
+        (
+            call("search", keywords=product.title, max_price=goal.price_limit / 100),
+            call("select_item", item_id=goal.product),
+            call("features"),
+            call("buy_now", **options),
+        ),
+        start=1,
+    ):
+        server.script(text(f"Thought {number}."), Reply(calls=(action,)))
+    run = stage.open(server, SHOP, preset="laser")
+    stage.to_the_end(run)
+    return run.state.run
+
+
+def trajectories(stage: Stage, server: LLMServer, folder: Path) -> int:
+    """Preset synapse: exemplars are recalled, and the run stops."""
+
+    def shorten(request: Request) -> Reply:
+        return text("\n".join(re.findall(r"\[\d+\].*", request.texts[-1])))
+
+    server.script(shorten, says("stop []"))
+    page = page_file(folder, "<p>Quarterly figures of the harbour.</p>", "harbour.html")
+    run = stage.open(server, url=page, instruction="Read the harbour's figures.", preset="synapse")
+    stage.to_the_end(run)
+    return run.state.run
+
+
+_MAKERS = {make.__name__: make for make in (clumsy, mended, policies, shopping, trajectories)}
+
+
+def follow(stage: Stage, run: AgentRun) -> list[Moment]:
+    """Carry a run to its end and return its moments as they are told while it goes on."""
+    told: list[Moment] = []
+    moments = Moments(run.store.run(run.state.run))
+    while not run.ended:
+        if run.next_phase == PHASES[0]:
+            moments.begin_step(run.state.number, run.state.trial)
+        told.append(moments.before(run.next_phase))
+        stage.asked.clear()
+        record = stage.phase(run)
+        begun: set[int] = set()
+        for asked in stage.asked:
+            if asked.record.number not in begun:
+                begun.add(asked.record.number)
+                told.append(moments.before_call(asked.record))
+            if asked.ended:
+                told.append(moments.after_call(asked.record))
+        told.append(moments.after(record))
+    return told

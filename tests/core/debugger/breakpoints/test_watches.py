@@ -1,0 +1,119 @@
+"""Watches: what they show from moment to moment, and where they changed."""
+
+import pytest
+
+from core.debugger.breakpoints.moment import moments_of
+from core.debugger.breakpoints.watches import PageValue, Watch, Watches, last_change
+from core.errors import UsageError
+from core.trace.store import TraceStore
+from tests.core.trace.making import page, start, write_run, write_step
+
+
+@pytest.fixture
+def run(trace):
+    """Three steps; the page has another button in the third."""
+    number = trace.begin_run(start())
+    for step, names in enumerate((("Save",), ("Save",), ("Save", "Send")), start=1):
+        write_step(trace, number, step, observation=page(*names))
+    return number
+
+
+BUTTONS = Watch(text="[e.name for e in page.elements]")
+
+
+def test_watches_are_there_again_when_the_database_is_opened_again(trace):
+    watches = Watches(trace)
+    kept = [watches.add(Watch(kind=kind, text="page.url", on_change=True)) for kind in ("expression", "css")]
+    script = watches.add(Watch(kind="script", text="document.title"))
+    watches.replace(script.model_copy(update={"text": "location.href"}))
+    watches.remove(kept[0].number)
+    trace.close()
+    again = TraceStore.open(trace.path)
+    assert Watches(again).all == (kept[1], Watch(number=3, kind="script", text="location.href"))
+    again.close()
+
+
+def test_a_value_is_shown_and_told_to_have_changed_at_the_moment_it_does(trace, run):
+    watches = Watches(trace)
+    watches.add(BUTTONS)
+    shown = [(moment, *watches.look(moment)) for moment in moments_of(trace, run)]
+    changes = [(one.figures.step, one.where, one.phase, value.text) for one, value in shown if value.changed]
+    assert changes == [
+        (1, "after", "observe", "Save"),
+        (3, "after", "observe", "Save, Send"),
+    ]
+
+
+def test_moments_that_were_not_looked_at_do_not_hide_a_change(trace, run):
+    watches = Watches(trace)
+    watches.add(Watch(text="page.elements[1].name"))
+    at = [moment for moment in moments_of(trace, run) if moment.is_at("before", "act")]
+    assert [watches.look(moment)[0].changed for moment in at] == [False, False, True]
+
+
+def test_a_change_stops_the_run_where_that_is_asked_for(trace, run):
+    watches = Watches(trace)
+    watches.add(BUTTONS)
+    number = watches.add(Watch(text="step.number", on_change=True)).number
+    hits = [hit for moment in moments_of(trace, run) for hit in watches.ask(moment)[1]]
+    assert [(hit.step, hit.watch, hit.breakpoint, hit.stopped) for hit in hits] == [
+        (2, number, None, True),
+        (3, number, None, True),
+    ]
+    assert hits[0].sentence == "step.number changed: 1 → 2"
+    assert trace.hits(run) == tuple(hits)
+    watches.remove(number)
+    assert watches.add(BUTTONS).number == 3
+
+
+def test_values_of_the_page_are_taken_as_they_were_read_and_kept_meanwhile(trace, run):
+    watches = Watches(trace)
+    number = watches.add(Watch(kind="css", text="h1", on_change=True)).number
+    first, second, third, fourth, *_ = moments_of(trace, run)
+    assert [(one.text, one.changed) for one in watches.look(first)] == [("", False)]
+    (values, hits) = watches.ask(second, {number: PageValue(text="Start")})
+    assert ((values[0].text, values[0].changed), hits) == (("Start", False), ())
+    (values, hits) = watches.ask(third)
+    assert ((values[0].text, values[0].changed), hits) == (("Start", False), ())
+    (values, (hit,)) = watches.ask(fourth, {number: PageValue(error="The page has no h1.")})
+    assert (values[0].error, values[0].changed) == ("The page has no h1.", True)
+    assert hit.sentence == "h1 changed: Start → The page has no h1."
+
+
+def test_another_run_begins_with_no_values(trace, run):
+    watches = Watches(trace)
+    watches.add(Watch(text="run.number", on_change=True))
+    for number in (run, write_run(trace)):
+        assert all(not watches.ask(moment)[1] for moment in moments_of(trace, number))
+
+
+def test_a_watch_that_fails_shows_why_and_no_run_is_held_up(trace, run):
+    watches = Watches(trace)
+    watches.add(Watch(text="page.url > 3"))
+    last = [watches.look(moment)[0] for moment in moments_of(trace, run)][-1]
+    assert "text and a number cannot be compared" in last.error
+    with pytest.raises(UsageError, match="did you mean page"):
+        watches.add(Watch(text="pge"))
+
+
+def test_the_last_change_is_found_among_stored_steps(trace, run):
+    change = last_change(trace, run, 4, BUTTONS)
+    assert (change.step, change.phase) == (3, "observe")
+    assert (change.before.text, change.after.text) == ("Save", "Save, Send")
+    url = Watch(text="run.task")
+    assert last_change(trace, run, 4, url) is None
+    assert last_change(trace, run, 1, BUTTONS) is None
+    with pytest.raises(UsageError, match="not stored"):
+        last_change(trace, run, 4, Watch(kind="xpath", text="//h1"))
+
+
+def test_what_is_damaged_is_told_and_can_be_removed(trace):
+    trace.add_watch("smell", "page.url", on_change=False)
+    trace.add_watch("css", "", on_change=False)
+    watches = Watches(trace)
+    assert watches.all == ()
+    assert watches.problems[0].startswith("Watch 1 (smell) cannot be read from ")
+    watches.remove(1)
+    assert len(watches.problems) == len(Watches(trace).problems) == 1
+    with pytest.raises(UsageError, match="no watch 1; there are 2"):
+        watches.remove(1)

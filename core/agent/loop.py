@@ -68,7 +68,10 @@ class AgentRun:
         world: World,
         prompter: Prompter,
         state: RunState,
+        *,
+        begun: int = 0,
     ) -> None:
+        """`begun` is a step that was begun before and is to be done again; its records are replaced."""
         self.store = store
         self.world = world
         self.state = state
@@ -84,7 +87,7 @@ class AgentRun:
         self._anticipator = Anticipator(prompter, self._decider)
         self._judge_of_steps = Judge(prompter)
         self._next_preset = state.preset
-        self._begun = 0
+        self._begun = begun
         self._done: PhaseRecord | None = None
         """What the phase under way left, where the trace has not taken it yet."""
         self._judged: Verdict | None = None
@@ -213,6 +216,15 @@ class AgentRun:
                 )
                 return
 
+    def leave(self) -> None:
+        """Leave the run as it is, to be taken up again; a step that was only about to begin is begun for that."""
+        self._anticipator.forget()
+        state = self.state
+        if self._begun != state.number and not self.ended:
+            self._begin_step()
+        self.store.leave_run(state.run)
+        self.outcome = "left"
+
     async def check_ended(self) -> bool:
         """End the run where the page has ended the episode meanwhile; return whether it has ended."""
         if not self.ended and await self.world.episode_ended():
@@ -238,10 +250,7 @@ class AgentRun:
         if self._begun != state.number:
             if self._begun:
                 self._reread_preset()
-            self.store.begin_step(
-                state.run, state.number, state.trial, agent=saved_of(state).as_json().encode()
-            )
-            self._begun = state.number
+            self._begin_step()
         if self._done is None:
             if phase == "act":
                 self._keep_events()
@@ -255,6 +264,12 @@ class AgentRun:
         await self._go_on(phase)
         self._done = None
         return record
+
+    def _begin_step(self) -> None:
+        state = self.state
+        agent = saved_of(state).as_json().encode()
+        self.store.begin_step(state.run, state.number, state.trial, agent=agent)
+        self._begun = state.number
 
     def _reread_preset(self) -> None:
         """Take the preset as its file has it now; raises DataError where an edit went wrong."""

@@ -103,6 +103,15 @@ class SessionCommands(Protocol):
     def point(self, x: float, y: float, *, final: bool) -> None:
         """Ask which element lies at this point of the viewport (CSS pixels); answered by `picked`."""
 
+    def go_back(self, run: int, step: int) -> None:
+        """Go back to a step of any run: the page is brought back, and a branch goes on from there."""
+
+    def make_current(self, run: int) -> None:
+        """Take up a run or branch that was left; the page follows."""
+
+    def name_run(self, run: int, name: str) -> None:
+        """Call a run by a name; an empty one takes it away."""
+
     def show_step(self, run: int, number: int) -> None:
         """Show a recorded step."""
 

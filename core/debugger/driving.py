@@ -28,6 +28,8 @@ class Driver(Publisher):
         self._pause = asyncio.Event()
         self._withdrawn = False
         """Whether a pause has cancelled the LLM call."""
+        self.notice = ""
+        """What is to be told where the run rests next."""
         self._gate_shown: tuple[int, int, str] | None = None
 
     @property
@@ -145,7 +147,8 @@ class Driver(Publisher):
             if phase == "commit" and self._until == "end" and not run.ended:
                 await self._keep_pace()
         if not run.ended:
-            self.set_mode("waiting", self.gate_message(run))
+            notice, self.notice = self.notice, ""
+            self.set_mode("waiting", self.gate_message(run) or notice)
             self.publish_step(run)
 
     async def _keep_pace(self) -> None:

@@ -7,6 +7,7 @@ from core.agent.asking import Asked
 from core.agent.loop import AgentRun
 from core.agent.prompting import targets
 from core.agent.records import Aligned, PhaseRecord, Recalled
+from core.browser.checkpoints.outcome import Restored
 from core.debugger.agent_views import mechanisms_of
 from core.debugger.snapshots import (
     ActionView,
@@ -81,16 +82,7 @@ class Publisher:
 
     def begin(self, task: str, seed: int) -> None:
         """A task is being opened."""
-        self._recorded = None
-        self.session = SessionView(
-            preset=self.session.preset,
-            llm=self.session.llm,
-            max_steps=self.session.max_steps,
-            pace=self.session.pace,
-            task=task,
-            seed=seed,
-        )
-        self.set_mode("opening", f"Opening {task}…")
+        self.moving(task, seed, f"Opening {task}…")
 
     def opened(self, run: AgentRun) -> None:
         """A run has begun."""
@@ -103,6 +95,25 @@ class Publisher:
         )
         self._expanded = [run.state.run]
         self.send_runs(self._query)
+
+    def moving(self, task: str, seed: int, message: str) -> None:
+        """A page is being opened, or brought back to a step."""
+        self._recorded = None
+        self.session = SessionView(
+            preset=self.session.preset,
+            llm=self.session.llm,
+            max_steps=self.session.max_steps,
+            pace=self.session.pace,
+            task=task,
+            seed=seed,
+        )
+        self.set_mode("opening", message)
+
+    def arrived(self, run: AgentRun, restored: Restored) -> None:
+        """The page was brought back, and a branch goes on from there."""
+        self.opened(run)
+        level: Literal["info", "warning"] = "info" if restored.verified else "warning"
+        self.log(level, "going back", restored.sentence)
 
     def ended(self, run: AgentRun) -> None:
         verdict = run.verdict
@@ -256,7 +267,7 @@ class Publisher:
                 total=max(self.store.count_runs(query) - (len(rows) - len(shown)), len(shown)),
                 query=query,
                 current=current,
-                steps={run: self.store.steps(run) for run in self._expanded if run in listed},
+                steps={run: self.store.own_steps(run) for run in self._expanded if run in listed},
             )
         )
 

@@ -15,6 +15,7 @@ from core.agent.records import PHASES
 from core.agent.state import Budget
 from core.browser.host import BrowserEvent
 from core.debugger import exporting
+from core.debugger.branches import Branches
 from core.debugger.correcting import Corrections
 from core.debugger.lifetime import Lifetime
 from core.debugger.workshop import Workshop
@@ -31,6 +32,7 @@ class Session(Lifetime):
     def __init__(self, open_workshop: Callable[[], Awaitable[Workshop]], *, who: str = "person") -> None:
         super().__init__(open_workshop)
         self._corrections = Corrections(self, self._need_workshop, who)
+        self._branches = Branches(self, self._need_workshop, self._on_asked)
 
     def _listen(self, workshop: Workshop) -> None:
         workshop.tabs.on_event(self._on_browser_event)
@@ -330,6 +332,39 @@ class Session(Lifetime):
 
     def point(self, x: float, y: float, *, final: bool) -> None:
         self._post(lambda: self._corrections.point(x, y, final=final))
+
+    # Commands: branches
+
+    def go_back(self, run: int, step: int) -> None:
+        self._post(lambda: self._move(lambda: self._branches.go_back(run, step)))
+
+    def make_current(self, run: int) -> None:
+        self._post(lambda: self._move(lambda: self._branches.make_current(run)))
+
+    async def _move(self, move: Callable[[], Awaitable[AgentRun | None]]) -> None:
+        """Carry out a move to another branch, and show where it has led to."""
+
+        async def whole() -> AgentRun | None:
+            try:
+                return await move()
+            except BackstepError as error:
+                if self.session.mode != "opening":
+                    raise
+                self.fail(f"The page was not brought back: {error}")
+                self.send_runs(self._query)
+                return None
+
+        run = await self._openings.only(whole)
+        if run is None or run is not self.agent_run:
+            return
+        self.go("decide")
+
+    def name_run(self, run: int, name: str) -> None:
+        def work() -> None:
+            self._need_workshop().store.name_run(run, name.strip())
+            self.send_runs(self._query)
+
+        self._now(work)
 
     # Commands: what is stored
 

@@ -1,6 +1,7 @@
 """Rows read back as records; each function works inside the transaction that is open."""
 
 import json
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -87,19 +88,58 @@ def require_run(database: TraceDatabase, run: int) -> None:
         raise NotInTraceError(_no_run(database, run))
 
 
+def restored(database: TraceDatabase, blobs: Blobs, run: int) -> bytes:
+    require_run(database, run)
+    row = database.row("SELECT restored FROM runs WHERE run = ?", (run,))
+    return b"" if row is None or row["restored"] is None else blobs.content(row["restored"])
+
+
 def preset_text(database: TraceDatabase, blobs: Blobs, run: int) -> str:
     require_run(database, run)
     (row,) = database.rows("SELECT preset_text FROM runs WHERE run = ?", (run,))
     return blobs.content(row["preset_text"]).decode() if row["preset_text"] else ""
 
 
-def steps(database: TraceDatabase, run: int) -> tuple[StepRow, ...]:
+def path(database: TraceDatabase, run: int) -> list[tuple[int, int]]:
+    """Return the runs that a run's steps are in, the oldest first, each with the step at which it was left.
+
+    The run itself comes last, and is never left.
+    """
+    require_run(database, run)
+    found: list[tuple[int, int]] = []
+    limit, at = sys.maxsize, run
+    while at not in [number for number, _ in found]:
+        found.append((at, limit))
+        row = database.row("SELECT parent_run, parent_step FROM runs WHERE run = ?", (at,))
+        if row is None or row["parent_run"] is None or row["parent_step"] is None:
+            break
+        at, limit = row["parent_run"], min(row["parent_step"], limit)
+    return found[::-1]
+
+
+def own_steps(database: TraceDatabase, run: int) -> tuple[StepRow, ...]:
     require_run(database, run)
     rows = database.rows(f"SELECT {_STEP_COLUMNS} FROM steps WHERE run = ? ORDER BY number", (run,))
     return tuple(_valid(database, StepRow, row) for row in rows)
 
 
+def steps(database: TraceDatabase, run: int) -> tuple[StepRow, ...]:
+    return tuple(
+        row for part, left in path(database, run) for row in own_steps(database, part) if row.number < left
+    )
+
+
+def owner(database: TraceDatabase, run: int, number: int) -> int:
+    """Return the run that has a step: the run itself, or one that it branched from."""
+    for part, left in reversed(path(database, run)):
+        found = database.row("SELECT 1 FROM steps WHERE run = ? AND number = ?", (part, number))
+        if number < left and found is not None:
+            return part
+    raise NotInTraceError(_no_step(database, run, number))
+
+
 def step(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> StepDetail:
+    run = owner(database, run, number)
     row = database.row(f"SELECT id, {_STEP_COLUMNS} FROM steps WHERE run = ? AND number = ?", (run, number))
     if row is None:
         raise NotInTraceError(_no_step(database, run, number))
@@ -126,20 +166,23 @@ def page(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> bytes:
 
 
 def _kept(database: TraceDatabase, blobs: Blobs, run: int, number: int, column: str) -> bytes:
+    run = owner(database, run, number)
     row = database.row(f"SELECT {column} AS kept FROM steps WHERE run = ? AND number = ?", (run, number))
-    if row is None:
-        raise NotInTraceError(_no_step(database, run, number))
-    return b"" if row["kept"] is None else blobs.content(row["kept"])
+    return b"" if row is None or row["kept"] is None else blobs.content(row["kept"])
 
 
 def judged(
     database: TraceDatabase, blobs: Blobs, run: int, first: int, last: int
 ) -> list[tuple[int, tuple[PhaseRecord, ...]]]:
     """Return what ``act`` and ``align`` left in these steps, by the number of the step."""
-    rows = database.rows(
-        "SELECT id, number FROM steps WHERE run = ? AND number BETWEEN ? AND ? ORDER BY number",
-        (run, first, last),
-    )
+    rows = [
+        row
+        for part, left in path(database, run)
+        for row in database.rows(
+            "SELECT id, number FROM steps WHERE run = ? AND number BETWEEN ? AND ? AND number < ? ORDER BY number",
+            (part, first, last, left),
+        )
+    ]
     wanted = ("act", "align")
     return [
         (row["number"], _records(database, blobs, row["id"], f"step {row['number']} of run {run}", wanted))
@@ -254,8 +297,11 @@ def _rows_of_step(
     database: TraceDatabase, select: str, run: int, step: int | None, order: str
 ) -> list[dict[str, Any]]:
     if step is None:
-        require_run(database, run)
-        return database.rows(f"{select} WHERE run = ? ORDER BY {order}", (run,))
+        return [
+            row
+            for part, left in path(database, run)
+            for row in database.rows(f"{select} WHERE run = ? AND step < ? ORDER BY {order}", (part, left))
+        ]
     return database.rows(f"{select} WHERE run = ? AND step = ? ORDER BY {order}", (run, step))
 
 
@@ -279,10 +325,9 @@ def _no_run(database: TraceDatabase, run: int) -> str:
 
 
 def _no_step(database: TraceDatabase, run: int, number: int) -> str:
-    require_run(database, run)
-    row = database.row("SELECT min(number) AS first, max(number) AS last FROM steps WHERE run = ?", (run,))
-    if row is None or row["first"] is None:
+    numbers = [row.number for row in steps(database, run)]
+    if not numbers:
         return f"Run {run} has no step {number}: it has no steps."
-    if row["first"] == row["last"]:
-        return f"Run {run} has no step {number}; its only step is {row['first']}."
-    return f"Run {run} has no step {number}; its steps are {row['first']} to {row['last']}."
+    if numbers[0] == numbers[-1]:
+        return f"Run {run} has no step {number}; its only step is {numbers[0]}."
+    return f"Run {run} has no step {number}; its steps are {numbers[0]} to {numbers[-1]}."

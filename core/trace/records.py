@@ -14,6 +14,7 @@ RunOutcome = Literal[
     "gate",  # ended at a gate, by rule
     "loop",  # a policy was called again on the same page with nothing new
     "stopped",  # a person ended it
+    "left",  # a person went back and on from there, or to another branch; it can be taken up again
     "interrupted",  # the program was killed, or interrupted from the keyboard
     "error",  # the world failed: browser, LLM or database
 ]

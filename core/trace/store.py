@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from core.agent.records import BlobHash, CallRecord, Observed, PhaseRecord
+from core.browser.checkpoints.outcome import Restored
 from core.browser.host import BrowserEvent
 from core.debugger.snapshots import LogLine
 from core.errors import TraceError
@@ -187,6 +188,26 @@ class TraceStore:
                 seconds_in_llm=seconds_in_llm,
             )
 
+    def save_restored(self, run: int, restored: Restored) -> None:
+        """Store how well the first page of a branch was brought back."""
+        with self._write():
+            writing.save_restored(self._database, self._blobs, run, restored)
+
+    def name_run(self, run: int, name: str) -> None:
+        """Call a run by a name of the person's; none takes it away."""
+        with self._write():
+            writing.name_run(self._database, run, name)
+
+    def leave_run(self, run: int) -> None:
+        """Leave a run as it is, to be taken up again."""
+        with self._write():
+            writing.leave_run(self._database, run)
+
+    def take_up_run(self, run: int) -> None:
+        """Go on with a run that was left or interrupted."""
+        with self._write():
+            writing.take_up_run(self._database, run, self._owner.token())
+
     def set_verdict(self, run: int, verdict: Verdict) -> None:
         """Store how a run ended, in place of what was said of it before."""
         with self._write():
@@ -240,8 +261,21 @@ class TraceStore:
         return self._read(lambda: reading.preset_text(self._database, self._blobs, run))
 
     def steps(self, run: int) -> tuple[StepRow, ...]:
-        """Return the run's steps in order, the unsealed one included."""
+        """Return the run's steps in order, the unsealed one included; for a branch, those before it first."""
         return self._read(lambda: reading.steps(self._database, run))
+
+    def own_steps(self, run: int) -> tuple[StepRow, ...]:
+        """Return the steps that were done in the run itself, not in those it branched from."""
+        return self._read(lambda: reading.own_steps(self._database, run))
+
+    def owner_of(self, run: int, number: int) -> int:
+        """Return the run that a step was done in: the run itself, or one that it branched from."""
+        return self._read(lambda: reading.owner(self._database, run, number))
+
+    def restored(self, run: int) -> Restored | None:
+        """Return how well the first page of a branch was brought back; None for what is no branch."""
+        data = self._read(lambda: reading.restored(self._database, self._blobs, run))
+        return self._whole(lambda: Restored.model_validate_json(data)) if data else None
 
     def step(self, run: int, number: int) -> StepDetail:
         """Return everything stored of a step, its records in the order of the phases.

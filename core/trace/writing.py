@@ -17,6 +17,7 @@ from core.agent.records import (
     Recognised,
     Reviewed,
 )
+from core.browser.checkpoints.outcome import Restored
 from core.browser.host import BrowserEvent
 from core.debugger.snapshots import LogLine
 from core.errors import TraceError
@@ -253,6 +254,28 @@ def end_run(
         "ended": time.time(),
         "owner": None,
     }
+    _update(database, "runs", "run = ?", (run,), values)
+
+
+def save_restored(database: TraceDatabase, blobs: Blobs, run: int, restored: Restored) -> None:
+    reading.require_run(database, run)
+    kept, _ = blobs.put(restored.model_dump_json().encode(), JSON)
+    _update(database, "runs", "run = ?", (run,), {"restored": kept, "grade": restored.grade})
+
+
+def name_run(database: TraceDatabase, run: int, name: str) -> None:
+    reading.require_run(database, run)
+    _update(database, "runs", "run = ?", (run,), {"name": name})
+
+
+def leave_run(database: TraceDatabase, run: int) -> None:
+    reading.require_run(database, run)
+    _update(database, "runs", "run = ?", (run,), {"outcome": "left", "owner": None, "ended": time.time()})
+
+
+def take_up_run(database: TraceDatabase, run: int, owner: str) -> None:
+    reading.require_run(database, run)
+    values = {"outcome": "running", "owner": owner, "ended": None, "error": ""}
     _update(database, "runs", "run = ?", (run,), values)
 
 

@@ -118,6 +118,15 @@ class AskedSession:
     def point(self, x: float, y: float, *, final: bool) -> None:
         self.asked.append(("point", x, y, final))
 
+    def go_back(self, run: int, step: int) -> None:
+        self.asked.append(("go_back", run, step))
+
+    def make_current(self, run: int) -> None:
+        self.asked.append(("make_current", run))
+
+    def name_run(self, run: int, name: str) -> None:
+        self.asked.append(("name_run", run, name))
+
     def show_step(self, run: int, number: int) -> None:
         self.asked.append(("show_step", run, number))
 

@@ -1,0 +1,169 @@
+"""Going back to a step on a new branch: the page is brought back, and the agent is as it was at that step.
+
+A branch is a run of its own that begins with the step gone back to. The steps
+before it stay those of the run it left, and nothing of that run is changed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from core.agent.asking import Answerer, Asked, Asker
+from core.agent.ground import ground_of
+from core.agent.knowledge import Knowledge
+from core.agent.loop import AgentRun
+from core.agent.past import Past
+from core.agent.presets import Preset
+from core.agent.prompting import Prompter
+from core.agent.saved import SavedAgent, put_back
+from core.agent.state import Budget, RunState
+from core.agent.world import World
+from core.browser.checkpoints.checkpoint import Checkpoint
+from core.browser.checkpoints.comparing import load_volatile
+from core.browser.checkpoints.outcome import Restored
+from core.browser.checkpoints.restoring import restore
+from core.browser.driver import TabDriver
+from core.browser.page import PageGone
+from core.errors import BrowserError
+from core.model import Record
+from core.task import Episode, Task, Verdict
+from core.trace.records import RunRow, RunStart
+from core.trace.store import TraceStore
+
+Kept = TypeVar("Kept", bound=Record)
+
+
+@dataclass
+class Conduct:
+    """How a branch goes on, and who is told of it."""
+
+    preset: Preset
+    llm: Answerer
+    knowledge: Knowledge
+    browser: str
+    budget: Budget | None = None
+    """None for the limits that the agent had."""
+    on_asked: Callable[[Asked], None] = lambda asked: None
+    on_attempt: Callable[[str], None] = lambda strategy: None
+    """Is told the name of each way back that is tried."""
+
+
+async def reopen_task(world: World, task: Task, row: RunRow) -> Episode:
+    """Begin the task of a stored run anew, to go back to a step of it from there.
+
+    Raises as `open_run` does.
+    """
+    world.capturer.hidden = world.environment.hidden_selectors
+    try:
+        await world.tabs.open_profile(row.profile)
+        world.tabs.take_events()
+        world.touches.touch()
+        return await world.environment.open(task, row.seed, TabDriver(world.tabs))
+    except PageGone as error:
+        raise BrowserError(f"The page of {task.id} went away while it was opened; try again.") from error
+
+
+async def open_branch(
+    store: TraceStore, world: World, episode: Episode, *, run: int, step: int, conduct: Conduct
+) -> tuple[AgentRun, Restored]:
+    """Go back to a step of a run and begin a branch there; the browser is in `episode`, of the same task and seed.
+
+    The grade says how well the page was brought back. Raises TraceError, with
+    nothing done, where the step was not kept well enough; and BrowserError where
+    the browser has ended, and LLMError where an element was asked for in vain,
+    with the branch ended as an error.
+    """
+    row = store.run(run)
+    owner, past = store.owner_of(run, step), Past(store, run)
+    saved, checkpoint = past.agent(step), past.checkpoint(step)
+    branch = store.begin_run(
+        RunStart(
+            task=row.task,
+            environment=row.environment,
+            seed=row.seed,
+            instruction=row.instruction,
+            start_url=row.start_url if row.environment == "web" else episode.start_url,
+            preset=conduct.preset.name,
+            preset_text=conduct.preset.text,
+            llm=conduct.llm.name,
+            browser=conduct.browser,
+            profile=row.profile,
+            parent_run=owner,
+            parent_step=step,
+        )
+    )
+    state = _state_of(_moved(saved, row, episode), branch, episode, past, conduct)
+    try:
+        found = await _bring_back(store, world, state, _moved(checkpoint, row, episode), conduct)
+    except BaseException as error:
+        why = str(error) or "Going back was stopped."
+        store.end_run(branch, outcome="error", verdict=Verdict(), error=why, seconds=0.0, seconds_in_llm=0.0)
+        raise
+    return found
+
+
+async def take_up(
+    store: TraceStore, world: World, episode: Episode, *, run: int, conduct: Conduct
+) -> tuple[AgentRun, Restored]:
+    """Go on with a run that was left: its last step, which was never finished, begins again.
+
+    Raises as `open_branch` does, with the run as it was left.
+    """
+    row = store.run(run)
+    step, past = store.own_steps(run)[-1].number, Past(store, run)
+    state = _state_of(_moved(past.agent(step), row, episode), run, episode, past, conduct)
+    # Calls of the step that begins again were made, and are kept.
+    state.totals.llm_calls = max((call.number for call in store.calls(run)), default=0)
+    checkpoint = _moved(past.checkpoint(step), row, episode)
+    found = await _bring_back(store, world, state, checkpoint, conduct, begun=step)
+    store.take_up_run(run)
+    return found
+
+
+def _state_of(saved: SavedAgent, run: int, episode: Episode, past: Past, conduct: Conduct) -> RunState:
+    """Return the agent as it was, in `run`."""
+    state = RunState(run=run, episode=episode, preset=conduct.preset, llm=conduct.llm.name, budget=Budget())
+    put_back(saved, state)
+    if conduct.budget is not None:
+        state.budget = conduct.budget
+    for frame, step in saved.recalled_at.items():
+        recalled = past.recalled(step)
+        if recalled is not None:
+            state.recalled_by_frame[frame] = recalled
+    return state
+
+
+async def _bring_back(
+    store: TraceStore,
+    world: World,
+    state: RunState,
+    checkpoint: Checkpoint,
+    conduct: Conduct,
+    *,
+    begun: int = 0,
+) -> tuple[AgentRun, Restored]:
+    """Bring the page back and store how well that went; return the run that goes on from there."""
+    prompter = Prompter(conduct.knowledge, Asker(store, conduct.llm, conduct.on_asked))
+    restored = await restore(
+        checkpoint,
+        ground_of(state, world, prompter),
+        volatile=load_volatile(),
+        on_attempt=conduct.on_attempt,
+    )
+    world.tabs.take_events()
+    try:
+        state.capture = await world.read()
+    except PageGone as error:
+        raise BrowserError("The page went away while it was brought back; try again.") from error
+    state.inputs = list(checkpoint.inputs)
+    store.save_restored(state.run, restored)
+    return AgentRun(store, world, prompter, state, begun=begun), restored
+
+
+def _moved(kept: Kept, row: RunRow, episode: Episode) -> Kept:
+    """Return it with the addresses of a site of ours that is served on another port by now."""
+    then, now = urlsplit(row.start_url).netloc, urlsplit(episode.start_url).netloc
+    if then == now or not then.startswith("127.0.0.1:") or not now.startswith("127.0.0.1:"):
+        return kept
+    return type(kept).model_validate_json(kept.model_dump_json().replace(then, now))

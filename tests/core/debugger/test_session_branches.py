@@ -1,0 +1,137 @@
+"""Going back at the window: to a step of this run or of an old one, on branches that can be gone between."""
+
+import pytest
+
+from tests.core.stage import on, page_file, ref_in
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+
+def does(action, words=""):
+    def answer(request):
+        ref = f"[{ref_in(request, words)}]" if words else ""
+        return Reply(text=f"REASON: So.\nACTION: {action} {ref}".rstrip())
+
+    return answer
+
+
+@pytest.fixture
+def page(tmp_path):
+    page_file(tmp_path, "<h1>Orders</h1><a href='order.html'>Order 4711</a>", "orders.html")
+    page_file(tmp_path, "<h1>Order 4711</h1>", "order.html")
+    page_file(tmp_path, "<h1>Archive</h1>", "archive.html")
+    body = '<input aria-label="Note"><a href="archive.html">Archive</a> <a href="orders.html">Orders</a>'
+    return page_file(tmp_path, body, "start.html")
+
+
+@pytest.fixture
+def gone_wrong(live, server, page):
+    """A run whose second step has opened the archive, where the orders were meant; its third is under review."""
+    server.script(
+        lambda request: Reply(text=f"REASON: So.\nACTION: type [{ref_in(request, 'textbox')}] [4711]"),
+        does("click", 'link "Archive"'),
+        Reply(text="REASON: Nothing here.\nACTION: stop []"),
+    )
+    live.session.set_preset("step")
+    live.open("web/open", url=page, instruction="Find the order.")
+    for number in (1, 2, 3):
+        live.session.step()
+        live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
+    live.wait_mode("waiting")
+    return live
+
+
+def go_back(live, run, step):
+    live.session.go_back(run, step)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
+    live.settle()
+
+
+def stored(live, question):
+    store = live.store()
+    try:
+        return question(store)
+    finally:
+        store.close()
+
+
+def test_going_back_is_a_branch_that_begins_with_the_page_and_the_agent_as_they_were(gone_wrong, server):
+    live, first = gone_wrong, gone_wrong.view.run
+    go_back(live, first, 2)
+    branch = live.view.run
+    assert (live.view.step, live.view.phase) == (2, "decide")
+    assert "Back at step 2 by history entry" in live.view.message
+    assert live.page.url.endswith("start.html")
+    row, left = stored(live, lambda store: (store.run(branch), store.run(first)))
+    assert (row.parent_run, row.parent_step, row.grade) == (first, 2, "equivalent")
+    assert left.outcome == "left"
+    server.script(does("click", 'link "Orders"'))
+    step = live.to_review()
+    assert "Archive" not in "\n".join(server.requests[-1].texts[-1].splitlines()[-3:])
+    assert 'value="4711"' in step.observation.raw
+    assert "type" in "\n".join(server.requests[-1].texts)  # The first step is still known.
+    numbers = stored(live, lambda store: [(one.run, one.number) for one in store.steps(branch)])
+    assert numbers == [(first, 1), (branch, 2)]
+
+
+def test_the_steps_before_a_branch_are_shown_as_its_own(gone_wrong):
+    live, first = gone_wrong, gone_wrong.view.run
+    go_back(live, first, 2)
+    live.session.show_step(live.view.run, 1)
+    live.wait(lambda: live.step.number == 1 and not live.step.live)
+    assert live.step.action.action.startswith("type")
+
+
+def test_a_branch_that_was_left_is_taken_up_where_it_was(gone_wrong, server):
+    live, first = gone_wrong, gone_wrong.view.run
+    go_back(live, first, 2)
+    live.session.make_current(first)
+    live.wait(lambda: live.view.run == first and live.view.mode == "waiting", "the first run")
+    assert (live.view.step, live.page.url.rsplit("/", 1)[1]) == (3, "archive.html")
+    server.script(Reply(text="REASON: Give up.\nACTION: stop [not found]"))
+    live.to_review()
+    live.session.accept()
+    live.wait_mode("ended")
+    row, calls = stored(live, lambda store: (store.run(first), store.calls(first)))
+    assert (row.outcome, row.answer) == ("done", "not found")
+    assert [call.number for call in calls] == [1, 2, 3, 4]  # The call of the step that began again is kept.
+
+
+def test_a_run_of_yesterday_is_gone_back_to_with_its_task_opened_anew(live, server):
+    server.script(on('button "TWO"'))
+    live.open("miniwob/click-test-2")
+    live.to_review()
+    live.session.accept()
+    live.wait_mode("ended")
+    first = live.view.run
+    live.open("miniwob/click-test", seed=1)
+    live.session.go_back(first, 1)
+    live.wait(lambda: live.view.task == "miniwob/click-test-2" and live.view.mode == "waiting")
+    assert stored(live, lambda store: store.run(live.view.run)).grade == "exact"
+    server.script(on('button "ONE"'))
+    live.to_review()
+    live.session.accept()
+    assert live.wait_mode("ended").success is True
+
+
+def test_a_step_that_is_not_there_changes_nothing(gone_wrong):
+    live, first = gone_wrong, gone_wrong.view.run
+    live.session.go_back(first, 9)
+    live.wait(lambda: "its steps are 1 to 3" in live.view.message)
+    assert (live.view.run, live.view.phase) == (first, "review")
+
+
+def test_an_ended_run_cannot_be_taken_up_and_says_what_to_do(gone_wrong):
+    live, first = gone_wrong, gone_wrong.view.run
+    live.session.accept()
+    live.wait_mode("ended")
+    go_back(live, first, 2)
+    live.session.make_current(first)
+    live.wait(lambda: "has ended (done): go back to one of its steps" in live.view.message)
+
+
+def test_a_branch_is_called_by_the_name_it_was_given(gone_wrong):
+    live, first = gone_wrong, gone_wrong.view.run
+    live.session.name_run(first, "  the archive ")
+    live.wait(lambda: {one.run: one.name for one in live.runs.runs}[first] == "the archive")

@@ -44,6 +44,8 @@ class Conduct:
     browser: str
     budget: Budget | None = None
     """None for the limits that the agent had."""
+    fresh: bool = False
+    """Whether the task was just begun anew for this, by `reopen_task`."""
     on_asked: Callable[[Asked], None] = lambda asked: None
     on_attempt: Callable[[str], None] = lambda strategy: None
     """Is told the name of each way back that is tried."""
@@ -145,9 +147,11 @@ async def _bring_back(
 ) -> tuple[AgentRun, Restored]:
     """Bring the page back and store how well that went; return the run that goes on from there."""
     prompter = Prompter(conduct.knowledge, Asker(store, conduct.llm, conduct.on_asked))
+    ground = ground_of(state, world, prompter)
+    ground.fresh = conduct.fresh
     restored = await restore(
         checkpoint,
-        ground_of(state, world, prompter),
+        ground,
         volatile=load_volatile(),
         on_attempt=conduct.on_attempt,
     )

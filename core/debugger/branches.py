@@ -4,6 +4,7 @@ Everything here runs in the worker's loop, and while nothing else goes on.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from core.agent.asking import Asked
 from core.agent.branching import Conduct, open_branch, reopen_task, take_up
@@ -83,9 +84,11 @@ class Branches:
         await self._leave()
         driver.moving(row.task, row.seed, f"{what}…")
         if world is None or episode is None:
-            task = workshop.environments.find(row.task, url=row.start_url, instruction=row.instruction)
+            own = {"url": row.start_url, "instruction": row.instruction} if row.environment == "web" else {}
+            task = workshop.environments.find(row.task, **own)
             world = workshop.world(task)
             episode = await reopen_task(world, task, row)
+            conduct = replace(conduct, fresh=True)
         run, restored = await bring(world, episode, conduct)
         driver.agent_run = run
         driver.arrived(run, restored)

@@ -56,6 +56,8 @@ class Ground:
     """Says that the browser is about to be touched."""
     own_cookies: tuple[str, ...] = ()
     """Cookies by which the environment's server knows the page's session: they are its own to set."""
+    fresh: bool = False
+    """Whether the task has just been begun anew, and nothing was done in it since."""
     choose: Choose | None = None
 
     async def put_server(self, snapshot: str) -> None:

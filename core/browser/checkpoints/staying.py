@@ -16,6 +16,8 @@ class AsItIs:
         return ""
 
     async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+        if ground.fresh and not checkpoint.inputs:
+            return Brought(provenance="replayed")
         untouched = bool(checkpoint.page.touched) and checkpoint.page.touched == ground.touched()
         return Brought(provenance="untouched" if untouched else "restored")
 

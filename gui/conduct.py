@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
 from core.debugger.snapshots import SessionView, StepView
+from core.trace.exports.registry import FORMATS, chosen_format
 from gui.enabling import Scene, can_pause, enabled
 from gui.keys_dialog import KeysDialog
 
@@ -167,14 +168,13 @@ class Conduct(QObject):
         run = self._run_in_view()
         if run is None:
             return
-        path, form = QFileDialog.getSaveFileName(
-            self._window, f"Export run {run}", f"run-{run}.html", "One HTML file (*.html);;JSON (*.json)"
+        filters = {f"{one.title} (*{one.suffix})": one.title for one in FORMATS}
+        path, chosen = QFileDialog.getSaveFileName(
+            self._window, f"Export run {run}", f"run-{run}{FORMATS[0].suffix}", ";;".join(filters)
         )
         if path:
-            as_json = path.endswith(".json") or ("json" in form and not path.endswith(".html"))
-            suffix = ".json" if as_json else ".html"
-            path = path if path.endswith(suffix) else path + suffix
-            self._window.commands.export_run(run, suffix[1:], path)
+            form, path = chosen_format(path, filters.get(chosen, FORMATS[0].title))
+            self._window.commands.export_run(run, form.name, path)
 
     def _on_find(self) -> None:
         window = self._window

@@ -39,7 +39,13 @@ COMMANDS: tuple[Command, ...] = (
         "arrow-right",
         "The same task with the next seed",
     ),
-    Command("export", "&Export run…", "Ctrl+E", "export", "Write the run in view as one HTML or JSON file"),
+    Command(
+        "export",
+        "&Export run…",
+        "Ctrl+E",
+        "export",
+        "Write the run in view to a file, as a page, as data or as a script",
+    ),
     Command("quit", "&Quit", "Ctrl+Q", "sign-out", "Close the window; a run under way is ended as stopped"),
     Command("run", "&Run", "F5", "debug-start", "Go on by itself until the end or a pause", "Run"),
     Command(

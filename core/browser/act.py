@@ -36,6 +36,7 @@ from core.action import (
     Wait,
     XPathTarget,
 )
+from core.browser.keys import chord
 from core.browser.page import FrameLink, Page, PageGone
 from core.browser.tabs import Tabs
 from core.errors import ActionError
@@ -339,7 +340,7 @@ class Actor:
 
     async def _press(self, keys: str) -> None:
         try:
-            await self._keys(self.page.playwright_page.keyboard.press(_key(keys)))
+            await self._keys(self.page.playwright_page.keyboard.press(chord(keys)))
         except Error as error:
             if "Unknown key" in str(error):
                 raise ActionError(
@@ -440,37 +441,8 @@ class Actor:
         await self.page.send("Page.navigateToHistoryEntry", {"entryId": history["entries"][index]["id"]})
 
 
-_KEYS = {
-    "ctrl": "Control",
-    "cmd": "Meta",
-    "command": "Meta",
-    "option": "Alt",
-    "return": "Enter",
-    "esc": "Escape",
-    "del": "Delete",
-    "space": "Space",
-    "up": "ArrowUp",
-    "down": "ArrowDown",
-    "left": "ArrowLeft",
-    "right": "ArrowRight",
-    "pageup": "PageUp",
-    "pagedown": "PageDown",
-}
-
-
 def _existing(path: str) -> Path:
     found = Path(path).expanduser().absolute()
     if not found.is_file():
         raise ActionError(f"There is no file {found} to upload.")
     return found
-
-
-def _key(keys: str) -> str:
-    """Return a chord in the names that browsers use: ``ctrl+a`` becomes ``Control+a``."""
-    if keys in ("+", " "):
-        return "Space" if keys == " " else keys
-    parts = [part.strip() for part in keys.split("+")]
-    named = [_KEYS.get(part.lower(), part) for part in parts]
-    return "+".join(
-        part[0].upper() + part[1:] if len(part) > 1 and part[0].islower() else part for part in named
-    )

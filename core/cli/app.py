@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from core.cli.output import say
-from core.errors import ActionError, BackstepError, Interrupted, WorldError
+from core.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
 from core.setup import display_problem, run_tests
+from core.trace.exports.registry import FORMATS
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
@@ -19,6 +20,7 @@ EXIT_USAGE = 2
 EXIT_WORLD = 3
 EXIT_INTERRUPTED = 130
 DEFAULT_TASK = "miniwob/click-test-2"
+FORMAT_NAMES = ", ".join(one.name for one in FORMATS)
 
 Task = Annotated[str, typer.Option("--task", help="A task by its id, as in miniwob/book-flight.")]
 Seed = Annotated[int, typer.Option("--seed", help="What the task is drawn from.", min=0)]
@@ -187,14 +189,53 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
     @app.command()
     def export(
         run: Annotated[int, typer.Argument(help="The run's number.")],
-        output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")],
-        form: Annotated[str, typer.Option("--format", help="json or html.")] = "html",
+        output: Annotated[
+            Path | None, typer.Option("-o", "--output", "--to", help="The file to write.")
+        ] = None,
+        form: Annotated[str, typer.Option("--format", help=f"One of {FORMAT_NAMES}.")] = "html",
+        endpoint: Annotated[
+            str,
+            typer.Option(
+                "--endpoint",
+                help="For otel: send it over OTLP/HTTP to this address, such as http://127.0.0.1:4318.",
+            ),
+        ] = "",
+        content: Annotated[
+            bool,
+            typer.Option(
+                "--content",
+                help="For otel: with the words of task, pages, prompts and replies, and what was typed; "
+                "all this is left out without it.",
+            ),
+        ] = False,
         db: Database = None,
     ) -> None:
-        """Write a run to one file."""
+        """Write a run to one file, or send it to a collector."""
         from core.cli.browsing import export as write
+        from core.cli.browsing import send
 
-        write(_settings(db=db), run, form, output)
+        if endpoint:
+            send(_settings(db=db), run, form, endpoint, content=content)
+        if output is not None:
+            write(_settings(db=db), run, form, output, content=content)
+        elif not endpoint:
+            raise UsageError("Say where to write it with --output; otel can be sent with --endpoint instead.")
+
+    @app.command(name="import")
+    def import_(
+        file: Annotated[Path, typer.Argument(help="A recording saved as JSON.")],
+        form: Annotated[
+            str,
+            typer.Option("--format", help="chrome-recorder or browser-use; told by what is in it without."),
+        ] = "",
+        dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")] = False,
+        as_json: AsJson = False,
+        db: Database = None,
+    ) -> None:
+        """Store a recording of another program as a run."""
+        from core.cli.importing import import_file
+
+        import_file(_settings(db=db), file, form, dry_run=dry_run, as_json=as_json)
 
     @app.command()
     def draft(

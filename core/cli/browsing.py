@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from core.cli.output import put, put_json, put_table, say, verdict_word
-from core.debugger.exporting import FORMS, export_run
+from core.debugger.exporting import export_run
 from core.environments.registry import Environments
 from core.errors import NotInTraceError, UsageError
 from core.settings import Settings
-from core.settings_file import near
+from core.trace.exports.registry import format_named
 from core.trace.records import RunRow, StepDetail
 from core.trace.store import TraceStore
 
@@ -143,13 +143,31 @@ def _step_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:
     }
 
 
-def export(settings: Settings, run: int, form: str, output: Path) -> None:
+def export(settings: Settings, run: int, form: str, output: Path, *, content: bool = False) -> None:
     """Write a run to a file; raises UsageError where there is no such run or form."""
-    if form not in FORMS:
-        raise UsageError(f'There is no export form "{form}"; {near(form, FORMS)}')
+    if content and not format_named(form).leaves_out_content:
+        raise UsageError(f"--content is for otel, which leaves words out without it: {form} has all its own.")
     open_for_reading(settings).close()
     try:
-        export_run(settings.database, run, form, str(output))
+        export_run(settings.database, run, form, str(output), content=content)
     except NotInTraceError as error:
         raise UsageError(str(error)) from error
     say(f"Run {run} was written to {output}.")
+
+
+def send(settings: Settings, run: int, form: str, endpoint: str, *, content: bool = False) -> None:
+    """Send a run to a collector; raises UsageError where there is no such run, and WorldError."""
+    if form != "otel":
+        raise UsageError(
+            "--endpoint is for --format otel: give --output, the file to write, with the others."
+        )
+    from core.trace.exports.otel_send import send_otel  # OpenTelemetry: only when something is sent.
+
+    store = open_for_reading(settings)
+    try:
+        count = send_otel(store, run, endpoint, content=content)
+    except NotInTraceError as error:
+        raise UsageError(str(error)) from error
+    finally:
+        store.close()
+    say(f"Run {run} was sent to {endpoint} as {count} spans.")

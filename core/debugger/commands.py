@@ -125,7 +125,7 @@ class SessionCommands(Protocol):
         """List the runs that match the words; all where it is empty."""
 
     def export_run(self, run: int, form: str, path: str) -> None:
-        """Write a run as ``json`` or ``html``."""
+        """Write a run in one of the formats of `core.trace.exports.registry`."""
 
 
 class TaskDeskAnswer(Record):

@@ -1,5 +1,6 @@
 """Rows read back as records; each function works inside the transaction that is open."""
 
+import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -17,7 +18,16 @@ from core.observation import Observation
 from core.trace import encoding, search
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase, damaged
-from core.trace.records import BreakpointRow, Hit, Intervention, RunRow, StepDetail, StepRow, WatchRow
+from core.trace.records import (
+    BreakpointRow,
+    Hit,
+    Intervention,
+    RunRow,
+    StepDetail,
+    StepRow,
+    StepTimes,
+    WatchRow,
+)
 
 _RUN_COLUMNS = ", ".join(
     name
@@ -188,6 +198,30 @@ def judged(
         (row["number"], _records(database, blobs, row["id"], f"step {row['number']} of run {run}", wanted))
         for row in rows
     ]
+
+
+def times(database: TraceDatabase, run: int) -> tuple[StepTimes, ...]:
+    found: dict[int, StepTimes] = {}
+    for part, left in path(database, run):
+        begun = {
+            row["number"]: row["begun"]
+            for row in database.rows(
+                "SELECT number, begun FROM steps WHERE run = ? AND number < ? ORDER BY number", (part, left)
+            )
+        }
+        saved = database.rows(
+            "SELECT number, phases.phase, saved FROM phases JOIN steps ON steps.id = phases.step"
+            " WHERE run = ? AND number < ? ORDER BY number, position",
+            (part, left),
+        )
+        by_step = {
+            number: tuple((row["phase"], row["saved"]) for row in rows)
+            for number, rows in itertools.groupby(saved, key=lambda row: row["number"])
+        }
+        for number, since in begun.items():
+            values = {"number": number, "begun": since, "saved": by_step.get(number, ())}
+            found[number] = _valid(database, StepTimes, values)
+    return tuple(found.values())
 
 
 def calls(database: TraceDatabase, run: int, step: int | None = None) -> tuple[CallRecord, ...]:

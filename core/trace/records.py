@@ -105,6 +105,19 @@ class StepRow(Record):
     seconds_in_llm: float = 0.0
 
 
+class StepTimes(Record):
+    """When a step was begun, and when each phase had left its record; seconds since the epoch."""
+
+    number: int
+    begun: float
+    saved: tuple[tuple[Phase, float], ...] = ()
+    """In the order of the phases."""
+
+    @property
+    def ended(self) -> float:
+        return max((self.begun, *(time for _, time in self.saved)))
+
+
 InterventionKind = Literal[
     "edit",  # the next action, by its arguments
     "replace",  # the next action, by one of another kind

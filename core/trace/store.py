@@ -20,6 +20,8 @@ from core.task import Verdict
 from core.trace import owners, prompts, reading, writing
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase, damaged
+from core.trace.imports import storing
+from core.trace.imports.records import ImportedRun
 from core.trace.migrations import MIGRATIONS, Migration
 from core.trace.prompts import Prompt
 from core.trace.reading import RunEvent
@@ -32,6 +34,7 @@ from core.trace.records import (
     RunStart,
     StepDetail,
     StepRow,
+    StepTimes,
     WatchRow,
 )
 
@@ -81,6 +84,11 @@ class TraceStore:
         """Store a new run and return its number."""
         with self._write():
             return writing.insert_run(self._database, self._blobs, start, self._owner.token())
+
+    def import_run(self, imported: ImportedRun, name: str) -> int:
+        """Store a whole run read of a foreign file, as ``import/NAME``, and return its number."""
+        with self._write():
+            return storing.store_run(self._database, self._blobs, imported, name)
 
     def begin_step(self, run: int, number: int, trial: int = 1, *, agent: bytes = b"") -> None:
         """Store a new step, with the agent as it is when the step begins, as JSON."""
@@ -291,6 +299,10 @@ class TraceStore:
     def page(self, run: int, number: int) -> bytes:
         """Return what the browser and the environment's server kept for the page of a step, or nothing."""
         return self._read(lambda: reading.page(self._database, self._blobs, run, number))
+
+    def times(self, run: int) -> tuple[StepTimes, ...]:
+        """Return when each step was begun and its phases were stored, in order."""
+        return self._read(lambda: reading.times(self._database, run))
 
     def judged(self, run: int, last: int, *, count: int = 50) -> tuple[tuple[int, PhaseRecord], ...]:
         """Return what ``act`` and ``align`` left in the last `count` steps up to `last`, each with its step."""

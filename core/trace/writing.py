@@ -39,7 +39,7 @@ def insert_run(database: TraceDatabase, blobs: Blobs, start: RunStart, owner: st
 
 
 def insert_step(
-    database: TraceDatabase, blobs: Blobs, run: int, number: int, trial: int, agent: bytes
+    database: TraceDatabase, blobs: Blobs, run: int, number: int, trial: int, agent: bytes = b""
 ) -> None:
     reading.require_run(database, run)
     if database.row("SELECT 1 FROM steps WHERE run = ? AND number = ?", (run, number)):

@@ -3,11 +3,12 @@ import weakref
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import Catalogue, Picked, SessionView
 from core.observation import Box
+from core.trace.exports.registry import FORMATS
 from gui.main_window import MainWindow
 from gui.remembered import OpenedTask
 from gui.window_docks import PLACES
@@ -385,6 +386,31 @@ def test_a_task_that_is_opened_takes_the_place_of_the_run_before(window: MainWin
     assert not window.permissible.model.chosen_index().isValid()
     assert window.page.state_words.text() == "Opening web/open…"
     assert not window.actions_by_name["export"].isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("path", "chosen", "asked"),
+    [
+        ("/tmp/run-18.html", "One HTML file (*.html)", ("export_run", 18, "html", "/tmp/run-18.html")),
+        ("/tmp/it", "Playwright script (*.py)", ("export_run", 18, "playwright", "/tmp/it.py")),
+        ("/tmp/it.json", "ATIF trajectory (*.atif.json)", ("export_run", 18, "atif", "/tmp/it.json")),
+    ],
+)
+def test_a_run_is_exported_in_the_format_that_is_picked(
+    window: MainWindow, session, qtbot: QtBot, monkeypatch, path, chosen, asked
+):
+    offered: list[str] = []
+
+    def pick(parent: QWidget, title: str, name: str, filters: str) -> tuple[str, str]:
+        offered.extend(filters.split(";;"))
+        return path, chosen
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", pick)
+    review(qtbot, window, session)
+    window.actions_by_name["export"].trigger()
+    assert chosen in offered
+    assert len(offered) == len(FORMATS)
+    assert session.asked[-1] == asked
 
 
 def test_f10_in_the_welcome_steps_and_closes_it(window: MainWindow, session, qtbot: QtBot):

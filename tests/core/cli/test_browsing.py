@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -6,9 +7,11 @@ from core.action import parse_action
 from core.agent.records import Abstracted, Acted, Committed, Decided, Observed, Proposal, Reviewed
 from core.observation import CleanObservation
 from core.task import Verdict
+from core.trace.exports.registry import FORMATS
 from core.trace.records import RunStart
 from core.trace.store import TraceStore
 from tests.core.observations import element, observation
+from tests.core.trace.exports.collector import Collector
 
 
 @pytest.fixture
@@ -105,6 +108,30 @@ def test_a_run_is_exported_to_one_file(trace, form):
         assert "http://" not in text.replace("http://127.0.0.1/", "").replace("http://www.w3.org", "")
 
 
+@pytest.mark.parametrize("form", [one.name for one in FORMATS])
+def test_every_format_is_written_by_its_name(trace, form):
+    path = trace.folder / "run"
+    assert trace("export", 1, "--format", form, "--to", path).code == 0
+    assert path.read_bytes()
+
+
+def test_a_run_is_sent_to_a_collector(trace):
+    collector = Collector()
+    try:
+        done = trace("export", 1, "--format", "otel", "--endpoint", collector.server.origin)
+    finally:
+        collector.server.close()
+    assert (done.code, done.out) == (0, "")
+    assert f"as {len(collector.spans)} spans" in done.err
+    assert "step 1" in [span.name for span in collector.spans]
+
+
+def test_help_names_every_format_and_what_content_is(inside):
+    told = re.sub(r"[\s│]+", " ", inside("export", "--help").out)
+    assert all(one.name in told for one in FORMATS)
+    assert "left out without it" in told
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -116,6 +143,9 @@ def test_a_run_is_exported_to_one_file(trace, form):
         (("export", "1", "--format", "htlm", "-o", "x.html"), "did you mean html?"),
         (("export", "1", "-o", "no/such/folder/x.html"), "cannot be written"),
         (("export", "1"), "--output"),
+        (("export", "1", "--format", "atif", "--endpoint", "http://127.0.0.1:4318"), "--format otel"),
+        (("export", "1", "--format", "otel", "--endpoint", "there"), "no address of a collector"),
+        (("export", "1", "--format", "json", "--content", "-o", "x.json"), "--content is for otel"),
         (("frobnicate",), "frobnicate"),
     ],
 )

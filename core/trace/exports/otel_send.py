@@ -1,0 +1,104 @@
+"""A run's OpenTelemetry spans sent to a collector over OTLP/HTTP."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExportResult
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
+from core.errors import UsageError, WorldError
+from core.trace.exports.identity import AGENT, backstep_version
+from core.trace.exports.otel_spans import Span, Value, resource, spans_of
+from core.trace.store import TraceStore
+
+PATH = "/v1/traces"
+SECONDS = 10.0
+_KINDS = {"internal": SpanKind.INTERNAL, "client": SpanKind.CLIENT}
+
+
+def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = False) -> int:
+    """Send the run's spans and return how many there are; headers come from OTEL_EXPORTER_OTLP_HEADERS.
+
+    Ids are the same each time, so sending a run again replaces it where the
+    backend goes by ids. Raises UsageError for what is no address, and
+    WorldError where nobody took the spans.
+    """
+    url = _traces_url(endpoint)
+    told = spans_of(store, run, content=content)
+    source = Resource(resource())
+    scope = InstrumentationScope(AGENT, backstep_version())
+    exporter = OTLPSpanExporter(endpoint=url, timeout=SECONDS)
+    try:
+        with _reasons() as reasons:
+            result = exporter.export([_readable(span, source, scope) for span in told])
+    finally:
+        exporter.shutdown()
+    if result is not SpanExportResult.SUCCESS:
+        why = f": {reasons[-1]}" if reasons else ""
+        raise WorldError(f"The spans of run {run} were not taken at {url}; see that a collector answers{why}")
+    return len(told)
+
+
+def _traces_url(endpoint: str) -> str:
+    parts = urlsplit(endpoint)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(
+            f'"{endpoint}" is no address of a collector; give one such as http://127.0.0.1:4318.'
+        )
+    return endpoint if parts.path.endswith(PATH) else endpoint.rstrip("/") + PATH
+
+
+def _readable(span: Span, source: Resource, scope: InstrumentationScope) -> ReadableSpan:
+    return ReadableSpan(
+        name=span.name,
+        context=_context(span.trace, span.id),
+        parent=_context(span.trace, span.parent) if span.parent else None,
+        resource=source,
+        attributes=_clean(span.attributes),
+        events=[Event(event.name, _clean(event.attributes), event.time) for event in span.events],
+        kind=_KINDS[span.kind],
+        instrumentation_scope=scope,
+        status=Status(StatusCode.ERROR, _text(span.error)) if span.error is not None else Status(),
+        start_time=span.start,
+        end_time=span.end,
+    )
+
+
+def _context(trace: str, id: str) -> SpanContext:
+    flags = TraceFlags(TraceFlags.SAMPLED)
+    return SpanContext(int(trace, 16), int(id, 16), is_remote=False, trace_flags=flags)
+
+
+def _clean(attributes: dict[str, Value]) -> dict[str, Value]:
+    return {key: _text(value) if isinstance(value, str) else value for key, value in attributes.items()}
+
+
+def _text(text: str) -> str:
+    """Return the text as UTF-8 can hold it: half of a surrogate pair becomes a question mark."""
+    return text.encode(errors="replace").decode()
+
+
+@contextmanager
+def _reasons() -> Iterator[list[str]]:
+    """Yield what the exporter logs meanwhile, in place of the terminal."""
+    reasons: list[str] = []
+
+    class Listening(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            reasons.append(record.getMessage())
+
+    logger = logging.getLogger("opentelemetry.exporter")
+    listening, passed_on = Listening(), logger.propagate
+    logger.addHandler(listening)
+    logger.propagate = False
+    try:
+        yield reasons
+    finally:
+        logger.removeHandler(listening)
+        logger.propagate = passed_on

@@ -1,0 +1,349 @@
+"""A run as one OpenTelemetry trace, by the conventions for generative AI (``gen_ai.*``, status Development).
+
+The run is the root (``invoke_agent``), each step lies in it, each phase in its
+step, each LLM call (``chat``) and each action (``execute_tool``) in its phase.
+What the conventions have no name for begins with ``backstep.``. A phase lasts
+from the end of the one before it, a person's thinking included.
+"""
+
+import json
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from core.agent.records import Acted, CallRecord, Phase, PhaseRecord
+from core.browser.host import BrowserEvent
+from core.llm.protocol import LLMReply, Message
+from core.model import Record
+from core.trace.exports.identity import AGENT, backstep_version, id_of
+from core.trace.exports.steps import RunStep, steps_of
+from core.trace.prompts import Prompt
+from core.trace.records import RunRow, StepTimes
+from core.trace.store import TraceStore
+
+Value = str | bool | int | float | tuple[str, ...]
+_FAILURES = ("crash", "hang", "certificate", "load_failed")
+"""Kinds of browser events that are told as exceptions."""
+
+
+class SpanEvent(Record):
+    """Something at one moment of a span."""
+
+    name: str
+    time: int
+    """Nanoseconds since the epoch."""
+    attributes: dict[str, Value] = {}
+
+
+class Span(Record):
+    """One span; the trace's and the spans' ids are the same whenever a run is exported."""
+
+    trace: str
+    """32 hexadecimal digits."""
+    id: str
+    """16 hexadecimal digits."""
+    parent: str = ""
+    name: str
+    kind: Literal["internal", "client"] = "internal"
+    start: int
+    """Nanoseconds since the epoch."""
+    end: int
+    attributes: dict[str, Value] = {}
+    events: tuple[SpanEvent, ...] = ()
+    error: str | None = None
+    """Why what it stands for failed; None where it did not."""
+
+
+def resource() -> dict[str, Value]:
+    """Return what all spans of a run come from."""
+    return {"service.name": AGENT, "service.version": backstep_version()}
+
+
+def spans_of(store: TraceStore, run: int, *, content: bool = False) -> tuple[Span, ...]:
+    """Return the spans of a run, each after its parent; raises TraceError where a part of it is damaged.
+
+    Without `content` they hold no words of the task, the pages, the prompts
+    and the replies, and nothing that was typed.
+    """
+    row = store.run(run)
+    made = _Spans(store, row, content)
+    steps = steps_of(store, run)
+    times = {one.number: one for one in store.times(run)}
+    end = row.ended or max([row.started, *(one.ended for one in times.values())])
+    spans = [made.of_run(end)]
+    spans += [made.of_call(call, spans[0].id) for call in store.calls(run) if call.step == 0]
+    for step in steps:
+        spans += made.of_step(step, times[step.number], spans[0].id)
+    return tuple(spans)
+
+
+class _Spans:
+    """Makes the spans of one run."""
+
+    def __init__(self, store: TraceStore, row: RunRow, content: bool) -> None:
+        self._store = store
+        self._row = row
+        self._content = content
+        self._trace = id_of(row)
+
+    def of_run(self, end: float) -> Span:
+        row = self._row
+        attributes: dict[str, Value | None] = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.provider.name": _provider(row.llm),
+            "gen_ai.agent.name": AGENT,
+            "gen_ai.agent.version": backstep_version(),
+            "gen_ai.conversation.id": self._trace,
+            "gen_ai.request.model": row.llm,
+            "gen_ai.usage.input_tokens": row.prompt_tokens,
+            "gen_ai.usage.output_tokens": row.completion_tokens,
+            "backstep.run": row.run,
+            "backstep.task": row.task,
+            "backstep.seed": row.seed,
+            "backstep.preset": row.preset,
+            "backstep.browser": row.browser,
+            "backstep.outcome": row.outcome,
+            "backstep.success": row.verdict.success,
+            "backstep.reward": row.verdict.reward,
+            "backstep.judge": row.verdict.judge,
+            "backstep.steps": row.steps,
+            "backstep.llm_calls": row.llm_calls,
+            "backstep.cost": row.cost,
+            "backstep.touched": row.touched,
+        }
+        if self._content:
+            attributes["gen_ai.input.messages"] = _json([_message("user", row.instruction)])
+            attributes["gen_ai.output.messages"] = _json([_message("assistant", row.answer)])
+            attributes["url.full"] = row.start_url
+        events = [self._event(one.event, one.time) for one in self._store.events(row.run)]
+        error = row.error or "The run failed." if row.outcome == "error" else None
+        if error is not None:
+            attributes["error.type"] = "run failed"
+            events.append(_exception("run failed", error, end))
+        return self._span(
+            f"invoke_agent {AGENT}", ("run",), "", row.started, end, attributes, events=events, error=error
+        )
+
+    def of_step(self, step: RunStep, times: StepTimes, parent: str) -> list[Span]:
+        """Return the step's span, and those of its phases, calls and action."""
+        row = step.row
+        attributes: dict[str, Value | None] = {
+            "backstep.step": row.number,
+            "backstep.trial": row.trial,
+            "backstep.origin": step.origin,
+            "backstep.effect": row.effect,
+            "backstep.outcome": row.outcome,
+            "backstep.state": row.state,
+            "backstep.sealed": row.sealed,
+            "backstep.undone_by_step": step.undone_by,
+            "url.full": row.url if self._content else _plain_url(row.url),
+        }
+        if self._content:
+            attributes |= {"backstep.thought": row.thought, "backstep.action": row.action}
+        whole = self._span(f"step {row.number}", (row.number,), parent, times.begun, times.ended, attributes)
+        spans, by_phase = [whole], dict[Phase, Span]()
+        since = times.begun
+        for phase, saved in times.saved:
+            by_phase[phase] = self._span(
+                phase,
+                (row.number, phase),
+                whole.id,
+                since,
+                saved,
+                {"backstep.step": row.number, "backstep.phase": phase},
+            )
+            since = max(since, saved)
+        spans += by_phase.values()
+        asked_in = {number: record.phase for record in step.detail.records for number in _calls_of(record)}
+        for call in step.detail.calls:
+            phase_span = by_phase.get(asked_in.get(call.number, "decide"), whole)
+            spans.append(self.of_call(call, phase_span.id))
+        if step.acted is not None and step.acted.effect == "page action" and "act" in by_phase:
+            spans.append(self._of_action(step, step.acted, by_phase["act"]))
+        return spans
+
+    def of_call(self, call: CallRecord, parent: str) -> Span:
+        """Return the span of an LLM call."""
+        prompt, reply = self._store.prompt(call), self._store.reply(call)
+        sampling = prompt.sampling
+        attributes: dict[str, Value | None] = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": _provider(call.llm),
+            "gen_ai.conversation.id": self._trace,
+            "gen_ai.request.model": call.llm,
+            "gen_ai.request.temperature": sampling.temperature,
+            "gen_ai.request.top_p": sampling.top_p,
+            "gen_ai.request.max_tokens": sampling.max_tokens,
+            "gen_ai.request.seed": sampling.seed,
+            "gen_ai.response.model": call.model or None,
+            "gen_ai.response.finish_reasons": (reply.finish_reason,)
+            if reply and reply.finish_reason
+            else None,
+            "gen_ai.usage.input_tokens": call.usage.prompt_tokens,
+            "gen_ai.usage.output_tokens": call.usage.completion_tokens,
+            "gen_ai.usage.cache_read.input_tokens": call.usage.cached_tokens,
+            "backstep.usage.estimated": call.usage.estimated,
+            "backstep.call": call.number,
+            "backstep.step": call.step,
+            "backstep.purpose": call.purpose,
+            "backstep.cost": call.cost,
+        }
+        if self._content:
+            attributes |= _said(prompt, reply)
+        end = call.started + call.seconds
+        events = [
+            SpanEvent(
+                name="backstep.retry",
+                time=_nanoseconds(call.started),
+                attributes={"backstep.reason": retry.reason, "backstep.waited": retry.waited},
+            )
+            for retry in call.retries
+        ]
+        if call.error:
+            attributes["error.type"] = "LLMError"
+            events.append(_exception("LLMError", call.error, end))
+        return self._span(
+            f"chat {call.model or call.llm}",
+            ("call", call.number),
+            parent,
+            call.started,
+            end,
+            attributes,
+            kind="client",
+            events=events,
+            error=call.error or None,
+        )
+
+    def _of_action(self, step: RunStep, acted: Acted, phase: Span) -> Span:
+        action = step.action
+        name = action.name if action is not None else "none"
+        attributes: dict[str, Value | None] = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": name,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.call.id": f"step-{step.number}",
+            "backstep.step": step.number,
+            "backstep.settled": acted.settled,
+            "backstep.primitives": tuple(one.action.kind for one in acted.primitives) or None,
+            **{f"backstep.milliseconds.{part}": spent for part, spent in acted.milliseconds.items()},
+        }
+        if self._content and action is not None:
+            values = action.model_dump(mode="json", exclude={"kind", "name"})
+            attributes["gen_ai.tool.call.arguments"] = _json(values)
+            attributes["gen_ai.tool.call.result"] = acted.message or acted.outcome
+            attributes["backstep.target"] = acted.target
+        end = phase.end / 1e9
+        events = [self._event(event, end) for event in acted.events]
+        error = (acted.message or "The action failed.") if acted.outcome == "failed" else None
+        if error is not None:
+            attributes["error.type"] = "ActionError"
+            events.append(_exception("ActionError", error, end))
+        return self._span(
+            f"execute_tool {name}",
+            (step.number, "action"),
+            phase.id,
+            phase.start / 1e9,
+            end,
+            attributes,
+            events=events,
+            error=error,
+        )
+
+    def _event(self, event: BrowserEvent, time: float) -> SpanEvent:
+        if event.kind in _FAILURES:
+            return _exception(event.kind, event.text, time)
+        told: dict[str, Value] = {"backstep.text": event.text} if self._content else {}
+        return SpanEvent(name=f"backstep.browser.{event.kind}", time=_nanoseconds(time), attributes=told)
+
+    def _span(
+        self,
+        name: str,
+        parts: tuple[object, ...],
+        parent: str,
+        start: float,
+        end: float,
+        attributes: dict[str, Value | None],
+        *,
+        kind: Literal["internal", "client"] = "internal",
+        events: list[SpanEvent] | None = None,
+        error: str | None = None,
+    ) -> Span:
+        return Span(
+            trace=self._trace,
+            id=id_of(self._row, "span", *parts, digits=16),
+            parent=parent,
+            name=name,
+            kind=kind,
+            start=_nanoseconds(start),
+            end=_nanoseconds(max(start, end)),
+            attributes={key: value for key, value in attributes.items() if value is not None},
+            events=tuple(events or ()),
+            error=error,
+        )
+
+
+def _calls_of(record: PhaseRecord) -> tuple[int, ...]:
+    return tuple(getattr(record, "calls", ()))
+
+
+def _provider(llm: str) -> str:
+    """Return who provides an LLM: ourselves, or a server that speaks OpenAI's protocol."""
+    return AGENT if llm in ("rules", "person") else "openai"
+
+
+def _said(prompt: Prompt, reply: LLMReply | None) -> dict[str, Value | None]:
+    told: dict[str, Value | None] = {}
+    system = [message.text for message in prompt.messages if message.role == "system"]
+    if system:
+        told["gen_ai.system_instructions"] = _json([{"type": "text", "content": text} for text in system])
+    rest = [_parts(message) for message in prompt.messages if message.role != "system"]
+    told["gen_ai.input.messages"] = _json(rest)
+    if prompt.tools:
+        told["gen_ai.tool.definitions"] = _json(
+            [{"type": "function", **tool.model_dump()} for tool in prompt.tools]
+        )
+    if reply is not None:
+        answer = _parts(Message(role="assistant", text=reply.text, tool_calls=reply.tool_calls))
+        told["gen_ai.output.messages"] = _json([{**answer, "finish_reason": reply.finish_reason}])
+    return told
+
+
+def _parts(message: Message) -> dict[str, Any]:
+    """Return a message as the conventions have it; pictures are told by their type alone."""
+    if message.role == "tool":
+        answer = {"type": "tool_call_response", "id": message.tool_call_id, "response": message.text}
+        return {"role": "tool", "parts": [answer]}
+    told = _message(message.role, message.text)
+    told["parts"] += [{"type": "blob", "modality": "image", "mime_type": one.mime} for one in message.images]
+    told["parts"] += [
+        {"type": "tool_call", "id": one.id, "name": one.name, "arguments": one.arguments}
+        for one in message.tool_calls
+    ]
+    return told
+
+
+def _message(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"type": "text", "content": text}] if text else []}
+
+
+def _exception(kind: str, message: str, time: float) -> SpanEvent:
+    return SpanEvent(
+        name="exception",
+        time=_nanoseconds(time),
+        attributes={"exception.type": kind, "exception.message": message},
+    )
+
+
+def _plain_url(url: str) -> str:
+    """Return the URL without what may be typed into it."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https", "file"):
+        return f"{parts.scheme}:" if parts.scheme else ""
+    return parts._replace(query="", fragment="", netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _nanoseconds(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value)

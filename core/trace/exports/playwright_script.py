@@ -1,0 +1,265 @@
+"""A run as a Python script that repeats its page actions with Playwright and needs nothing of Backstep.
+
+Which lines an action becomes is left to `playwright_actions`; what stands
+around them is resources/export/replay.py.jinja.
+"""
+
+import re
+import textwrap
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from core.action import Action, CloseTab, NewTab, Note, Stop, TabFocus
+from core.agent.records import Acted, Primitive
+from core.model import Record
+from core.observation import Observation
+from core.trace.exports.playwright_actions import CannotBeToldError, lines_of, literal
+from core.trace.exports.steps import RunStep, steps_of
+from core.trace.records import RunRow
+from core.trace.store import TraceStore
+
+RESOURCES = Path(__file__).resolve().parents[3] / "resources" / "export"
+VIEWPORT = (1000, 720)
+"""Taken where no page told the size of its viewport."""
+HELPERS = ("frame", "one", "type_into", "scroll", "drag", "warn")
+"""Functions of the template that are written only where a line calls them."""
+_WIDEST = 100
+_SERVED = {
+    "miniwob": "The start page is served on a loopback address only while Backstep has a MiniWoB++ task open,"
+    " and Backstep gives it its seed and begins it; no command serves it so. Give --url an address where"
+    " you serve this page of the miniwob package, begun with the same seed.",
+    "shop": "The shop is served on a loopback address only while Backstep has a task of it open; no command"
+    " serves it alone. Open one, and give --url the address that its start page has then.",
+    "airline": "The airline desk is served on a loopback address only while Backstep has a task of it open; no"
+    " command serves it alone. Open one, and give --url the address that its start page has then: whoever"
+    " comes anew finds a fresh desk there, not this scenario's.",
+}
+"""How to come to start pages that only live while Backstep has a task of theirs open."""
+_LOOPBACK = "The start page was served by this machine: give --url where it is served now."
+
+
+class _Place(Record):
+    """Where the script stands: the tab it is in, and how many there are."""
+
+    tab: int = 0
+    tabs: int = 1
+
+
+def export_playwright(store: TraceStore, run: int) -> str:
+    """Return the script; raises TraceError where a step is damaged."""
+    row, steps = store.run(run), steps_of(store, run)
+    handed_over = {one.step for one in store.interventions(run) if one.kind == "handover"}
+    body: list[str] = []
+    place = _Place()
+    for index, step in enumerate(steps):
+        after = next((one.observed for one in steps[index + 1 :] if one.observed is not None), None)
+        if step.number in handed_over:
+            body += [_warning(f"At step {step.number} a person had the page; what they did is not recorded.")]
+        lines, place = _step_lines(step, row, place, after.observation if after is not None else None)
+        body += [*lines, ""]
+    environment = Environment(
+        loader=FileSystemLoader(RESOURCES),
+        autoescape=False,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    text = "\n".join(body).rstrip()
+    uses = {name for name in HELPERS if re.search(rf"(?<![\w.]){name}\(", text)}
+    return environment.get_template("replay.py.jinja").render(
+        run=row,
+        told=_told(row),
+        start_url=literal(row.start_url),
+        viewport=_viewport(steps),
+        dialogs=_dialogs(store, run, steps),
+        body=text,
+        uses=uses,
+        joins="urljoin(" in text,
+        imported=_imported(uses),
+    )
+
+
+def _imported(uses: set[str]) -> list[str]:
+    """Return what a script with these functions imports of Playwright."""
+    names = ["BrowserContext", "Error", "Page", "sync_playwright"]
+    if uses & {"one", "type_into", "scroll", "drag"}:
+        names.append("Locator")
+    if "frame" in uses:
+        names.append("Frame")
+    return sorted(names, key=lambda name: (name.islower(), name))
+
+
+def _step_lines(
+    step: RunStep, row: RunRow, place: _Place, after: Observation | None
+) -> tuple[list[str], _Place]:
+    """Return the lines of one step under its comment, and where they leave the script.
+
+    `after` is the page as the next step found it: it tells which tab is current then.
+    """
+    comment = _comment(step)
+    why_not = _left_out(step)
+    if why_not:
+        return [comment, f"# {why_not}"], place
+    acted = step.acted
+    assert acted is not None
+    primitives = _primitives(step, acted, after)
+    lines = [line for one, seen in primitives for line in _primitive_lines(step, one, seen, row)]
+    if not any(_is_code(line) for line in lines):
+        return [comment, *lines], place
+    opened = sum(event.kind == "popup" for event in acted.events)
+    if opened:
+        lines = ["with context.expect_page() as opened:", *(f"    {line}" for line in lines)]
+        lines += ["page = opened.value"]
+    there = _after(place, [one.action for one, _ in primitives if one.outcome == "done"], opened)
+    if after is not None and after.tabs:
+        now = next((tab.index for tab in after.tabs if tab.current), there.tab)
+        if now != there.tab:
+            lines += [f"page = context.pages[{now}]"]
+        there = _Place(tab=now, tabs=len(after.tabs))
+    return [comment, *lines, "settle(page)"], there
+
+
+def _is_code(line: str) -> bool:
+    return not line.startswith(("#", "warn("))
+
+
+def _after(place: _Place, actions: list[Action], opened: int) -> _Place:
+    """Return where the script stands once it has done these, with so many tabs opened by the page itself."""
+    tab, tabs = place.tab, place.tabs
+    for action in actions:
+        match action:
+            case NewTab():
+                tab, tabs = tabs, tabs + 1
+            case CloseTab():
+                tab, tabs = tabs - 2, tabs - 1
+            case TabFocus():
+                tab = action.index
+    return _Place(tab=tabs + opened - 1 if opened else tab, tabs=tabs + opened)
+
+
+def _primitives(
+    step: RunStep, acted: Acted, after: Observation | None
+) -> list[tuple[Primitive, Observation | None]]:
+    """Return what was done in the page, each with the page that its refs belong to.
+
+    A state's action is several: the page between two of them is not stored,
+    so their elements are looked for in the one before and the one after.
+    """
+    before = step.observed.observation if step.observed is not None else None
+    if not acted.primitives:
+        assert step.action is not None
+        assert acted.outcome != "skipped"
+        return [
+            (
+                Primitive(
+                    action=step.action,
+                    outcome=acted.outcome,
+                    message=acted.message,
+                    target=acted.target,
+                    xpath=acted.xpath,
+                ),
+                before,
+            )
+        ]
+    return [(one, _page_of(one.action, before, after)) for one in acted.primitives]
+
+
+def _page_of(action: Action, before: Observation | None, after: Observation | None) -> Observation | None:
+    refs = [target.ref for target in action.targets if target.by == "ref"]
+    for page in (before, after):
+        if page is not None and all(page.element(ref) is not None for ref in refs):
+            return page
+    return None
+
+
+def _primitive_lines(step: RunStep, primitive: Primitive, seen: Observation | None, row: RunRow) -> list[str]:
+    told = f"{primitive.action} {primitive.target}".rstrip()
+    if primitive.outcome == "failed":
+        return [f"# Left out, for it failed: {_line(told)}. {_line(primitive.message)}".rstrip()]
+    try:
+        return lines_of(primitive.action, seen, primitive.xpath, row.start_url)
+    except CannotBeToldError as error:
+        return [_warning(f"Step {step.number} is left out, {_line(told)}: {error}.")]
+
+
+def _left_out(step: RunStep) -> str:
+    """Return why a step has no lines, as a sentence, or nothing."""
+    acted, action = step.acted, step.action
+    if step.undone_by is not None:
+        return f"Left out: step {step.undone_by} took the page back to before it."
+    if acted is None:
+        return "Left out: it was never carried out."
+    if isinstance(action, Stop) and acted.effect == "stop":
+        return (
+            f"The agent stopped, with the answer {literal(_line(action.answer))}."
+            if action.answer
+            else "The end."
+        )
+    if isinstance(action, Note):
+        return "A note; nothing is done in the page."
+    if acted.effect == "go back":
+        if acted.outcome == "done":
+            return "The page is as it was then: what this took back is left out above."
+        return f"Left out: going back failed, and what follows may need another page. {_line(acted.message)}"
+    if acted.effect != "page action":
+        return f"Nothing is done in the page: {acted.outcome if acted.effect == 'none' else acted.effect}."
+    if acted.outcome != "done" and not acted.primitives:
+        return f"Left out, for it failed. {_line(acted.message)}"
+    return ""
+
+
+def _comment(step: RunStep) -> str:
+    who = "" if step.origin == "agent" else f" (by {'a person' if step.origin == 'person' else step.origin})"
+    action = f"{step.action} {step.row.target}".rstrip() if step.action is not None else "no action"
+    return f"# {step.number}{who}. {_line(step.row.thought) or _line(action)}"
+
+
+def _warning(sentence: str) -> str:
+    return f"warn({literal(sentence)})"
+
+
+def _line(text: str) -> str:
+    """Return the text as one line that a comment can hold."""
+    plain = _printable(text)
+    return plain if len(plain) <= _WIDEST else plain[: _WIDEST - 1] + "…"
+
+
+def _printable(text: str) -> str:
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
+def _told(row: RunRow) -> str:
+    """Return the script's docstring, without its quotes."""
+    how = (
+        "Repeats the run's page actions in a Chromium of its own: `pip install playwright`, then"
+        " `playwright install chromium`, or --browser with the path of an installed one."
+    )
+    served = _SERVED.get(row.environment, _LOOPBACK if _is_loopback(row.start_url) else "")
+    first = f"Run {row.run} of Backstep: {row.task}, seed {row.seed}."
+    told = "\n\n".join(
+        textwrap.fill(_printable(part), 100) for part in (first, row.instruction, how, served) if part.strip()
+    )
+    return told.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+
+
+def _viewport(steps: tuple[RunStep, ...]) -> tuple[int, int]:
+    seen = (one.observed.observation.viewport for one in steps if one.observed is not None)
+    return next((size for size in seen if all(size)), VIEWPORT)
+
+
+def _dialogs(store: TraceStore, run: int, steps: tuple[RunStep, ...]) -> str:
+    """Return how the run's dialogs were answered: accept, dismiss, or nothing where there were none."""
+    events = [event for step in steps if step.acted for event in step.acted.events]
+    events += [one.event for one in store.events(run)]
+    dialogs = [event.text for event in events if event.kind == "dialog"]
+    if not dialogs:
+        return ""
+    return "dismiss" if all("dismissed" in text for text in dialogs) else "accept"
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")

@@ -1,0 +1,210 @@
+"""A run as a trace of Playwright, for `playwright show-trace`: a zip of actions, pictures and pages.
+
+It is written in version 8 of the trace's form: viewers read all older forms,
+and more of them know this one than the latest (10, in Playwright 1.65). How a
+page's HTML becomes a snapshot is left to `playwright_snapshots`. Requests are
+not recorded, so pages show without the style sheets and pictures they load.
+"""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+from core.agent.records import Observed, place_of
+from core.browser.host import BrowserEvent
+from core.errors import TraceError
+from core.trace.exports.playwright_snapshots import Snapshots
+from core.trace.exports.steps import RunStep, steps_of
+from core.trace.records import RunRow, StepTimes
+from core.trace.store import TraceStore
+
+VERSION = 8
+PAGE = "page@1"
+VIEWPORT = (1280, 720)
+"""Taken where the page did not tell the size of its viewport."""
+_SUFFIXES = {"image/webp": ".webp", "image/jpeg": ".jpeg", "image/png": ".png"}
+_ERRORS = ("crash", "hang", "load_failed", "certificate")
+_WHEN = (1980, 1, 1, 0, 0, 0)
+"""The time of all files in the zip, so that the same run is the same file."""
+
+
+def export_playwright_trace(store: TraceStore, run: int) -> bytes:
+    """Return the zip; raises TraceError where a step is damaged. Pictures and pages that are damaged are left out."""
+    writing = _Writing(store, store.run(run))
+    writing.write(steps_of(store, run), {one.number: one for one in store.times(run)})
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        lines = "\n".join(json.dumps(event) for event in writing.events)
+        files = {"trace.trace": lines.encode(), "trace.network": b"", **writing.files}
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, _WHEN)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+    return packed.getvalue()
+
+
+class _Writing:
+    """Gathers the events of the trace, and the files that they name."""
+
+    def __init__(self, store: TraceStore, row: RunRow) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.files: dict[str, bytes] = {}
+        self._store = store
+        self._row = row
+        self._snapshots = Snapshots()
+
+    def write(self, steps: tuple[RunStep, ...], times: dict[int, StepTimes]) -> None:
+        row = self._row
+        seen = [one.observed.observation.viewport for one in steps if one.observed is not None]
+        width, height = next((size for size in seen if all(size)), VIEWPORT)
+        self._add(
+            "context-options",
+            version=VERSION,
+            origin="library",
+            browserName="chromium",
+            title=f"Run {row.run}: {row.task}, seed {row.seed}: {row.instruction}",
+            options={"viewport": {"width": width, "height": height}},
+            platform="",
+            wallTime=round(row.started * 1000),
+            monotonicTime=0,
+            sdkLanguage="python",
+        )
+        self._add("event", time=0, **{"class": "BrowserContext"}, method="page", params={"pageId": PAGE})
+        for one in self._store.events(row.run):
+            self._tell(one.event, self._time(one.time))
+        for step, after in zip(steps, (*steps[1:], None), strict=True):
+            self._write_step(step, after, times)
+        if row.error:
+            self._add("error", message=row.error)
+
+    def _write_step(self, step: RunStep, after: RunStep | None, times: dict[int, StepTimes]) -> None:
+        call, began = f"step@{step.number}", self._time(times[step.number].begun)
+        saved = {phase: self._time(time) for phase, time in times[step.number].saved}
+        end = saved.get("act", self._time(times[step.number].ended))
+        start = max(
+            (time for phase, time in saved.items() if phase not in ("act", "align", "commit")), default=began
+        )
+        action = step.action
+        title = f"{action} {step.row.target}".rstrip() if action is not None else "no action"
+        self._picture(step.observed, saved.get("observe", began))
+        self._add(
+            "before",
+            callId=call,
+            stepId=call,
+            startTime=start,
+            title=f"{step.number}. {title}",
+            **{"class": "Page"},
+            method=action.kind if action is not None else "none",
+            params=action.model_dump(mode="json") if action is not None else {},
+            pageId=PAGE,
+            beforeSnapshot=f"before@{call}",
+        )
+        self._snapshot(step.observed, call, f"before@{call}", start)
+        for line in self._lines(step):
+            self._add("log", callId=call, time=start, message=line)
+        self._point(step, call, start)
+        for event in step.acted.events if step.acted is not None else ():
+            self._tell(event, end)
+        ended: dict[str, Any] = {"callId": call, "endTime": max(start, end)}
+        if step.acted is not None and step.acted.outcome == "failed":
+            ended["error"] = {"name": "ActionError", "message": step.acted.message or "The action failed."}
+        if after is not None:
+            ended["afterSnapshot"] = f"after@{call}"
+        self._add("after", **ended)
+        if after is not None:
+            self._snapshot(after.observed, call, f"after@{call}", max(start, end))
+
+    def _lines(self, step: RunStep) -> list[str]:
+        """Return what the viewer shows in an action's log."""
+        lines = [f"thought: {step.row.thought}"] if step.row.thought else []
+        if step.origin != "agent":
+            lines.append(f"by: {step.origin}")
+        lines += [
+            f"LLM call {call.number}, {call.purpose}: {call.model or call.llm}, {call.seconds:.2f} s, "
+            f"{call.usage.prompt_tokens} + {call.usage.completion_tokens} tokens {call.error}".rstrip()
+            for call in step.detail.calls
+        ]
+        primitives = step.acted.primitives if step.acted is not None else ()
+        lines += [f"{one.action} {one.target}: {one.outcome} {one.message}".rstrip() for one in primitives]
+        lines.append(f"{step.row.outcome} {step.row.message}".rstrip())
+        if step.undone_by is not None:
+            lines.append(f"taken back by step {step.undone_by}")
+        return lines
+
+    def _point(self, step: RunStep, call: str, time: float) -> None:
+        """Mark where the action was, in the page as it was before."""
+        box = place_of(step.action, step.observed, step.acted)
+        if box is None:
+            return
+        x, y = box.centre
+        self._add(
+            "input", callId=call, point={"x": x, "y": y}, box=box.model_dump(), inputSnapshot=f"input@{call}"
+        )
+        self._snapshot(step.observed, call, f"input@{call}", time)
+
+    def _snapshot(self, observed: Observed | None, call: str, name: str, time: float) -> None:
+        if observed is None or not observed.html:
+            return
+        try:
+            html = self._store.blob(observed.html).decode(errors="replace")
+        except TraceError:
+            return
+        width, height = observed.observation.viewport
+        self._add(
+            "frame-snapshot",
+            snapshot={
+                "callId": call,
+                "snapshotName": name,
+                "pageId": PAGE,
+                "frameId": "frame@1",
+                "frameUrl": observed.observation.url,
+                "doctype": "html",
+                "html": self._snapshots.next(observed.html, html, observed.observation.url),
+                "viewport": {"width": width or VIEWPORT[0], "height": height or VIEWPORT[1]},
+                "timestamp": time,
+                "wallTime": round(self._row.started * 1000 + time),
+                "collectionTime": 0,
+                "resourceOverrides": [],
+                "isMainFrame": True,
+            },
+        )
+
+    def _picture(self, observed: Observed | None, time: float) -> None:
+        if observed is None or not observed.screenshot:
+            return
+        try:
+            data, media_type = self._store.blob_and_type(observed.screenshot)
+        except TraceError:
+            return
+        name = observed.screenshot + _SUFFIXES.get(media_type, "")
+        self.files[f"resources/{name}"] = data
+        width, height = observed.observation.viewport
+        self._add(
+            "screencast-frame",
+            pageId=PAGE,
+            sha1=name,
+            width=width or VIEWPORT[0],
+            height=height or VIEWPORT[1],
+            timestamp=time,
+        )
+
+    def _tell(self, event: BrowserEvent, time: float) -> None:
+        """Tell what happened in the browser where the viewer shows the console."""
+        kind = "log" if event.kind == "console" else "error" if event.kind in _ERRORS else "warning"
+        self._add(
+            "console",
+            messageType=kind,
+            text=event.text if event.kind == "console" else f"{event.kind}: {event.text}",
+            args=[],
+            location={"url": event.url, "lineNumber": 0, "columnNumber": 0},
+            time=time,
+            pageId=PAGE,
+        )
+
+    def _add(self, type: str, **values: Any) -> None:
+        self.events.append({"type": type, **values})
+
+    def _time(self, seconds: float) -> float:
+        """Return a time as milliseconds since the run began."""
+        return round((seconds - self._row.started) * 1000, 3)

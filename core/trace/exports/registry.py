@@ -1,0 +1,88 @@
+"""Every way out of a stored run, a line each.
+
+What makes a format is imported when a run is written in it: the window and
+the command line only list them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from core.errors import UsageError
+from core.model import Record
+from core.settings_file import near
+
+if TYPE_CHECKING:
+    from core.trace.store import TraceStore
+
+
+class ExportFormat(Record):
+    """One form in which a run is written to a file."""
+
+    name: str
+    title: str
+    suffix: str
+    """What a file of it ends with, such as ``.atif.json``."""
+    made_by: str
+    """The module and the function in it that takes the store and the run's number."""
+    leaves_out_content: bool = False
+    """Whether prompts and replies are written only where they are asked for."""
+
+    def write(self, store: "TraceStore", run: int, *, content: bool = False) -> bytes:
+        """Return the run in this format; raises TraceError where a part that it needs is damaged."""
+        module, _, function = self.made_by.partition(":")
+        make = getattr(import_module(module), function)
+        made = make(store, run, content=content) if self.leaves_out_content else make(store, run)
+        return made if isinstance(made, bytes) else str(made).encode(errors="replace")
+
+
+FORMATS: tuple[ExportFormat, ...] = (
+    ExportFormat(name="html", title="One HTML file", suffix=".html", made_by="core.trace.export:export_html"),
+    ExportFormat(name="json", title="JSON", suffix=".json", made_by="core.trace.export:export_json"),
+    ExportFormat(
+        name="playwright",
+        title="Playwright script",
+        suffix=".py",
+        made_by="core.trace.exports.playwright_script:export_playwright",
+    ),
+    ExportFormat(
+        name="playwright-trace",
+        title="Playwright trace",
+        suffix=".trace.zip",
+        made_by="core.trace.exports.playwright_trace:export_playwright_trace",
+    ),
+    ExportFormat(
+        name="atif",
+        title="ATIF trajectory",
+        suffix=".atif.json",
+        made_by="core.trace.exports.atif:export_atif",
+    ),
+    ExportFormat(
+        name="otel",
+        title="OpenTelemetry trace",
+        suffix=".otel.json",
+        made_by="core.trace.exports.otel_json:export_otel",
+        leaves_out_content=True,
+    ),
+)
+
+
+def format_named(name: str) -> ExportFormat:
+    """Return the format of that name; raises UsageError that names the nearest one."""
+    names = tuple(one.name for one in FORMATS)
+    if name in names:
+        return FORMATS[names.index(name)]
+    raise UsageError(f'There is no export form "{name}"; {near(name, names)}')
+
+
+def chosen_format(path: str, title: str) -> tuple[ExportFormat, str]:
+    """Return the format that a path means where the one of `title` was chosen, and the path with its suffix.
+
+    The chosen one holds where the path has no other's suffix: ``run.json`` may
+    be any format that is JSON, ``run.html`` is HTML whatever was chosen.
+    """
+    chosen = next(one for one in FORMATS if one.title == title)
+    if path.endswith("." + chosen.suffix.rpartition(".")[2]):
+        return chosen, path
+    by_suffix = sorted(FORMATS, key=lambda one: -len(one.suffix))
+    other = next((one for one in by_suffix if path.endswith(one.suffix)), None)
+    return (other, path) if other is not None else (chosen, path + chosen.suffix)

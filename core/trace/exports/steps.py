@@ -1,0 +1,110 @@
+"""The steps of a run as exports read them: what each phase left, by its kind."""
+
+from typing import TypeVar
+
+from core.action import Action, Backtrack, NewTrial
+from core.agent.records import (
+    Abstracted,
+    Acted,
+    Aligned,
+    Committed,
+    Decided,
+    Observed,
+    Origin,
+    PhaseRecord,
+    Reviewed,
+)
+from core.model import Record
+from core.trace.records import StepDetail, StepRow
+from core.trace.store import TraceStore
+
+P = TypeVar("P", bound=PhaseRecord)
+
+
+class RunStep(Record):
+    """One step with the records that tell what was seen, chosen and done."""
+
+    detail: StepDetail
+    undone_by: int | None = None
+    """The later step that brought the page back to before this one."""
+
+    @property
+    def row(self) -> StepRow:
+        return self.detail.row
+
+    @property
+    def number(self) -> int:
+        return self.detail.row.number
+
+    @property
+    def observed(self) -> Observed | None:
+        return self._left(Observed)
+
+    @property
+    def abstracted(self) -> Abstracted | None:
+        return self._left(Abstracted)
+
+    @property
+    def decided(self) -> Decided | None:
+        return self._left(Decided)
+
+    @property
+    def reviewed(self) -> Reviewed | None:
+        return self._left(Reviewed)
+
+    @property
+    def acted(self) -> Acted | None:
+        return self._left(Acted)
+
+    @property
+    def aligned(self) -> Aligned | None:
+        return self._left(Aligned)
+
+    @property
+    def committed(self) -> Committed | None:
+        return self._left(Committed)
+
+    @property
+    def action(self) -> Action | None:
+        """The action that left the review, or the one proposed where none has."""
+        if self.reviewed is not None:
+            return self.reviewed.action
+        return self.decided.proposal.action if self.decided is not None else None
+
+    @property
+    def page_text(self) -> str:
+        """The page as the agent was shown it, or all of it where that is not stored."""
+        if self.abstracted is not None and self.abstracted.clean.text:
+            return self.abstracted.clean.text
+        return self.observed.observation.lines() if self.observed is not None else ""
+
+    @property
+    def origin(self) -> Origin:
+        return self.reviewed.origin if self.reviewed is not None else self.row.origin
+
+    def _left(self, cls: type[P]) -> P | None:
+        return next((record for record in self.detail.records if isinstance(record, cls)), None)
+
+
+def steps_of(store: TraceStore, run: int) -> tuple[RunStep, ...]:
+    """Return the steps of a run in order, each with the step that undid it; raises TraceError."""
+    steps = [RunStep(detail=store.step(run, row.number)) for row in store.steps(run)]
+    undone: dict[int, int] = {}
+    for step in steps:
+        first = _goes_back_to(step)
+        if first is not None:
+            undone |= {
+                one.number: step.number
+                for one in steps
+                if first <= one.number < step.number and one.number not in undone
+            }
+    return tuple(step.model_copy(update={"undone_by": undone.get(step.number)}) for step in steps)
+
+
+def _goes_back_to(step: RunStep) -> int | None:
+    """Return the first step that is undone by this one, or None where it undoes nothing."""
+    if step.acted is None or step.acted.effect != "go back" or step.acted.outcome != "done":
+        return None
+    if isinstance(step.action, Backtrack):
+        return step.action.step
+    return 1 if isinstance(step.action, NewTrial) else None

@@ -1,0 +1,286 @@
+"""Recordings of Chrome DevTools' Recorder panel (the JSON of @puppeteer/replay) as runs of a person."""
+
+import json
+import re
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from core.action import (
+    Action,
+    Click,
+    CloseTab,
+    DoubleClick,
+    Goto,
+    Hover,
+    Named,
+    Press,
+    RoleTarget,
+    Scroll,
+    Select,
+    Target,
+    Type,
+    XPathTarget,
+)
+from core.model import Record
+from core.trace.imports.faulty import FaultyError, first_reason
+from core.trace.imports.records import Entry, ImportedRun, ImportedStep
+
+_NEEDED = {
+    "navigate": ("url",),
+    "click": ("selectors",),
+    "doubleClick": ("selectors",),
+    "hover": ("selectors",),
+    "change": ("selectors", "value"),
+    "keyDown": ("key",),
+    "keyUp": ("key",),
+    "scroll": (),
+    "close": (),
+    "setViewport": (),
+    "emulateNetworkConditions": (),
+    "waitForElement": (),
+    "waitForExpression": (),
+    "customStep": (),
+}
+"""The fields that each kind of step has to have."""
+_NO_ACTIONS = {
+    "setViewport": "it sets up the window",
+    "emulateNetworkConditions": "it sets up the network",
+    "waitForElement": "it only waits",
+    "waitForExpression": "it only waits",
+    "customStep": "only the extension that made it knows what it does",
+    "keyUp": "it lets go of a key",
+}
+_MODIFIERS = ("Control", "Shift", "Alt", "Meta")
+_KEYS = {"\r": "Enter", "\n": "Enter", " ": "Space"}
+_ARIA = re.compile(r'aria/(?P<name>.*?)(?:\[role="(?P<role>[a-z-]+)"\])?$', re.DOTALL)
+_BUTTONS = {
+    "auxiliary": "middle_click",
+    "secondary": "right_click",
+    "back": "go_back",
+    "forward": "go_forward",
+}
+
+
+class _Asserted(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    type: str = ""
+    url: str = ""
+    title: str = ""
+
+
+class _Step(BaseModel):
+    """One entry, whatever its kind."""
+
+    model_config = ConfigDict(extra="ignore")
+    type: str
+    url: str = ""
+    selectors: list[str | list[str]] = []
+    value: str = ""
+    key: str = ""
+    button: str = "primary"
+    x: float | None = None
+    y: float | None = None
+    target: str = "main"
+    assertedEvents: list[_Asserted] = []  # noqa: N815 (the file's own name)
+
+
+class _Found(Record):
+    """An element as an action names it, and in words."""
+
+    target: Target
+    words: str
+    xpath: str = ""
+    is_select: bool = False
+
+
+def is_chrome_recording(document: object) -> bool:
+    return isinstance(document, dict) and isinstance(document.get("steps"), list)
+
+
+def read_chrome_recording(document: dict[str, Any]) -> ImportedRun:
+    """Return the run; the first address opened is where it starts, and no step."""
+    reading = _Reading()
+    for number, entry in enumerate(document["steps"]):
+        reading.take(f"steps[{number}]", entry)
+    title = document.get("title")
+    return ImportedRun(
+        origin="person",
+        made_with="Chrome DevTools Recorder",
+        instruction=title if isinstance(title, str) else "",
+        start_url=reading.start_url,
+        steps=tuple(reading.steps),
+        left_out=tuple(reading.left_out),
+        faulty=tuple(reading.faulty),
+    )
+
+
+class _Reading:
+    """Goes through the entries in order: where the page is, how far it is scrolled, which keys are held."""
+
+    def __init__(self) -> None:
+        self.start_url = ""
+        self.steps: list[ImportedStep] = []
+        self.left_out: list[Entry] = []
+        self.faulty: list[Entry] = []
+        self._url = self._title = ""
+        self._scrolled = (0.0, 0.0)
+        self._held: list[str] = []
+
+    def take(self, position: str, entry: object) -> None:
+        try:
+            step = _valid(entry)
+            why = self._no_action(step)
+            if why:
+                self.left_out.append(Entry(position=position, why=why))
+            else:
+                self.steps.append(self._step(position, step))
+        except FaultyError as error:
+            self.faulty.append(Entry(position=position, why=str(error)))
+            return
+        self._move_on(step)
+
+    def _no_action(self, step: _Step) -> str:
+        """Return why an entry is no step, or nothing; takes note of keys that are held."""
+        modifier = _modifier(step.key)
+        if step.type == "keyUp" and modifier in self._held:
+            self._held.remove(modifier)
+        if step.type == "keyDown" and modifier:
+            self._held.append(modifier)
+            return "it holds a key for those that follow"
+        if step.type == "navigate" and not self.start_url and not self.steps:
+            self.start_url = step.url
+            return "it is where the run starts"
+        return _NO_ACTIONS.get(step.type, "")
+
+    def _step(self, position: str, step: _Step) -> ImportedStep:
+        found = _found(step) if step.selectors else None
+        action, message = self._action(step, found)
+        there = step.target if "://" in step.target else self._url
+        return ImportedStep(
+            position=position,
+            action=action,
+            target=found.words if found is not None else "",
+            xpath=found.xpath if found is not None else "",
+            url=there,
+            title=self._title if there == self._url else "",
+            message=message,
+        )
+
+    def _action(self, step: _Step, found: _Found | None) -> tuple[Action, str]:
+        """Return the action, and what the recording tells of it beyond that."""
+        match step.type:
+            case "navigate":
+                return Goto(url=step.url), ""
+            case "keyDown":
+                key = _KEYS.get(step.key, step.key)
+                return Press(keys="+".join([*dict.fromkeys(self._held), key])), ""
+            case "close":
+                return CloseTab(), ""
+            case "scroll":
+                return self._scroll(step, found)
+        assert found is not None
+        match step.type:
+            case "doubleClick":
+                return DoubleClick(target=found.target), ""
+            case "hover":
+                return Hover(target=found.target), ""
+            case "change" if found.is_select:
+                return Select(target=found.target, option=step.value), ""
+            case "change":
+                return Type(target=found.target, text=step.value), ""
+        if step.button in _BUTTONS:
+            return Named(name=_BUTTONS[step.button], arguments=(str(found.target),)), ""
+        return Click(target=found.target), ""
+
+    def _scroll(self, step: _Step, found: _Found | None) -> tuple[Action, str]:
+        """Return the direction of a scroll; the recording tells the place, which no action of ours has."""
+        x, y = step.x or 0.0, step.y or 0.0
+        before = (0.0, 0.0) if found is not None else self._scrolled
+        across, down = x - before[0], y - before[1]
+        if abs(across) > abs(down):
+            action = Scroll(direction="right" if across > 0 else "left", target=found and found.target)
+        else:
+            action = Scroll(direction="up" if down < 0 else "down", target=found and found.target)
+        if found is None:
+            self._scrolled = (x, y)
+        return action, f"Scrolled to {x:g}, {y:g}."
+
+    def _move_on(self, step: _Step) -> None:
+        if step.type == "navigate":
+            self._url, self._title, self._scrolled = step.url, "", (0.0, 0.0)
+        for event in step.assertedEvents:
+            if event.type == "navigation" and event.url:
+                self._url, self._title, self._scrolled = event.url, event.title, (0.0, 0.0)
+
+
+def _valid(entry: object) -> _Step:
+    if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
+        raise FaultyError('it has no type: a step is an object such as {"type": "click", …}')
+    kind = entry["type"]
+    if kind not in _NEEDED:
+        raise FaultyError(f"there is no kind of step {kind!r}; take it out")
+    missing = [name for name in _NEEDED[kind] if entry.get(name) in (None, [])]
+    if missing:
+        raise FaultyError(f"a {kind} has to have {' and '.join(missing)}")
+    try:
+        return _Step.model_validate(entry)
+    except ValidationError as error:
+        raise FaultyError(first_reason(error)) from error
+
+
+def _modifier(key: str) -> str:
+    plain = key.removesuffix("Left").removesuffix("Right")
+    return plain if plain in _MODIFIERS else ""
+
+
+def _found(step: _Step) -> _Found:
+    """Return the element by role and name, else by XPath, id or text; what lies in a shadow root has no XPath."""
+    single = [one if isinstance(one, str) else one[0] for one in step.selectors if _is_single(one)]
+    aria = [match for one in single if one.startswith("aria/") and (match := _ARIA.fullmatch(one))]
+    xpaths = [one.removeprefix("xpath/") for one in single if one.startswith("xpath/")]
+    ids = [match[1] for one in single if (match := re.fullmatch(r"(?:pierce/)?#([\w-]+)", one))]
+    texts = [one.removeprefix("text/") for one in single if one.startswith("text/")]
+    xpath = next(
+        iter(
+            [
+                *xpaths,
+                *(f'//*[@id="{id}"]' for id in ids),
+                *(f"//*[normalize-space()={_quoted(text)}]" for text in texts),
+            ]
+        ),
+        "",
+    )
+    named = next((match for match in aria if match["role"] and match["name"]), None)
+    words = [
+        f"{match['role'] or ''} {json.dumps(match['name'], ensure_ascii=False)}".strip() for match in aria
+    ]
+    words += [f'"{text}"' for text in texts]
+    target: Target
+    if named is not None:
+        target = RoleTarget(role=named["role"], name=named["name"])
+    elif xpath:
+        target = XPathTarget(xpath=xpath)
+    else:
+        raise FaultyError(
+            "its selectors name no element by XPath, text, id, or role and name; record it with XPath selectors on"
+        )
+    last = [one if isinstance(one, str) else one[-1] for one in step.selectors if one]
+    is_select = any(
+        re.search(r"(?:^|[\s>/])select(?:\[[^\]]*\]|[.#:][\w-]+(?:\(\d+\))?)*$", one) for one in last
+    )
+    return _Found(target=target, words=words[0] if words else single[0], xpath=xpath, is_select=is_select)
+
+
+def _is_single(selector: str | list[str]) -> bool:
+    return isinstance(selector, str) or len(selector) == 1
+
+
+def _quoted(text: str) -> str:
+    """Return the text as XPath quotes it."""
+    if '"' not in text:
+        return f'"{text}"'
+    if "'" not in text:
+        return f"'{text}'"
+    parts = ", '\"', ".join(f'"{part}"' for part in text.split('"'))
+    return f"concat({parts})"

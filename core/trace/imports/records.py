@@ -1,0 +1,51 @@
+"""What was read of a foreign file: a run to be stored, what was left out of it, and what is wrong with it."""
+
+from typing import Literal
+
+from core.action import Action
+from core.agent.records import Effect
+from core.model import Record
+
+
+class Entry(Record):
+    """An entry of the file that is no step, and why."""
+
+    position: str
+    """Where it is in the file, such as ``steps[3]``."""
+    why: str
+
+
+class ImportedStep(Record):
+    """One action of the file; what the file does not tell is empty."""
+
+    position: str
+    action: Action | None = None
+    effect: Effect = "page action"
+    thought: str = ""
+    target: str = ""
+    """What was acted on, in words."""
+    xpath: str = ""
+    url: str = ""
+    title: str = ""
+    screenshot: bytes = b""
+    outcome: Literal["done", "failed", "skipped"] = "done"
+    message: str = ""
+    begun: float | None = None
+    """Seconds since the epoch."""
+    seconds: float = 0.0
+
+
+class ImportedRun(Record):
+    """A run as a foreign file has it."""
+
+    origin: Literal["agent", "person"]
+    made_with: str
+    """What recorded it, in place of the LLM or the browser that nobody knows."""
+    instruction: str = ""
+    start_url: str = ""
+    answer: str = ""
+    steps: tuple[ImportedStep, ...] = ()
+    left_out: tuple[Entry, ...] = ()
+    """Entries that are no actions of a page."""
+    faulty: tuple[Entry, ...] = ()
+    """Entries that cannot be read: with any, nothing is imported."""

@@ -1,0 +1,71 @@
+"""Every kind of file that is imported as a run, a line each, and how one is read."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from core.errors import DataError, UsageError
+from core.settings_file import near
+from core.trace.imports.browser_use import is_browser_use_history, read_browser_use_history
+from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording
+from core.trace.imports.records import ImportedRun
+
+
+class ImportFormat(NamedTuple):
+    """One kind of file."""
+
+    name: str
+    title: str
+    is_one: Callable[[object], bool]
+    """Whether a JSON document is of this kind, by its outermost fields."""
+    read: Callable[[dict[str, Any]], ImportedRun]
+
+
+FORMATS: tuple[ImportFormat, ...] = (
+    ImportFormat(
+        "chrome-recorder", "a Chrome DevTools recording", is_chrome_recording, read_chrome_recording
+    ),
+    ImportFormat("browser-use", "a browser-use history", is_browser_use_history, read_browser_use_history),
+)
+
+
+def read_file(path: Path, form: str = "") -> tuple[ImportFormat, ImportedRun]:
+    """Return the kind of the file, told by what is in it unless `form` says it, and its run.
+
+    Raises UsageError for an unknown kind, and DataError for a file that is
+    not of it; single entries that are faulty are told in the run.
+    """
+    names = tuple(one.name for one in FORMATS)
+    if form and form not in names:
+        raise UsageError(f'There is no import form "{form}"; {near(form, names)}')
+    document = _document(path)
+    chosen = next((one for one in FORMATS if one.name == form or (not form and one.is_one(document))), None)
+    if chosen is None or not chosen.is_one(document):
+        wanted = chosen.title if chosen else " or ".join(one.title for one in FORMATS)
+        raise DataError(
+            f"{path} is not {wanted}: a recording has a list of steps, a history a list named history;"
+            " export it again as JSON."
+        )
+    assert isinstance(document, dict)
+    imported = chosen.read(document)
+    if not imported.steps and not imported.faulty:
+        raise DataError(f"{path} holds no action of a page: there is nothing to import.")
+    return chosen, imported
+
+
+def _document(path: Path) -> object:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not text in UTF-8 (byte {error.start}): export it again.") from error
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"{path}, line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}); export it again."
+        ) from error
+    except RecursionError as error:
+        raise DataError(f"{path} is nested too deeply to be read; export it again.") from error

@@ -1,0 +1,3 @@
+from tests.core.trace.conftest import path, store
+
+__all__ = ["path", "store"]

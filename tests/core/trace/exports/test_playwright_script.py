@@ -1,0 +1,287 @@
+import ast
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from core.action import (
+    Action,
+    Backtrack,
+    Click,
+    CloseTab,
+    Drag,
+    Goto,
+    Named,
+    NewTab,
+    NewTrial,
+    Press,
+    RefTarget,
+    Scroll,
+    Select,
+    Stop,
+    TabFocus,
+    Type,
+)
+from core.agent.records import Acted, Committed, Decided, Observed, Proposal, Reviewed
+from core.browser.host import BrowserEvent
+from core.errors import TraceError
+from core.observation import Box, Element, Frame, Observation, Option, Tab
+from core.trace.exports.playwright_script import export_playwright
+from core.trace.records import Intervention
+from tests.core.trace.exports.replaying import miniwob_pages, replay, reward_of, run_by_rules, shop
+from tests.core.trace.making import page, start, write_run
+from tests.core.trace.making_records import of
+
+
+def write(store, *steps):
+    """Write a run of these steps, each an action, an Acted, or both with the page before it."""
+    run = store.begin_run(start('Say """it\\""" \\ now.'))
+    for number, step in enumerate(steps, start=1):
+        action, acted, seen = (*step, None, None)[:3] if isinstance(step, tuple) else (step, None, None)
+        acted = acted or Acted(effect="page action", outcome="done", xpath="/html[1]/body[1]/button[1]")
+        store.begin_step(run, number)
+        for record in (
+            Observed(observation=seen or page("Save", "Save", "Cancel")),
+            Decided(proposal=Proposal(action=action, thought=f"Thought\n{number}.")),
+            Reviewed(origin="agent", action=action),
+            acted,
+            Committed(seconds=1.0, seconds_in_llm=0.5),
+        ):
+            store.save_phase(run, number, record)
+    return run
+
+
+def script_of(store, *steps):
+    script = export_playwright(store, write(store, *steps))
+    ast.parse(script)
+    return script
+
+
+def body_of(script):
+    return script[script.index("settle(page)") : script.index("return page")]
+
+
+# Real runs, repeated
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "task", ["click-test-2", "login-user", "book-flight", "email-inbox", "choose-list", "drag-items"]
+)
+def test_the_script_of_a_solved_miniwob_run_solves_the_page_again(stage, tmp_path, task):
+    done = run_by_rules(stage, f"miniwob/{task}", seed=3)
+    assert done.success
+    store = stage.workshop.store
+    script = export_playwright(store, done.run)
+    with miniwob_pages(3) as (origin, ends):
+        process = replay(script, tmp_path, origin + urlsplit(store.run(done.run).start_url).path)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert ends[0]["raw_reward"] == 1
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("preset", "goal"), [("plain", "goal-001"), ("laser", "goal-001")])
+def test_the_script_of_a_shop_run_buys_for_the_same_reward(stage, tmp_path, preset, goal):
+    done = run_by_rules(stage, f"shop/{goal}", preset=preset)
+    script = export_playwright(stage.workshop.store, done.run)
+    with shop() as (origin, watched):
+        process = replay(script, tmp_path, f"{origin}/")
+    assert process.returncode == 0, process.stderr
+    assert reward_of(watched.last, goal) == done.reward
+
+
+# What is written
+
+
+def test_an_element_is_found_by_role_and_name_and_its_place_among_those_alike(store):
+    script = script_of(store, Click(target=RefTarget(ref=2)))
+    assert (
+        'one(page.get_by_role("button", name="Save", exact=True).nth(1),'
+        ' page.locator("xpath=/html[1]/body[1]/button[1]")).click()'
+    ) in script
+
+
+def test_each_step_is_under_its_thought_in_one_line(store):
+    script = script_of(store, Press(keys="ctrl+a"), Scroll(direction="down"))
+    assert '    # 1. Thought 1.\n    page.keyboard.press("Control+a")\n' in script
+    assert '    # 2. Thought 2.\n    scroll(page.locator("html"), across=0, down=0.8)\n' in script
+
+
+def test_only_the_functions_that_are_called_are_written(store):
+    script = script_of(store, Press(keys="Enter"))
+    assert "def settle" in script
+    for name in ("one", "drag", "scroll", "frame", "warn", "type_into"):
+        assert f"def {name}(" not in script
+    assert "Locator" not in script
+
+
+def test_what_a_remedy_took_back_is_left_out_and_said_so(store):
+    back = Acted(effect="go back", outcome="done")
+    body = body_of(
+        script_of(
+            store,
+            Click(target=RefTarget(ref=1)),
+            Click(target=RefTarget(ref=3)),
+            (Backtrack(step=2), back),
+            Press(keys="Enter"),
+        )
+    )
+    assert "Left out: step 3 took the page back to before it." in body
+    assert body.count(".click()") == 1
+    assert "Cancel" not in body
+    assert 'page.keyboard.press("Enter")' in body
+
+
+def test_a_new_trial_leaves_out_all_that_was_before_it(store):
+    body = body_of(
+        script_of(
+            store,
+            Press(keys="a"),
+            Press(keys="b"),
+            (NewTrial(), Acted(effect="go back", outcome="done")),
+            Press(keys="c"),
+        )
+    )
+    assert [line.strip() for line in body.splitlines() if "press(" in line] == ['page.keyboard.press("c")']
+
+
+def test_going_back_in_vain_undoes_nothing(store):
+    lost = Acted(effect="go back", outcome="failed", message="The page is lost.")
+    body = body_of(script_of(store, Press(keys="a"), (Backtrack(step=1), lost)))
+    assert 'press("a")' in body
+    assert "going back failed, and what follows may need another page. The page is lost." in body
+
+
+def test_a_failed_action_is_a_comment_that_says_why(store):
+    failed = Acted(effect="page action", outcome="failed", message="It is covered.")
+    body = body_of(script_of(store, (Click(target=RefTarget(ref=1)), failed)))
+    assert "# Left out, for it failed. It is covered." in body
+    assert ".click()" not in body
+
+
+def test_an_element_that_cannot_be_found_again_is_a_warning(store, tmp_path):
+    action = Drag(target=RefTarget(ref=1), to=RefTarget(ref=99))
+    script = script_of(store, action)
+    assert "warn(" in body_of(script)
+    assert "neither by role and name nor by an XPath" in script
+
+
+def test_the_page_in_a_persons_hands_is_a_warning(store):
+    run = write(store, Press(keys="a"))
+    store.save_intervention(Intervention(run=run, step=1, kind="handover", who="person", when=1.0))
+    body = body_of(export_playwright(store, run))
+    assert body.index("warn(") < body.index('press("a")')
+
+
+def test_tabs_are_followed(store):
+    def seen(current, count):
+        tabs = tuple(Tab(index=i, title="", url="", current=i == current) for i in range(count))
+        return page("Save").model_copy(update={"tabs": tabs})
+
+    popup = Acted(
+        effect="page action",
+        outcome="done",
+        events=(BrowserEvent(kind="popup", text="The page opened a new tab."),),
+    )
+    body = body_of(
+        script_of(
+            store,
+            (Click(target=RefTarget(ref=1)), popup, seen(0, 1)),
+            (NewTab(), None, seen(1, 2)),
+            (TabFocus(index=0), None, seen(2, 3)),
+            (CloseTab(), None, seen(0, 3)),
+            (Press(keys="a"), None, seen(0, 2)),
+        )
+    )
+    lines = [line.strip() for line in body.splitlines() if "page = " in line or "expect_page" in line]
+    assert lines == [
+        "with context.expect_page() as opened:",
+        "page = opened.value",
+        "page = context.new_page()",
+        "page = context.pages[0]",
+        "page = context.pages[-1]",
+        "page = context.pages[0]",
+    ]
+
+
+def test_addresses_of_the_start_site_move_with_the_given_one(store):
+    script = script_of(store, Goto(url="http://127.0.0.1:1/next?a=1"), Goto(url="https://example.org/x"))
+    assert 'page.goto(urljoin(start, "/next?a=1"))' in script
+    assert 'page.goto("https://example.org/x")' in script
+    assert "from urllib.parse import urljoin" in script
+
+
+def test_what_lies_in_a_frame_is_found_in_it(store):
+    element = Element(ref=1, role="button", name="Go", frame=1, box=Box(x=0, y=0, width=9, height=9))
+    frames = (Frame(id="a", url="http://127.0.0.1:1/"), Frame(id="b", url="http://127.0.0.1:1/in"))
+    seen = Observation(url="http://127.0.0.1:1/", elements=(element,), frames=frames)
+    script = script_of(store, (Click(target=RefTarget(ref=1)), None, seen))
+    assert 'frame(page, url=urljoin(start, "/in")).get_by_role("button", name="Go", exact=True)' in script
+
+
+def test_an_option_is_named_by_the_label_that_the_page_had(store):
+    options = (Option(label="Oslo", value="o", selected=True), Option(label="Rome", value="r"))
+    element = Element(ref=1, role="listbox", name="To", options=options, box=Box(x=0, y=0, width=9, height=9))
+    seen = Observation(url="http://127.0.0.1:1/", elements=(element,))
+    script = script_of(store, (Select(target=RefTarget(ref=1), option="rome"), None, seen))
+    assert '.select_option(label=["Oslo", "Rome"])' in script
+
+
+def test_dialogs_are_answered_as_the_run_answered_them(store):
+    asked = Acted(
+        effect="page action",
+        outcome="done",
+        events=(BrowserEvent(kind="dialog", text='The page asked (confirm): "?"; it was dismissed.'),),
+    )
+    assert "dialog.dismiss()" in script_of(store, (Press(keys="a"), asked))
+    assert "dialog" not in script_of(store, Press(keys="a"))
+
+
+def test_the_answer_and_actions_that_are_not_of_the_page_are_comments(store):
+    body = body_of(
+        script_of(
+            store,
+            (Named(name="find_flight"), Acted(effect="push", outcome="done")),
+            (Stop(answer="42"), Acted(effect="stop", outcome="done")),
+        )
+    )
+    assert "# Nothing is done in the page: push." in body
+    assert '# The agent stopped, with the answer "42".' in body
+
+
+def test_a_page_that_only_backstep_serves_is_said_in_the_header(store):
+    script = export_playwright(store, write_run(store))
+    told = " ".join(ast.get_docstring(ast.parse(script)).split())
+    assert "no command serves it so" in told
+    assert "--url" in told
+
+
+def test_typing_replaces_or_goes_behind_what_is_there(store):
+    script = script_of(
+        store,
+        Type(target=RefTarget(ref=1), text='a "b"\n', enter=True),
+        Type(target=RefTarget(ref=1), text="c", append=True),
+    )
+    assert r'"a \"b\"\n")' in script
+    assert 'page.keyboard.press("Enter")' in script
+    assert '"c", append=True)' in script
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(action=of(Action), thought=of(str))
+def test_whatever_was_done_and_thought_the_script_is_python(store, action, thought):
+    run = store.begin_run(start(thought))
+    store.begin_step(run, 1)
+    for record in (
+        Observed(observation=page("Save", thought)),
+        Decided(proposal=Proposal(action=action, thought=thought)),
+        Reviewed(origin="person", action=action, thought=thought, edited=True),
+        Acted(effect="page action", outcome="done", xpath=thought, target=thought, message=thought),
+    ):
+        store.save_phase(run, 1, record)
+    ast.parse(export_playwright(store, run).encode(errors="replace"))
+
+
+def test_a_run_that_is_not_there_is_refused(store):
+    with pytest.raises(TraceError, match="no run 9"):
+        export_playwright(store, 9)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from core.agent.records import CallRecord
@@ -42,6 +42,14 @@ class Asked(Record):
     ended: bool = False
 
 
+Hold = Callable[[CallRecord, bool], Awaitable[None]]
+"""Is awaited with each call before it is made, and with True once it is over; a debugger stops the run there."""
+
+
+async def _no_hold(call: CallRecord, over: bool) -> None:
+    return
+
+
 class Asker:
     """Puts requests to the LLM and keeps what was said."""
 
@@ -51,6 +59,7 @@ class Asker:
         self.asking: CallRecord | None = None
         """The call that is out."""
         self._listener = listener
+        self.hold: Hold = _no_hold
 
     async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
         """Return the reply and the number of its call.
@@ -71,6 +80,7 @@ class Asker:
         )
         self._store.save_call(state.run, record, blobs=prompt.blobs)
         self._listener(Asked(record=record))
+        await self._held(state, record, over=False)
         began = time.perf_counter()
         said: list[str] = []
         retries: list[Retry] = []
@@ -116,7 +126,24 @@ class Asker:
         )
         self._store.save_call(state.run, done, blobs=(blob,))
         self._listener(Asked(record=done, text=reply.text, ended=True))
+        await self._held(state, done, over=True)
         return reply, record.number
+
+    async def _held(self, state: RunState, call: CallRecord, *, over: bool) -> None:
+        """Let a debugger stop here; its time is no time of the step's own."""
+        began = time.perf_counter()
+        self.asking = call
+        try:
+            await self.hold(call, over)
+        except asyncio.CancelledError as error:
+            if not over:
+                self._store.save_call(
+                    state.run, call.model_copy(update={"error": str(error) or "cancelled before it was made"})
+                )
+            raise
+        finally:
+            self.asking = None
+            state.clock.in_llm += time.perf_counter() - began
 
     def takes_images(self, purpose: Purpose) -> bool:
         """Return whether whoever answers this purpose takes pictures."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from core.action import NewTrial
 from core.agent.abstraction.asked import Abstractor
-from core.agent.asking import Answerer, Asked, Asker
+from core.agent.asking import Answerer, Asked, Asker, Hold
 from core.agent.deciding import Decider
 from core.agent.knowledge import Knowledge
 from core.agent.past import Past
@@ -111,6 +111,10 @@ class AgentRun:
     def asking(self) -> CallRecord | None:
         """The LLM call that is out, if one is."""
         return self._asker.asking
+
+    def hold_calls(self, hold: Hold) -> None:
+        """Await `hold` before each LLM call and after it."""
+        self._asker.hold = hold
 
     def use(self, *, preset: Preset | None = None, llm: Answerer | None = None) -> None:
         """Go on with another preset or another LLM.

@@ -17,6 +17,7 @@ from core.agent.spaces.recognise import Fit
 from core.browser.checkpoints.inputs import RecordedInput
 from core.browser.checkpoints.outcome import Restored
 from core.browser.host import BrowserEvent
+from core.browser.sent import Sent
 from core.llm.protocol import Purpose, Retry, Usage
 from core.memory.records import Recall
 from core.model import Record
@@ -283,6 +284,8 @@ class Acted(Record):
     """What a state's action was made of, in order, up to the first that failed."""
     inputs: tuple[RecordedInput, ...] = ()
     """What reached the page, to be done again."""
+    sent: tuple[Sent, ...] = ()
+    """What the page sent since the last action that going back does not take back."""
 
 
 class Aligned(Judgement):

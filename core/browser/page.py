@@ -21,6 +21,7 @@ from core.browser.listeners import mark_listeners
 from core.browser.net_errors import certificate_refused, gone, network_reason
 from core.browser.network import Loading, Requests
 from core.browser.scripts import WORLD, world_script
+from core.browser.sent import SentLog
 from core.errors import ActionError, BrowserError
 
 log = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ class Page:
         self._in_flight: set[asyncio.Future[Any]] = set()
         self._rescue = asyncio.Lock()
         self._document_request = ("", "")
+        self.sent = SentLog()
 
     @classmethod
     async def attach(
@@ -95,6 +97,10 @@ class Page:
         )
         session.on("Runtime.executionContextsCleared", lambda _: channel.forget_all())
         session.on("Network.requestWillBeSent", self._on_request)
+        session.on("Network.requestWillBeSent", self.sent.on_request)
+        session.on("Network.webSocketCreated", self.sent.on_socket)
+        session.on("Network.webSocketClosed", self.sent.on_socket_closed)
+        session.on("Network.webSocketFrameSent", self.sent.on_frame_sent)
         session.on("Network.responseReceived", self._on_response)
         session.on("Network.loadingFinished", self.requests.end)
         session.on("Network.loadingFailed", self._on_failed)

@@ -13,6 +13,7 @@ from playwright.async_api import Page as PlaywrightPage
 from core.browser.host import BrowserEvent, BrowserEventKind, BrowserHost, TabId
 from core.browser.net_errors import certificate_refused, network_reason
 from core.browser.page import Page, PageGone, Refs
+from core.browser.sent import Sent
 from core.browser.settle import DEFAULT_BOUNDS, Bounds, Mark, Settled, mark, settle
 from core.errors import ActionError, BrowserError
 from core.observation import Tab
@@ -109,6 +110,10 @@ class Tabs:
         """Return the events since the last call."""
         events, self._events = tuple(self._events), []
         return events
+
+    def take_sent(self) -> tuple[Sent, ...]:
+        """Return what the tabs have sent since the last call, those that are closed by now left out."""
+        return tuple(sent for page in self._pages.values() for sent in page.sent.take())
 
     def _on_host_event(self, event: BrowserEvent) -> None:
         if self._loop is not None and not self._loop.is_closed():

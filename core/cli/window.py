@@ -4,6 +4,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from core.browser.host import BrowserHost
+from core.debugger.break_desk import BreakDesk
 from core.debugger.llm_desk import LLMDesk
 from core.debugger.session import Session
 from core.debugger.task_desk import TaskDesk
@@ -38,6 +39,11 @@ def make_desk(session: Session, settings: Settings) -> LLMDesk:
 def make_task_desk(session: Session) -> TaskDesk:
     """Return what the task chooser asks of a session's files of tasks."""
     return TaskDesk(session.queue, session.environments, session.offer)
+
+
+def make_break_desk(session: Session) -> BreakDesk:
+    """Return what the window asks of breakpoints and watches."""
+    return BreakDesk(session, session.queue)
 
 
 def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:

@@ -90,7 +90,7 @@ class Branches:
             episode = await reopen_task(world, task, row)
             conduct = replace(conduct, fresh=True)
         run, restored = await bring(world, episode, conduct)
-        driver.agent_run = run
+        driver.adopt(run)
         driver.arrived(run, restored)
         driver.notice = _told(restored)
         return run

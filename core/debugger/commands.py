@@ -57,7 +57,19 @@ class SessionCommands(Protocol):
         """Go back to the step that this remedy starts from, and try it."""
 
     def step(self) -> None:
-        """Do one step; at review, take the action and go on to the next review."""
+        """Do one step; at review, take the action and go on to the next review: into a policy that it calls."""
+
+    def over(self) -> None:
+        """Go on to the next review in this frame of the policy stack, or in one that called it."""
+
+    def out(self) -> None:
+        """Go on until the policy at work has returned."""
+
+    def run_to_step(self, number: int) -> None:
+        """Go on to the review of that step."""
+
+    def run_to_subtask(self, subtask: int) -> None:
+        """Go on until that subtask (from 0), or a later one, is current."""
 
     def phase(self) -> None:
         """Do one phase."""

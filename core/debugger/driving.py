@@ -2,19 +2,19 @@
 
 import asyncio
 import logging
-from typing import Literal
 
 from core.agent.loop import AgentRun
 from core.agent.phases.abstract import asks_llm
+from core.agent.records import CallRecord
 from core.browser.page import PageGone
+from core.debugger.breaking import Breaking
+from core.debugger.goals import Goal, GoalKind
 from core.debugger.publisher import Publisher
 from core.debugger.snapshots import Mode
 from core.errors import BackstepError, TraceError
+from core.trace.records import Hit
 
 log = logging.getLogger(__name__)
-
-Until = Literal["phase", "decide", "review", "step", "end"]
-"""Where going on stops: after one phase, before decide or review, before the next step, or at the end."""
 
 
 class Driver(Publisher):
@@ -23,8 +23,10 @@ class Driver(Publisher):
     def __init__(self) -> None:
         super().__init__()
         self._going: asyncio.Task[None] | None = None
-        self._until: Until = "phase"
+        self._until = Goal("phase")
         """Where the run under way is to stop."""
+        self.breaking = Breaking(self._on_hit)
+        """Breakpoints and watches."""
         self._pause = asyncio.Event()
         self._withdrawn = False
         """Whether a pause has cancelled the LLM call."""
@@ -37,8 +39,9 @@ class Driver(Publisher):
         """Whether the run is going on."""
         return self._going is not None and not self._going.done()
 
-    def go(self, until: Until) -> None:
+    def go(self, until: GoalKind | Goal) -> None:
         """Go on from the phase that is next, or say why not; what goes on already goes on."""
+        until = until if isinstance(until, Goal) else Goal(until)
         if self.agent_run is None:
             opening = self.session.mode == "opening"
             self.change(message=self.session.message if opening else "Open a task first (Ctrl+N).")
@@ -49,8 +52,9 @@ class Driver(Publisher):
             )
             return
         if self.busy:
-            if self._until == "decide":
+            if self._until.kind == "decide" or self.breaking.held:
                 self._until = until  # The page is still being read: go on from there as asked.
+            self.breaking.let_go()
             return
         if self.session.handed_over:
             self.change(message="You have the page: give it back first (F6).")
@@ -59,7 +63,7 @@ class Driver(Publisher):
         self.show_live()
         self._set_going(self.agent_run, until)
 
-    def _set_going(self, run: AgentRun, until: Until) -> None:
+    def _set_going(self, run: AgentRun, until: Goal) -> None:
         self._withdrawn = False
         self._until = until
         self._going = asyncio.ensure_future(self._drive(run))
@@ -122,6 +126,24 @@ class Driver(Publisher):
                 f"{type(error).__name__}: {error}. This is a mistake of the program; the log has the details."
             )
 
+    def _on_hit(self, hit: Hit) -> None:
+        """Tell of a breakpoint that was hit, also of one that only logs."""
+        self.log("info" if not hit.stopped else "warning", "breakpoint", f"Step {hit.step}: {hit.sentence}")
+
+    def adopt(self, run: AgentRun) -> None:
+        """Make a run the current one."""
+        self.agent_run = run
+        run.hold_calls(lambda call, over: self._hold_call(run, call, over=over))
+
+    async def _hold_call(self, run: AgentRun, call: CallRecord, *, over: bool) -> None:
+        """Stop before or after an LLM call where a breakpoint says so, until the person goes on."""
+        stopped = self.breaking.call(run, call, over=over)
+        if not stopped:
+            return
+        self.rest(run, "waiting", f"{stopped} Go on with Run (F5) or Step (F10).")
+        await self.breaking.wait()
+        self.set_mode("asking")
+
     def rest(self, run: AgentRun, mode: Mode, message: str) -> None:
         """Wait for the person, with the step as far as it has come."""
         self.set_mode(mode, message)
@@ -135,21 +157,37 @@ class Driver(Publisher):
         while not run.ended:
             until = self._until
             phase = run.next_phase
-            if not first and (self._pause.is_set() or self._stops(phase, until, run)):
+            if not first and (self._pause.is_set() or until.reached(phase, run)):
                 break
+            if stopped := self.breaking.before(run, phase):
+                self._rest_at(run, stopped)
+                return
             if phase == "review" and self._held_by_gate(run, until):
                 return
-            run.state.overlap = until == "end"
+            run.state.overlap = until.kind == "end"
             self.set_mode(self._mode_of(phase, run))
             record = await run.advance()
             first = False
+            if phase in ("observe", "act"):
+                await self.breaking.look_at_page(run)
             self.advanced(run, record)
-            if phase == "commit" and self._until == "end" and not run.ended:
+            if stopped := self.breaking.after(run, record):
+                if run.ended:
+                    self.log("info", "breakpoint", stopped)
+                    return
+                self._rest_at(run, stopped)
+                return
+            if phase == "commit" and self._until.kind == "end" and not run.ended:
                 await self._keep_pace()
         if not run.ended:
             notice, self.notice = self.notice, ""
             self.set_mode("waiting", self.gate_message(run) or notice)
             self.publish_step(run)
+
+    def _rest_at(self, run: AgentRun, why: str) -> None:
+        """Stop for a breakpoint or a watch, which is told why."""
+        self.notice = ""
+        self.rest(run, "waiting", why)
 
     async def _keep_pace(self) -> None:
         """Wait between steps as long as the person asked for; a pause ends it."""
@@ -158,18 +196,6 @@ class Driver(Publisher):
                 await self._pause.wait()
         except TimeoutError:
             return
-
-    @staticmethod
-    def _stops(phase: str, until: Until, run: AgentRun) -> bool:
-        """Return whether to stop before this phase, once one has been done."""
-        if until == "decide" and phase == "abstract":
-            return asks_llm(run.state)  # An LLM is not asked before the person steps.
-        return (
-            until == "phase"
-            or (until == "review" and phase == "review")
-            or (until == "step" and phase == "observe")
-            or (until == "decide" and phase == "decide")
-        )
 
     def gate_message(self, run: AgentRun) -> str:
         """Return what is to be known of the action under review, which counts as told from then on."""
@@ -183,13 +209,13 @@ class Driver(Publisher):
             return f"{gate.reason} Accept to call it all the same, or change the action."
         return f"This action cannot be undone: {gate.reason}. Accept to carry it out, or skip it."
 
-    def _held_by_gate(self, run: AgentRun, until: Until) -> bool:
+    def _held_by_gate(self, run: AgentRun, until: Goal) -> bool:
         """Stop at a gate, until the person takes just this action knowingly."""
         told = self._gate_shown
         message = self.gate_message(run)
         if not message:
             return False
-        if self._gate_shown == told and until != "end":
+        if self._gate_shown == told and until.kind != "end":
             gate = run.gate()
             assert gate is not None
             run.state.pending.note = f"Gate: {gate.reason}; the person let it pass."

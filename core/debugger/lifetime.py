@@ -102,6 +102,7 @@ class Lifetime(Driver, ABC):
         self._failure = ""
         self._workshop = workshop
         self.store = workshop.store
+        self.breaking.open(workshop.store)
         self._listen(workshop)
         settings = workshop.settings
         self.change(

@@ -17,6 +17,7 @@ from core.browser.host import BrowserEvent
 from core.debugger import exporting
 from core.debugger.branches import Branches
 from core.debugger.correcting import Corrections
+from core.debugger.goals import Goal, out, over
 from core.debugger.lifetime import Lifetime
 from core.debugger.workshop import Workshop
 from core.environments.registry import Environments
@@ -85,7 +86,7 @@ class Session(Lifetime):
             self.fail(f"{task_id} could not be opened: {error}")
             self.send_runs(self._query)  # The run before has ended, though no other has begun.
             return None
-        self.agent_run = run
+        self.adopt(run)
         if profile:
             self.send_catalogue(workshop)  # A new profile is offered from now on.
         # What was chosen while the task was being opened holds from its first step on.
@@ -299,6 +300,24 @@ class Session(Lifetime):
 
     def run(self) -> None:
         self._now(lambda: self.go("end"))
+
+    def over(self) -> None:
+        self._now(lambda: self._go_by(over))
+
+    def out(self) -> None:
+        self._now(lambda: self._go_by(out))
+
+    def _go_by(self, goal: Callable[[AgentRun], Goal]) -> None:
+        if self.agent_run is not None and not self.agent_run.ended:
+            self.go(goal(self.agent_run))
+        else:
+            self.go("review")
+
+    def run_to_step(self, number: int) -> None:
+        self._now(lambda: self.go(Goal("to step", step=number)))
+
+    def run_to_subtask(self, subtask: int) -> None:
+        self._now(lambda: self.go(Goal("to subtask", subtask=subtask)))
 
     def accept(self) -> None:
         self._now(lambda: self.go("step"))

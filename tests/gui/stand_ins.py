@@ -97,6 +97,18 @@ class AskedSession:
     def edit_action(self, text: str) -> None:
         self.asked.append(("edit_action", text))
 
+    def over(self) -> None:
+        self.asked.append(("over",))
+
+    def out(self) -> None:
+        self.asked.append(("out",))
+
+    def run_to_step(self, number: int) -> None:
+        self.asked.append(("run_to_step", number))
+
+    def run_to_subtask(self, subtask: int) -> None:
+        self.asked.append(("run_to_subtask", subtask))
+
     def accept(self) -> None:
         self.asked.append(("accept",))
 

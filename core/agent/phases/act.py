@@ -196,6 +196,7 @@ async def _acted(state: RunState, world: World, done: list[_Done], *, message: s
         events=tuple(event for one in done for event in one.events),
         milliseconds=times,
         episode_ended=await world.episode_ended(),
+        sent=world.tabs.take_sent(),
         inputs=tuple(one.input for one in done if one.input is not None),
     )
 

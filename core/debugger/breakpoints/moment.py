@@ -1,11 +1,10 @@
 """Moments: the points where a run could stop, each with all that is known there.
 
 A run under way and a stored one are told to the same `Moments`, so a moment
-says the same of both. Requests of the page are not stored: only a run under
-way has moments of them.
+says the same of both.
 """
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
@@ -13,7 +12,6 @@ from core.action import Action, Backtrack, NewTrial, Note, Stop
 from core.agent.policies.frame import place_of_page
 from core.agent.records import (
     PHASES,
-    Abstracted,
     Acted,
     Aligned,
     Anticipated,
@@ -29,11 +27,10 @@ from core.agent.records import (
 )
 from core.agent.reflection.remedies import in_words
 from core.browser.host import BrowserEvent
-from core.llm.protocol import Purpose
+from core.browser.sent import Sent
 from core.memory.records import Recall
 from core.model import Record
-from core.trace.records import RunRow, StepDetail
-from core.trace.store import TraceStore
+from core.trace.records import RunRow
 
 Where = Literal[
     "before",  # a phase
@@ -45,15 +42,6 @@ Where = Literal[
 ]
 
 R = TypeVar("R")
-
-
-class Request(Record):
-    """Something that the page sends."""
-
-    method: str
-    url: str
-    socket: bool = False
-    """Whether it goes over a WebSocket that is open already."""
 
 
 class Figures(Record):
@@ -116,7 +104,7 @@ class Moment:
     before: StepSoFar | None = None
     """The step before, whole; None at the first."""
     call: CallRecord | None = None
-    request: Request | None = None
+    request: Sent | None = None
     event: BrowserEvent | None = None
     recall: Recall | None = None
     """The exemplars in use, fetched at this step or at an earlier one."""
@@ -150,6 +138,11 @@ class Moments:
         self._recalls: dict[int, Recall] = {}
         self._tried: dict[tuple[str, str], int] = {}
         self._last: Moment | None = None
+
+    @property
+    def last(self) -> Moment | None:
+        """The moment that was returned last."""
+        return self._last
 
     def begin_step(self, number: int, trial: int = 1) -> None:
         """A step begins; nothing is a moment before its first phase is."""
@@ -194,7 +187,7 @@ class Moments:
         self._count_seconds(self._seconds_known())
         return self._moment("after call", call=call)
 
-    def request(self, request: Request) -> Moment:
+    def request(self, request: Sent) -> Moment:
         """The page begins to send something."""
         return self._moment("request", request=request)
 
@@ -236,7 +229,7 @@ class Moments:
         where: Where,
         *,
         call: CallRecord | None = None,
-        request: Request | None = None,
+        request: Sent | None = None,
         event: BrowserEvent | None = None,
     ) -> Moment:
         moment = Moment(
@@ -273,73 +266,3 @@ def trial_of(step: StepSoFar) -> tuple[str, str] | None:
         return None
     page = place_of_page(observed.observation)
     return page.fingerprint, in_words(action, observed.observation)
-
-
-_PHASE_OF: dict[Purpose, Phase] = {
-    "abstract": "abstract",
-    "parser": "abstract",
-    "remedies": "anticipate",
-    "choose": "act",
-    "aligned": "align",
-    "subtask": "align",
-    "task": "align",
-    "judgement": "align",
-    "summarise": "align",
-    "judge": "commit",
-}
-"""Where a call belongs that no record names; all others to decide."""
-
-
-def moments_of(
-    store: TraceStore, run: int, *, before_step: int | None = None
-) -> Generator[Moment, None, None]:
-    """Yield the moments of a stored run in order, up to the end of the step before `before_step`.
-
-    A step is read when its first moment is asked for. Calls come within their
-    phase; those of a judge after the last. Raises TraceError.
-    """
-    moments = Moments(store.run(run))
-    events = store.events(run)
-    for row in store.steps(run):
-        if before_step is not None and row.number >= before_step:
-            return
-        beside = tuple(one.event for one in events if one.step == row.number)
-        yield from _moments_of_step(moments, store.step(run, row.number), beside)
-
-
-def _moments_of_step(
-    moments: Moments, detail: StepDetail, beside: tuple[BrowserEvent, ...]
-) -> Generator[Moment, None, None]:
-    """Yield the moments of a step; what happened outside of its action comes before that."""
-    records = {record.phase: record for record in detail.records}
-    by_phase: dict[Phase, list[CallRecord]] = {}
-    for call in detail.calls:
-        by_phase.setdefault(_phase_of(call, detail), []).append(call)
-    moments.begin_step(detail.row.number, detail.row.trial)
-    due = True
-    for phase in PHASES:
-        record, calls = records.get(phase), by_phase.get(phase, [])
-        if record is not None or calls or due:
-            yield moments.before(phase)
-        if phase == "act":
-            for event in beside:
-                yield moments.event(event)
-        if phase != "commit":
-            yield from _calls(moments, calls)
-        if record is not None:
-            yield moments.after(record)
-        due = due and record is not None
-    yield from _calls(moments, by_phase.get("commit", []))
-
-
-def _calls(moments: Moments, calls: list[CallRecord]) -> Generator[Moment, None, None]:
-    for call in calls:
-        yield moments.before_call(call)
-        yield moments.after_call(call)
-
-
-def _phase_of(call: CallRecord, detail: StepDetail) -> Phase:
-    for record in detail.records:
-        if isinstance(record, Abstracted | Decided | Anticipated | Aligned) and call.number in record.calls:
-            return record.phase
-    return _PHASE_OF.get(call.purpose, "decide")

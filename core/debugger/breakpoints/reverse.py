@@ -7,7 +7,7 @@ from typing import NamedTuple
 from core.agent.records import Phase
 from core.debugger.breakpoints.keeper import answered
 from core.debugger.breakpoints.kinds import Breakpoint
-from core.debugger.breakpoints.moment import moments_of
+from core.debugger.breakpoints.stored import moments_of
 from core.trace.store import TraceStore
 
 

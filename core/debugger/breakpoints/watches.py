@@ -7,52 +7,21 @@ whoever has it; here is what they are, and what became of their values.
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from core.agent.records import Phase
 from core.debugger.breakpoints.expression import compile_expression, evaluate
 from core.debugger.breakpoints.matching import has_changed
-from core.debugger.breakpoints.moment import Moment, moments_of
+from core.debugger.breakpoints.moment import Moment
+from core.debugger.breakpoints.stored import moments_of
 from core.debugger.breakpoints.subject import SubjectOf
 from core.debugger.breakpoints.values import text_of_value
+from core.debugger.breakpoints.watch import PageValue, Watch, WatchValue
 from core.errors import UsageError
-from core.model import Record
 from core.trace.records import Hit
 from core.trace.store import TraceStore
-
-WatchKind = Literal["expression", "css", "xpath", "script"]
-
-
-class Watch(Record):
-    """Something whose value is shown."""
-
-    number: int = 0
-    """Given by the list that it is added to."""
-    kind: WatchKind = "expression"
-    """``expression`` is over the snapshot; the others are read in the live page."""
-    text: str = Field(min_length=1)
-    on_change: bool = False
-    """Whether the run is to stop where the value changes."""
-
-
-class WatchValue(Record):
-    """What a watch came to at a moment."""
-
-    watch: Watch
-    text: str = ""
-    error: str = ""
-    """Why there is no value, in a sentence."""
-    changed: bool = False
-    """Whether it is another value than at the moment before."""
-
-
-class PageValue(Record):
-    """What a watch of the page came to there."""
-
-    text: str = ""
-    error: str = ""
 
 
 class Watches:

@@ -10,7 +10,8 @@ from core.agent.loop import AgentRun
 from core.agent.records import PHASES
 from core.debugger.breakpoints.kinds import Breakpoint
 from core.debugger.breakpoints.matching import hit
-from core.debugger.breakpoints.moment import Moment, Moments, moments_of
+from core.debugger.breakpoints.moment import Moment, Moments
+from core.debugger.breakpoints.stored import moments_of
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.goals import bundled_goals
 from core.errors import LLMError

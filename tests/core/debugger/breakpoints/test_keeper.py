@@ -12,7 +12,8 @@ from core.debugger.breakpoints.kinds import (
     LLMCall,
     StateEntered,
 )
-from core.debugger.breakpoints.moment import Moments, moments_of
+from core.debugger.breakpoints.moment import Moments
+from core.debugger.breakpoints.stored import moments_of
 from core.errors import TraceError, UsageError
 from core.trace.store import TraceStore
 from tests.core.trace.making import start, write_run

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from core.agent.records import PHASES
-from core.debugger.breakpoints.moment import moments_of
+from core.debugger.breakpoints.stored import moments_of
 from core.trace.store import TraceStore
 from tests.core.debugger.breakpoints.runs import follow, mending, site
 from tests.core.trace.making import start, write_step

@@ -1,0 +1,39 @@
+"""A watch, and what it came to."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from core.model import Record
+
+WatchKind = Literal["expression", "css", "xpath", "script"]
+
+
+class Watch(Record):
+    """Something whose value is shown."""
+
+    number: int = 0
+    """Given by the list that it is added to."""
+    kind: WatchKind = "expression"
+    """``expression`` is over the snapshot; the others are read in the live page."""
+    text: str = Field(min_length=1)
+    on_change: bool = False
+    """Whether the run is to stop where the value changes."""
+
+
+class WatchValue(Record):
+    """What a watch came to at a moment."""
+
+    watch: Watch
+    text: str = ""
+    error: str = ""
+    """Why there is no value, in a sentence."""
+    changed: bool = False
+    """Whether it is another value than at the moment before."""
+
+
+class PageValue(Record):
+    """What a watch of the page came to there."""
+
+    text: str = ""
+    error: str = ""

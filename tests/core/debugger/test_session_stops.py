@@ -1,0 +1,256 @@
+"""Stepping, breakpoints and watches at the window, on real pages."""
+
+import pytest
+
+from core.debugger.break_desk import BreakDesk
+from core.debugger.breakpoints.kinds import ActionChosen, Condition, FigureAbove, LLMCall, RequestBegins
+from core.debugger.breakpoints.watch import Watch
+from tests.core.stage import page_file, ref_in
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+
+def says(action):
+    return Reply(text=f"REASON: So.\nACTION: {action}")
+
+
+def clicks(words):
+    return lambda request: says(f"click [{ref_in(request, words)}]")
+
+
+def types(text):
+    return lambda request: says(f"type [{ref_in(request, 'textbox')}] [{text}]")
+
+
+class Breaks:
+    """The desk, with the last that it sent."""
+
+    def __init__(self, session):
+        self.desk = BreakDesk(session, session.queue)
+        self.answers = []
+        self.views = []
+        self.desk.answered.connect(self.answers.append)
+        self.desk.changed.connect(self.views.append)
+
+    @property
+    def values(self):
+        return {one.watch.text: one.error or one.text for one in self.views[-1].watches}
+
+
+@pytest.fixture
+def breaks(live):
+    live.settle()
+    breaks = Breaks(live.session)
+    yield breaks
+    for one in breaks.views[-1].breakpoints if breaks.views else ():
+        breaks.desk.remove(one.breakpoint.number)
+    for one in breaks.views[-1].watches if breaks.views else ():
+        breaks.desk.remove_watch(one.watch.number)
+    live.settle()
+
+
+@pytest.fixture
+def page(tmp_path):
+    page_file(tmp_path, "<h1>Orders</h1><a href='start.html'>Start</a>", "orders.html")
+    body = """<h1 id=n>0</h1><input aria-label="Note"><a href="orders.html">Orders</a>
+        <button onclick="n.textContent = +n.textContent + 1">Add</button>
+        <button onclick="fetch('http://127.0.0.1:9/save', {method: 'POST'}).catch(() => 0)">Save</button>"""
+    return page_file(tmp_path, body, "start.html")
+
+
+def begin(live, page, preset="step"):
+    live.session.set_preset(preset)
+    live.open("web/open", url=page, instruction="Find the order.")
+
+
+def stopped(live, words):
+    live.wait(lambda: live.view.mode == "waiting" and words in live.view.message, words)
+    return live.view
+
+
+def test_a_run_stops_before_the_action_that_a_breakpoint_names_and_says_why(live, server, page, breaks):
+    server.script(types("a"), clicks('button "Add"'), says("stop []"))
+    begin(live, page)
+    breaks.desk.add(ActionChosen(target="Add"))
+    live.session.run()
+    view = stopped(live, "Add")
+    assert (view.step, view.phase) == (2, "review")
+    assert breaks.views[-1].breakpoints[0].hits == 1
+    live.session.run()
+    live.wait_mode("ended")
+
+
+def test_a_breakpoint_that_only_logs_lets_the_run_go_on(live, server, page, breaks):
+    server.script(clicks('button "Add"'), says("stop []"))
+    begin(live, page)
+    breaks.desk.add(ActionChosen(target="Add", then="log"))
+    live.session.run()
+    live.wait_mode("ended")
+    assert any(line.source == "breakpoint" and "Add" in line.text for line in live.lines)
+
+
+def test_a_condition_and_a_figure_stop_where_they_become_so(live, server, page, breaks):
+    server.script(types("a"), clicks('link "Orders"'), says("stop []"))
+    begin(live, page)
+    breaks.desk.add(Condition(expression='contains(page.url, "orders")'))
+    breaks.desk.add(FigureAbove(figure="calls", above=2))
+    live.session.run()
+    assert stopped(live, "orders").step == 3
+    live.session.run()
+    assert "calls" in stopped(live, "calls").message
+
+
+def test_the_run_is_held_before_an_llm_call_and_goes_on_when_told(live, server, page, breaks):
+    server.script(types("a"), says("stop []"))
+    begin(live, page)
+    breaks.desk.add(LLMCall(purpose="decide", when="before"))
+    live.session.step()
+    stopped(live, "decide")
+    assert server.requests == []
+    live.session.step()
+    live.wait_phase("review")
+    assert len(server.requests) == 1
+
+
+def test_a_held_call_can_be_cancelled(live, server, page, breaks):
+    server.script(types("a"))
+    begin(live, page)
+    breaks.desk.add(LLMCall(purpose="decide", when="before"))
+    live.session.step()
+    stopped(live, "decide")
+    live.session.pause()
+    live.session.pause()
+    live.wait(lambda: "cancelled" in live.view.message)
+    assert server.requests == []
+
+
+def test_a_request_that_changes_something_stops_the_run(live, server, page, breaks):
+    server.script(clicks('button "Save"'), says("stop []"))
+    begin(live, page)
+    breaks.desk.add(RequestBegins(url="*/save"))
+    live.session.run()
+    view = stopped(live, "POST")
+    assert (view.step, view.phase) == (1, "align")
+
+
+def test_watches_show_what_the_run_and_the_page_come_to_and_stop_on_change(live, server, page, breaks):
+    server.script(types("a"), clicks('button "Add"'), says("stop []"))
+    begin(live, page)
+    breaks.desk.add_watch(Watch(text="step.number"))
+    breaks.desk.add_watch(Watch(kind="css", text="#n", on_change=True))
+    breaks.desk.add_watch(Watch(kind="xpath", text="//input/@aria-label"))
+    breaks.desk.add_watch(Watch(kind="script", text="n.textContent = 7"))
+    breaks.desk.add_watch(Watch(kind="script", text="({a: document.links.length})"))
+    breaks.desk.add_watch(Watch(kind="css", text="#none"))
+    live.settle()
+    live.session.run()
+    stopped(live, "#n changed: 0 → 1")
+    assert breaks.values == {
+        "step.number": "2",
+        "#n": "1",
+        "//input/@aria-label": "Note",
+        "n.textContent = 7": "It would change the page, which a watch must not.",
+        "({a: document.links.length})": '{"a": 1}',
+        "#none": "Nothing in the page fits.",
+    }
+
+
+def test_a_wrong_expression_is_refused_with_what_is_wrong(live, breaks):
+    breaks.desk.add(Condition(expression="stap.number > 3"))
+    live.settle()
+    assert "step" in breaks.answers[-1]
+    breaks.desk.add_watch(Watch(text="step.number"))
+    live.settle()
+    assert breaks.answers[-1] == ""
+
+
+def test_going_backwards_shows_the_last_hit_and_the_last_change(live, server, page, breaks):
+    server.script(types("a"), clicks('button "Add"'), types("b"), says("stop []"))
+    begin(live, page)
+    live.session.run()
+    live.wait_mode("ended")
+    run = live.view.run
+    breaks.desk.add(ActionChosen(target="Add"))
+    breaks.desk.back_to_hit(run, 4)
+    live.wait(lambda: live.step.number == 2 and not live.step.live)
+    live.wait(lambda: "Step 2" in live.view.message)
+    breaks.desk.back_to_hit(run, 2)
+    live.wait(lambda: f"No breakpoint stops before step 2 of run {run}" in live.view.message)
+    breaks.desk.add_watch(Watch(text="action.text"))
+    live.settle()
+    breaks.desk.back_to_change(breaks.views[-1].watches[0].watch.number, run, 4)
+    live.wait(lambda: live.step.number == 3)
+
+
+def calling(server):
+    """A policy that is called at step 1, acts at step 2, returns at step 3; its caller stops at step 4."""
+    server.script(
+        says("search_shop [steel bottle]"),
+        lambda request: says(f"type [{ref_in(request, 'searchbox')}] [steel bottle] [enter=1]"),
+        says("stop [205 results]"),
+        says("stop []"),
+    )
+
+
+def policies(live):
+    return [one.policy for one in live.step.stack.frames]
+
+
+def at_call(live, server):
+    calling(server)
+    live.session.set_preset("step")
+    live.open("shop/goal-000")
+    live.to_review()
+    assert live.step.action.action == "search_shop [steel bottle]"
+
+
+def wait_step(live, number):
+    live.wait(
+        lambda: live.step.number == number and live.view.phase == "review" and live.view.mode == "waiting"
+    )
+
+
+def test_step_goes_into_the_policy_that_is_called_and_out_of_it(live, server):
+    at_call(live, server)
+    live.session.step()
+    wait_step(live, 2)
+    assert policies(live) == ["search_shop", "shop"]
+    live.session.out()
+    wait_step(live, 4)
+    assert policies(live) == ["shop"]
+
+
+def test_over_passes_the_called_policy_and_stops_in_its_caller(live, server):
+    at_call(live, server)
+    live.session.over()
+    wait_step(live, 4)
+    assert policies(live) == ["shop"]
+
+
+def test_out_of_the_first_policy_is_the_end(live, server):
+    at_call(live, server)
+    live.session.out()
+    live.wait_mode("ended")
+
+
+def test_a_run_goes_on_to_a_step_or_to_a_subtask(live, server, page):
+    server.script(types("a"), types("b"), types("c"))
+    begin(live, page)
+    live.session.run_to_step(3)
+    wait_step(live, 3)
+    plan = Reply(text="1. Write\n2. Count\n3. Order")
+    aligned = [Reply(text="It is written.\nYES"), Reply(text="DONE"), Reply(text="NO")]
+    server.script(plan, types("a"), types("b"), *aligned, clicks('button "Add"'), types("d"))
+    begin(live, page, preset="reflect")
+    live.session.run_to_subtask(1)
+    wait_step(live, 2)
+    assert [one.status for one in live.step.plan.subtasks] == ["done", "current", "waiting"]
+
+
+def test_stopping_at_a_breakpoint_goes_before_where_the_run_was_to_go(live, server, breaks):
+    at_call(live, server)
+    breaks.desk.add(ActionChosen(action="type"))
+    live.session.over()
+    wait_step(live, 2)
+    assert "type" in live.view.message

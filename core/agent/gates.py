@@ -7,6 +7,7 @@ from pydantic import field_validator
 
 from core.action import ACTIONS, Action
 from core.model import Record
+from core.patterns import Expression
 from core.permissible import Permissible
 from core.settings_file import near, read_toml_model
 
@@ -41,14 +42,21 @@ class Gate(Record):
 class _GateFile(Record):
     except_environments: tuple[str, ...] = ()
     gate: tuple[Gate, ...] = ()
+    hints: tuple[Expression, ...] = ()
 
 
 class Gates:
     """Tells whether an action must stop, and why."""
 
-    def __init__(self, gates: tuple[Gate, ...], except_environments: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        gates: tuple[Gate, ...],
+        except_environments: tuple[str, ...] = (),
+        hints: tuple[str, ...] = (),
+    ) -> None:
         self._gates = [(gate, re.compile(gate.pattern, re.IGNORECASE)) for gate in gates]
         self._except = frozenset(except_environments)
+        self._hints = [re.compile(hint, re.IGNORECASE) for hint in hints]
 
     def reason(self, action: Action, label: str, permissible: Permissible, environment: str) -> str | None:
         """Return why `action` on what `label` names cannot be undone, or None.
@@ -66,8 +74,15 @@ class Gates:
                 return gate.reason
         return None
 
+    def hint(self, thought: str, environment: str) -> str:
+        """Return the words by which the LLM itself says that its action cannot be undone, or nothing."""
+        if environment in self._except:
+            return ""
+        found = next((match for hint in self._hints if (match := hint.search(thought))), None)
+        return found[0] if found is not None else ""
+
 
 def load_gates(path: Path = GATES) -> Gates:
     """Read the gates; raises DataError with file, line, what is wrong and the nearest valid name."""
     read = read_toml_model(path, _GateFile)
-    return Gates(read.gate, read.except_environments)
+    return Gates(read.gate, read.except_environments, read.hints)

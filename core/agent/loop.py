@@ -40,7 +40,7 @@ from core.agent.records import (
 from core.agent.reflection.aligning import Judge
 from core.agent.reflection.anticipating import Anticipator
 from core.agent.reflection.carrying_out import CarryingOut
-from core.agent.reflection.following import end_trial
+from core.agent.reflection.following import backtrack, end_trial
 from core.agent.reflection.plan import Plan
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.reflection.told import told
@@ -206,6 +206,15 @@ class AgentRun:
             kind="remedy" if here else "go back", entry=number, why="The person fired this remedy."
         )
         return entry
+
+    def drop_scheduled(self, why: str) -> None:
+        """Do without the remedy that the next step would try; the next that waits is gone back for."""
+        state = self.state
+        scheduled, state.reflection.scheduled = state.reflection.scheduled, None
+        if scheduled is None or not scheduled.entry:
+            return
+        state.reflection.remedies = state.reflection.remedies.dropped(scheduled.entry, why)
+        backtrack(state, why)
 
     def store_reflection(self) -> None:
         """Store plan and remedies as they are now with the step's last phase that holds them."""

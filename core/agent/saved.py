@@ -14,6 +14,7 @@ from core.agent.reflection.plan import Plan
 from core.agent.reflection.remedies import RemedyStack
 from core.agent.spaces.memory import SpaceMemory
 from core.agent.state import Budget, RunState, Totals, TrailStep
+from core.browser.sent import SentAt
 from core.llm.protocol import Turn
 from core.model import Record
 
@@ -41,6 +42,7 @@ class SavedAgent(Record):
     loaded_at: dict[str, int] = {}
     done_at: tuple[int, ...] = ()
     """The steps whose inputs led to the page, in order."""
+    sent: tuple[SentAt, ...] = ()
     memory: SpaceMemory = SpaceMemory()
     stack: Stack = Stack()
     queue: tuple[Action, ...] = ()
@@ -82,6 +84,7 @@ def saved_of(state: RunState) -> SavedAgent:
         amounts=dict(state.amounts),
         loaded_at=dict(state.loaded_at),
         done_at=tuple(dict.fromkeys(one.step for one in state.inputs)),
+        sent=tuple(state.sent),
         memory=state.memory,
         stack=state.stack,
         queue=tuple(state.queue),
@@ -118,6 +121,7 @@ def put_back(saved: SavedAgent, state: RunState) -> None:
     state.budget = Budget(saved.page_actions_limit, saved.llm_calls_limit)
     state.switched, state.amounts = dict(saved.switched), dict(saved.amounts)
     state.loaded_at = dict(saved.loaded_at)
+    state.sent = list(saved.sent)
     state.memory, state.stack = saved.memory, saved.stack
     state.queue, state.queue_url = list(saved.queue), saved.queue_url
     state.history, state.notes = list(saved.history), list(saved.notes)

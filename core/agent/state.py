@@ -23,6 +23,7 @@ from core.agent.spaces.file import SpaceState, StateSpace
 from core.agent.spaces.memory import SpaceMemory
 from core.browser.checkpoints.inputs import RecordedInput
 from core.browser.checkpoints.kept import PageState
+from core.browser.sent import SentAt
 from core.llm.protocol import Turn
 from core.model import Record
 from core.observation import Capture, CleanObservation, Observation
@@ -168,6 +169,8 @@ class RunState:
     """The step at which each frame's were recalled."""
     inputs: list[RecordedInput] = field(default_factory=list)
     """What was done in the page since the trial began, without what was taken back."""
+    sent: list[SentAt] = field(default_factory=list)
+    """What the page has sent that going back does not take back."""
     trail: list[TrailStep] = field(default_factory=list)
     from_queue: bool = False
     """Whether this step's action came from the queue."""

@@ -1,16 +1,18 @@
 """The browser and the environment that a run acts in."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import uuid4
 
 from core.agent.gates import Gates
 from core.browser.act import Actor
 from core.browser.capture import Capturer, titled
-from core.browser.checkpoints.kept import PageState
+from core.browser.checkpoints.kept import PageState, origin_of
 from core.browser.checkpoints.page_state import read_page_state
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
+from core.browser.sent import SentAt
 from core.browser.tabs import Tabs
 from core.environments.protocol import Environment, KeepsState
 from core.errors import ActionError, BrowserError
@@ -49,6 +51,16 @@ class World:
     def keeper(self) -> KeepsState | None:
         """The environment, where its server keeps a state that can be put back."""
         return self.environment if isinstance(self.environment, KeepsState) else None
+
+    def lasting(self, sent: Iterable[SentAt], step: int, episode: Episode) -> tuple[SentAt, ...]:
+        """Return what was sent since a step and stays done when the run goes back to it.
+
+        A site of ours is put back with its server's state.
+        """
+        own = origin_of(episode.start_url) if self.keeper is not None else ""
+        return tuple(
+            one for one in sent if one.step >= step and not (own and one.sent.url.startswith(f"{own}/"))
+        )
 
     async def page_state(self, episode: Episode) -> PageState:
         """Return what the browser and the environment's server keep for the current page now."""

@@ -1,5 +1,7 @@
 """What a page sends that going back does not take back: requests other than reading ones, and WebSocket messages."""
 
+from collections.abc import Sequence
+
 from core.model import Record
 
 _READING = ("GET", "HEAD", "OPTIONS")
@@ -17,6 +19,20 @@ class Sent(Record):
 
     def __str__(self) -> str:
         return f"a message to {self.url}" if self.socket else f"{self.method} {self.url}"
+
+
+class SentAt(Record):
+    """Something that was sent, with the step it was sent in."""
+
+    step: int
+    sent: Sent
+
+
+def told_of(lasting: Sequence[SentAt], *, most: int = 3) -> str:
+    """Return such as ``POST https://… (step 4) and 2 more``."""
+    words = [f"{one.sent} (step {one.step})" for one in lasting[:most]]
+    more = f" and {len(lasting) - most} more" if len(lasting) > most else ""
+    return ", ".join(words) + more
 
 
 class SentLog:

@@ -12,6 +12,7 @@ from core.agent.loop import AgentRun
 from core.agent.state import Budget
 from core.agent.world import World
 from core.browser.checkpoints.outcome import Restored
+from core.browser.sent import told_of
 from core.debugger.driving import Driver
 from core.debugger.workshop import Workshop
 from core.errors import UsageError
@@ -30,17 +31,21 @@ class Branches:
         self._driver = driver
         self._workshop = workshop
         self._on_asked = on_asked
+        self._told_effects: tuple[int, int] | None = None
+        """The run and step that the person was last told of what stays done."""
 
     async def go_back(self, run: int, step: int) -> AgentRun:
         """Go back to a step of a run, whose branch is the current run from then on.
 
-        Raises UsageError, TraceError and DataError with nothing changed, and
-        BrowserError, ActionError or LLMError where the page is not to be had: no
-        run is current then.
+        Where something was sent since that stays done, it is told first, and
+        asking a second time goes back all the same. Raises UsageError, TraceError
+        and DataError with nothing changed, and BrowserError, ActionError or
+        LLMError where the page is not to be had: no run is current then.
         """
         store = self._workshop().store
         store.owner_of(run, step)
         store.agent(run, step)
+        self._ask_about_effects(run, step)
         return await self._move(
             store.run(run),
             f"Going back to step {step} of run {run}",
@@ -48,6 +53,20 @@ class Branches:
                 store, world, episode, run=run, step=step, conduct=conduct
             ),
         )
+
+    def _ask_about_effects(self, run: int, step: int) -> None:
+        """Raise UsageError where something stays done that was sent since the step, until asked a second time."""
+        current = self._driver.agent_run
+        told, self._told_effects = self._told_effects, None
+        if current is None or current.state.run != run or told == (run, step):
+            return
+        lasting = current.world.lasting(current.state.sent, step, current.state.episode)
+        if lasting:
+            self._told_effects = (run, step)
+            raise UsageError(
+                f"Going back to step {step} does not take back {told_of(lasting)}. "
+                "Ask for it once more to go back all the same."
+            )
 
     async def make_current(self, run: int) -> AgentRun | None:
         """Take up a run that was left; None where it is current already. Raises as `go_back` does."""

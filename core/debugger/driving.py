@@ -5,7 +5,7 @@ import logging
 
 from core.agent.loop import AgentRun
 from core.agent.phases.abstract import asks_llm
-from core.agent.records import CallRecord
+from core.agent.records import Acted, CallRecord, PhaseRecord
 from core.browser.page import PageGone
 from core.debugger.breaking import Breaking
 from core.debugger.goals import Goal, GoalKind
@@ -177,6 +177,9 @@ class Driver(Publisher):
                     return
                 self._rest_at(run, stopped)
                 return
+            if problem := _unverified(record):
+                self._rest_at(run, problem)
+                return
             if phase == "commit" and self._until.kind == "end" and not run.ended:
                 await self._keep_pace()
         if not run.ended:
@@ -207,6 +210,10 @@ class Driver(Publisher):
         self._gate_shown = (run.state.run, run.state.number, str(run.state.pending.action))
         if gate.kind == "loop":
             return f"{gate.reason} Accept to call it all the same, or change the action."
+        if gate.kind == "effects":
+            return f"Going back does not take back {gate.reason}. Accept to go back all the same, or skip the remedy."
+        if gate.kind == "hint":
+            return f"This action may not be undone: {gate.reason}. Accept to carry it out, or skip it."
         return f"This action cannot be undone: {gate.reason}. Accept to carry it out, or skip it."
 
     def _held_by_gate(self, run: AgentRun, until: Goal) -> bool:
@@ -246,3 +253,12 @@ class Driver(Publisher):
         """Say why a command was not carried out; what goes on goes on."""
         self.change(message=message)
         self.log("warning", "session", message)
+
+
+def _unverified(record: PhaseRecord) -> str:
+    """Return what is to be told where going back for a remedy has not led to the page as it was."""
+    if not isinstance(record, Acted) or record.restored is None or record.restored.verified:
+        return ""
+    if record.outcome == "failed":
+        return ""  # The remedy is dropped: the agent goes on without it.
+    return f"{record.restored.sentence} Step on to try the remedy there, or skip it there."

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from core.agent.asking import Answerer
 from core.agent.loop import AgentRun, open_run
+from core.agent.records import Acted, PhaseRecord
 from core.agent.state import Budget
 from core.browser.page import PageGone
 from core.debugger.workshop import Workshop
@@ -119,6 +120,8 @@ async def _go_to_the_end(run: AgentRun, on_gate: OnGate, on_step: Callable[[Step
             await run.world.tabs.revive()
             run.look_again()
             continue
+        if await _ended_by_grade(run, record, on_gate):
+            return
         if record.phase == "commit":
             lost = 0
             on_step(run.store.step(run.state.run, number).row)
@@ -132,14 +135,33 @@ async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
     if gate.kind == "loop":
         await run.finish("loop", error=reason)
         return True
+    if gate.kind == "hint":
+        pending.note = f"Hint: {reason}; nobody was there to be asked."
+        return False
+    if gate.kind == "effects":
+        reason = f"going back does not take back {reason}"
     if rule == "allow":
         pending.note = f"Gate: {reason}; allowed by rule."
     elif rule == "refuse":
         pending.skip = pending.refused = True
-        pending.note = f"Refused: this action cannot be undone ({reason}). Go on without it, or stop."
+        why = reason if gate.kind == "effects" else f"this action cannot be undone ({reason})"
+        pending.note = f"Refused: {why}. Go on without it, or stop."
     else:
         await run.finish("gate", error=f"Ended at a gate before {pending.action}: {reason}.")
         return True
+    return False
+
+
+async def _ended_by_grade(run: AgentRun, record: PhaseRecord, rule: OnGate) -> bool:
+    """Follow the rule where going back for a remedy has not led to the page as it was."""
+    if not isinstance(record, Acted) or record.restored is None or record.restored.verified:
+        return False
+    if record.outcome == "failed" or rule == "allow":
+        return False
+    if rule == "end":
+        await run.finish("gate", error=record.restored.sentence)
+        return True
+    run.drop_scheduled(f"{record.restored.sentence} Refused by rule.")
     return False
 
 

@@ -22,6 +22,7 @@ from core.browser.act import Located
 from core.browser.checkpoints.inputs import RecordedInput, marks_of
 from core.browser.host import BrowserEvent
 from core.browser.page import PageGone
+from core.browser.sent import SentAt
 from core.errors import ActionError, BrowserError
 from core.permissible import PermissibleAction
 
@@ -181,6 +182,8 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
 async def _acted(state: RunState, world: World, done: list[_Done], *, message: str = "") -> Acted:
     """Return the record of these actions: where the first one was, how the last one ended."""
     first, last = done[0].primitive, done[-1]
+    sent = world.tabs.take_sent()
+    state.sent += [SentAt(step=state.number, sent=one) for one in sent]
     times: dict[str, float] = {}
     for one in done:
         for part, milliseconds in one.milliseconds.items():
@@ -196,7 +199,7 @@ async def _acted(state: RunState, world: World, done: list[_Done], *, message: s
         events=tuple(event for one in done for event in one.events),
         milliseconds=times,
         episode_ended=await world.episode_ended(),
-        sent=world.tabs.take_sent(),
+        sent=sent,
         inputs=tuple(one.input for one in done if one.input is not None),
     )
 

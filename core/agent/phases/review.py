@@ -2,21 +2,23 @@
 
 from typing import Literal
 
-from core.action import Action, Named
+from core.action import Action, Backtrack, Named
 from core.agent.general_space import label_of
 from core.agent.knowledge import Knowledge
 from core.agent.policies.frame import place_of_page
 from core.agent.records import Reviewed
 from core.agent.state import RunState
 from core.agent.world import World
+from core.browser.sent import told_of
 from core.model import Record
 
 
 class Gate(Record):
     """Why the pending action must not simply happen."""
 
-    kind: Literal["undo", "loop"]
-    """``undo``: it cannot be undone. ``loop``: it calls a policy again with nothing new."""
+    kind: Literal["undo", "loop", "effects", "hint"]
+    """``undo``: it cannot be undone. ``loop``: it calls a policy again with nothing new. ``effects``: it goes back
+    to before something that stays done. ``hint``: the LLM itself says that it cannot be undone."""
     reason: str
 
 
@@ -27,10 +29,21 @@ def gate_of(state: RunState, world: World, knowledge: Knowledge) -> Gate | None:
         return None
     if loop := _loop(state, knowledge, action):
         return Gate(kind="loop", reason=loop)
-    reason = world.gates.reason(
-        action, label_of(state.observation, action), state.permissible, state.episode.task.environment
-    )
-    return None if reason is None else Gate(kind="undo", reason=reason)
+    if isinstance(action, Backtrack):
+        return _effects(state, world, action)
+    environment = state.episode.task.environment
+    reason = world.gates.reason(action, label_of(state.observation, action), state.permissible, environment)
+    if reason is not None:
+        return Gate(kind="undo", reason=reason)
+    hint = world.gates.hint(state.pending.thought, environment) if action.in_page else ""
+    return Gate(kind="hint", reason=f"the LLM says of it “{hint}”") if hint else None
+
+
+def _effects(state: RunState, world: World, action: Backtrack) -> Gate | None:
+    if state.remedy_settings.effects == "allow":
+        return None
+    lasting = world.lasting(state.sent, action.step, state.episode)
+    return Gate(kind="effects", reason=told_of(lasting)) if lasting else None
 
 
 def review(state: RunState) -> Reviewed:

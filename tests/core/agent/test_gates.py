@@ -51,3 +51,18 @@ def test_a_wrong_gate_file_is_told_with_file_and_line(tmp_path, old, new, said):
         load_gates(path)
     assert f"{path}, line " in str(refused.value)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("thought", "hint"),
+    [
+        ("This can't be undone, so I am careful.", "can't be undone"),
+        ("Sending it is irreversible.", "irreversible"),
+        ("It permanently deletes the file.", "permanently deletes"),
+        ("I undo the last change.", ""),
+    ],
+)
+def test_what_the_llm_says_of_its_action_is_a_hint(thought, hint):
+    gates = load_gates()
+    assert gates.hint(thought, "web") == hint
+    assert gates.hint(thought, "miniwob") == ""

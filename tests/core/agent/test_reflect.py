@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from core.agent.presets import PRESETS
 from core.browser.checkpoints.loading import HistoryEntry
 from core.browser.checkpoints.staying import AsItIs
 from tests.core.agent.traced import purposes, records, steps
@@ -301,3 +302,35 @@ def test_an_element_that_is_none_of_the_candidates_leaves_the_remedy_untried(sta
     assert third["align"].by_rule == "The action failed."
     assert [step.effect for step in steps(run)] == ["page action", "go back", "none", "go back"]
     assert run.state.trial == 2
+
+
+def ordering(tmp_path):
+    """A page whose wrong button sends something that stays done."""
+    send = "fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)"
+    body = f'<h1>Shop</h1><button onclick="{send}">Order</button><button>Look</button>'
+    return page_file(tmp_path, body, "ordering.html")
+
+
+def wrong_order(llm_server):
+    llm_server.script(PLAN, clicks('button "Order"'), clicks('button "Look"'), NOT_ALIGNED)
+
+
+def test_going_back_for_a_remedy_stops_where_something_stays_done(stage, llm_server, tmp_path):
+    wrong_order(llm_server)
+    run = open_run(stage, llm_server, ordering(tmp_path))
+    stage.step(run)
+    stage.until(run, "review")
+    gate = run.gate()
+    assert (gate.kind, gate.reason) == ("effects", "POST http://127.0.0.1:9/order (step 1)")
+
+
+def test_a_preset_may_let_going_back_pass_what_stays_done(stage, llm_server, tmp_path):
+    wrong_order(llm_server)
+    text = (PRESETS / "reflect.toml").read_text()
+    assert "[remedies]" in text
+    own = text.replace("[remedies]", '[remedies]\neffects = "allow"')
+    (stage.config / "presets" / "reflect.toml").write_text(own)
+    run = open_run(stage, llm_server, ordering(tmp_path))
+    stage.step(run)
+    stage.until(run, "review")
+    assert (str(run.state.pending.action), run.gate()) == ("backtrack [1]", None)

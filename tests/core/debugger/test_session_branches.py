@@ -135,3 +135,24 @@ def test_a_branch_is_called_by_the_name_it_was_given(gone_wrong):
     live, first = gone_wrong, gone_wrong.view.run
     live.session.name_run(first, "  the archive ")
     live.wait(lambda: {one.run: one.name for one in live.runs.runs}[first] == "the archive")
+
+
+def saves(server, page_name="start.html"):
+    return lambda request: Reply(text=f"REASON: So.\nACTION: click [{ref_in(request, 'button')}]")
+
+
+def test_what_going_back_does_not_take_back_is_told_before_it_does(live, server, tmp_path):
+    body = "<button onclick=\"fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)\">Order</button>"
+    server.script(saves(server), Reply(text="REASON: Done.\nACTION: stop []"))
+    live.session.set_preset("step")
+    live.open("web/open", url=page_file(tmp_path, body), instruction="Order it.")
+    live.to_review()
+    live.session.step()
+    live.wait(lambda: live.step.number == 2 and live.view.phase == "review" and live.view.mode == "waiting")
+    run = live.view.run
+    live.session.go_back(run, 1)
+    live.wait(lambda: "does not take back POST http://127.0.0.1:9/order (step 1)" in live.view.message)
+    assert live.view.run == run
+    live.session.go_back(run, 1)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
+    assert stored(live, lambda store: store.run(live.view.run)).parent_step == 1

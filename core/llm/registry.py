@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     # NumPy takes long to load, and most runs make no vectors.
     from core.memory.embedding import Embedding
 
+PREFIX = "replay:"
+"""What begins the name of an LLM that repeats a stored run."""
 OPENAI_URL = "https://api.openai.com/v1"
 
 
@@ -83,8 +85,9 @@ class LLMs:
     """Finds LLMs by name and keeps each that it made.
 
     A name is one of `factories` (``rules``), ``person``, an entry of the
-    settings, ``PRESET/MODEL`` for a preset endpoint, or else the name of a
-    model at the base URL of the settings.
+    settings, ``replay:RUN`` or ``replay:RUN:LLM`` for the replies of a stored
+    run, ``PRESET/MODEL`` for a preset endpoint, or else the name of a model at
+    the base URL of the settings.
     """
 
     def __init__(
@@ -116,6 +119,10 @@ class LLMs:
 
     def routed(self, name: str) -> RoutedLLM:
         """Return the LLM of that name with the purposes of the settings; raises UsageError as `get` does."""
+        if name.startswith(PREFIX):
+            # One run is repeated from its beginning, and whatever it was asked it answers.
+            self._made[name] = self._make(name)
+            return RoutedLLM(name, self, {})
         self.get(name)
         routed = RoutedLLM(name, self, self._settings.purposes)
         for purpose, setting in self._settings.purposes.items():
@@ -144,6 +151,8 @@ class LLMs:
         for name in dict.fromkeys((self._settings.llm, *self._made)):
             if name not in known:
                 found = self._made.get(name)
+                if name.startswith(PREFIX):
+                    continue  # It repeats one run, and has done so.
                 where = found.base_url if isinstance(found, OpenAICompatibleLLM) else self._address("")
                 choices.append(LLMChoice(name=name, title=name, description=f"at {origin(where)}"))
         return tuple(choices)
@@ -177,6 +186,10 @@ class LLMs:
     def _make(self, name: str) -> LLM:
         if name in self._factories:
             return self._factories[name]()
+        if name.startswith(PREFIX):
+            from core.llm.replay import ReplayLLM
+
+            return ReplayLLM(name, self._settings.database, find=self.get)
         if name in self._settings.llms:
             return self._entry(name, self._settings.llms[name])
         preset, slash, model = name.partition("/")

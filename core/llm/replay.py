@@ -1,0 +1,154 @@
+"""The LLM that repeats what was said in a stored run: no network, no cost.
+
+A request is answered with the reply to the recorded call of its purpose whose
+prompt was the same, in the order of the calls. Ports of 127.0.0.1 do not
+count, as sites of ours are served on another one each time; nor do sampling
+and pictures.
+"""
+
+import asyncio
+import difflib
+import json
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from core.agent.records import CallRecord
+from core.errors import LLMError, UsageError
+from core.llm.protocol import LLM, LLMReply, LLMRequest, Message, Retry
+from core.llm.registry import PREFIX
+from core.trace.store import TraceStore
+
+_LOOPBACK = re.compile(r"127\.0\.0\.1:\d+")
+_SHOWN = 12
+"""Lines of a difference that are told."""
+
+
+def read_name(name: str) -> tuple[int, str]:
+    """Return the run of ``replay:RUN`` or ``replay:RUN:LLM``, and the LLM that goes on where prompts differ.
+
+    Raises UsageError for another text.
+    """
+    number, _, live = name.removeprefix(PREFIX).partition(":")
+    if not number.isdecimal():
+        raise UsageError(
+            f'"{name}" names no run: write replay:12 to repeat run 12, or replay:12:rules to go on with '
+            "the LLM rules where a prompt differs."
+        )
+    return int(number), live
+
+
+class ReplayLLM:
+    """Repeats one run; made anew for each run that it answers."""
+
+    takes_images = False
+
+    def __init__(self, name: str, database: Path, *, find: Callable[[str], LLM]) -> None:
+        """`find` returns the LLM that goes on.
+
+        Raises UsageError for a name that names none, and TraceError where
+        there is no such run.
+        """
+        self.name = name
+        self._run, live = read_name(name)
+        self._live = find(live) if live else None
+        self._database = database
+        with self._open() as store:
+            self._calls = list(store.calls(self._run))
+        self._gone_live = False
+
+    async def reply(
+        self,
+        request: LLMRequest,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        on_retry: Callable[[Retry], None] | None = None,
+    ) -> LLMReply:
+        """Return the recorded reply, or that of the LLM that goes on.
+
+        Raises LLMError with the difference of the prompts where there is none,
+        and TraceError where the run cannot be read.
+        """
+        if self._gone_live and self._live is not None:
+            return await self._live.reply(request, on_text=on_text, on_retry=on_retry)
+        found, difference = await asyncio.to_thread(self._find, request)
+        if found is not None:
+            if on_text is not None and found.text:
+                on_text(found.text)
+            return found
+        if self._live is None:
+            raise LLMError(difference)
+        self._gone_live = True
+        return await self._live.reply(request, on_text=on_text, on_retry=on_retry)
+
+    async def close(self) -> None:
+        """Nothing to let go of: the LLM that goes on belongs to the registry."""
+
+    def _find(self, request: LLMRequest) -> tuple[LLMReply | None, str]:
+        with self._open() as store:
+            return self._find_in(store, request)
+
+    def _find_in(self, store: TraceStore, request: LLMRequest) -> tuple[LLMReply | None, str]:
+        asked = _words_of(request.messages, [tool.model_dump() for tool in request.tools])
+        first = ""
+        for position, call in enumerate(self._calls):
+            if call.purpose != request.purpose:
+                continue
+            prompt = store.prompt(call)
+            recorded = _words_of(prompt.messages, [tool.model_dump() for tool in prompt.tools])
+            if _plain(recorded) != _plain(asked):
+                first = first or self._difference(call, recorded, asked)
+                continue
+            reply = store.reply(call)
+            if reply is None:
+                continue  # It was cancelled, or failed.
+            # What came before was not asked for again: it is not due any more.
+            del self._calls[: position + 1]
+            return _moved(reply, recorded, asked), ""
+        return None, first or (
+            f"Run {self._run} has no further call for {request.purpose} to repeat; go on with an LLM by "
+            f"{PREFIX}{self._run}:NAME."
+        )
+
+    @contextmanager
+    def _open(self) -> Generator[TraceStore, None, None]:
+        store = TraceStore.open(self._database, read_only=True)
+        try:
+            yield store
+        finally:
+            store.close()
+
+    def _difference(self, call: CallRecord, recorded: str, asked: str) -> str:
+        lines = difflib.unified_diff(
+            _plain(recorded).splitlines(), _plain(asked).splitlines(), "recorded", "asked", lineterm="", n=1
+        )
+        changed = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+        more = f"\n… and {len(changed) - _SHOWN} lines more" if len(changed) > _SHOWN else ""
+        return (
+            f"The prompt for {call.purpose} differs from call {call.number} of run {self._run} "
+            f"(go on with an LLM by {PREFIX}{self._run}:NAME):\n" + "\n".join(changed[:_SHOWN]) + more
+        )
+
+
+def _words_of(messages: tuple[Message, ...], tools: list[dict[str, Any]]) -> str:
+    parts = [f"[{message.role}]\n{message.text}" for message in messages]
+    parts += [call.model_dump_json() for message in messages for call in message.tool_calls]
+    if tools:
+        parts.append(json.dumps(tools, indent=1, sort_keys=True))
+    return "\n".join(parts)
+
+
+def _plain(text: str) -> str:
+    return _LOOPBACK.sub("127.0.0.1", text)
+
+
+def _moved(reply: LLMReply, recorded: str, asked: str) -> LLMReply:
+    """Return the reply as said now: it cost nothing, and names the port that the site has by now."""
+    then, now = _LOOPBACK.findall(recorded), _LOOPBACK.findall(asked)
+    text = reply.model_dump_json()
+    for old, new in zip(then, now, strict=False):
+        text = text.replace(old, new)
+    found = LLMReply.model_validate_json(text)
+    return found.model_copy(update={"seconds": 0.0, "cost": 0.0, "retries": ()})

@@ -163,6 +163,44 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         raise typer.Exit(report.exit_code)
 
     @app.command()
+    def fork(
+        run: Annotated[int, typer.Argument(help="The run's number.")],
+        step: Annotated[int, typer.Option("--step", min=1, help="The step to go back to.")],
+        preset: PresetName = None,
+        llm: LLMName = None,
+        base_url: BaseUrl = None,
+        max_steps: Annotated[
+            int | None, typer.Option("--max-steps", min=1, help="Page actions at the most, those before too.")
+        ] = None,
+        browser: Annotated[
+            str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
+        ] = None,
+        db: Database = None,
+        on_gate: Annotated[
+            str | None,
+            typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
+        ] = None,
+        tasks_file: TaskFiles = None,
+        webarena: WebArenaFiles = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Go back to a step of a run, and on from there on a branch, by default with its own preset and LLM."""
+        from core.cli.forking import ForkArguments, fork_run
+
+        settings = _settings(base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate)
+        arguments = ForkArguments(
+            run=run, step=step, preset=preset, llm=llm, max_steps=settings.max_steps, as_json=as_json
+        )
+        report = fork_run(
+            arguments,
+            settings,
+            _environments(settings, tasks_file, webarena),
+            with_embedded=with_embedded,
+            with_loop=with_loop,
+        )
+        raise typer.Exit(report.exit_code)
+
+    @app.command()
     def runs(
         as_json: AsJson = False,
         db: Database = None,

@@ -46,7 +46,7 @@ def list_runs(settings: Settings, query: str, limit: int, *, as_json: bool) -> N
         put_json([row.model_dump() for row in rows])
         return
     put_table(
-        ("run", "when", "task", "seed", "preset", "LLM", "steps", "outcome"),
+        ("run", "when", "task", "seed", "preset", "LLM", "steps", "outcome", "branch of"),
         [
             (
                 str(row.run),
@@ -57,6 +57,7 @@ def list_runs(settings: Settings, query: str, limit: int, *, as_json: bool) -> N
                 row.llm,
                 str(row.steps),
                 verdict_word(row),
+                "" if row.parent_run is None else f"{row.parent_run}, step {row.parent_step} ({row.grade})",
             )
             for row in rows
         ],

@@ -67,11 +67,12 @@ def run_task(
             await workshop.close()
 
     report = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
-    _print(report, as_json=arguments.as_json)
+    put_report(report, as_json=arguments.as_json)
     return report
 
 
-def _print(report: RunReport, *, as_json: bool) -> None:
+def put_report(report: RunReport, *, as_json: bool) -> None:
+    """Print what a run came to."""
     if as_json:
         put_json(report.model_dump())
         return

@@ -5,9 +5,11 @@ import time
 from collections.abc import Callable
 
 from core.agent.asking import Answerer
+from core.agent.branching import Conduct, open_branch, reopen_task
 from core.agent.loop import AgentRun, open_run
 from core.agent.records import Acted, PhaseRecord
 from core.agent.state import Budget
+from core.browser.checkpoints.outcome import Restored
 from core.browser.page import PageGone
 from core.debugger.workshop import Workshop
 from core.errors import BackstepError, BrowserError, TraceError
@@ -80,6 +82,53 @@ async def run_headless(
         browser=workshop.host.name,
         profile=profile,
     )
+    return await _report_of_whole(workshop, run, on_gate, on_step)
+
+
+async def fork_headless(
+    workshop: Workshop,
+    row: RunRow,
+    step: int,
+    *,
+    preset: str,
+    llm: Answerer,
+    budget: Budget,
+    on_gate: OnGate,
+    on_step: Callable[[StepRow], None] = lambda step: None,
+    on_restored: Callable[[Restored], None] = lambda restored: None,
+) -> RunReport:
+    """Go back to a step of a stored run, on a branch, and run the agent from there to the end.
+
+    Where the page could not be brought back as recorded, the rule of gates
+    decides: refused or ended, the branch ends there. Raises as `run_headless`
+    does, and TraceError where the step was not kept well enough.
+    """
+    own = {"url": row.start_url, "instruction": row.instruction} if row.environment == "web" else {}
+    workshop.store.agent(row.run, step)
+    task = workshop.environments.find(row.task, **own)
+    world = workshop.world(task)
+    conduct = Conduct(
+        preset=workshop.knowledge.presets.get(preset),
+        llm=llm,
+        knowledge=workshop.knowledge,
+        browser=workshop.host.name,
+        budget=budget,
+        fresh=True,
+    )
+    episode = await reopen_task(world, task, row)
+    run, restored = await open_branch(workshop.store, world, episode, run=row.run, step=step, conduct=conduct)
+    on_restored(restored)
+    if not restored.verified and on_gate != "allow":
+        await _finish(
+            run, "gate", f"{restored.sentence} It was not gone on from there (--on-gate allow does)."
+        )
+    return await _report_of_whole(workshop, run, on_gate, on_step)
+
+
+async def _report_of_whole(
+    workshop: Workshop, run: AgentRun, on_gate: OnGate, on_step: Callable[[StepRow], None]
+) -> RunReport:
+    """Carry a run to its end and return its report."""
     run.state.overlap = True
     try:
         await _go_to_the_end(run, on_gate, on_step)

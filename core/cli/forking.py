@@ -1,0 +1,85 @@
+"""The fork command: go back to a step of a stored run, and on from there, without a window."""
+
+from core.agent.state import Budget
+from core.browser.host import BrowserHost
+from core.cli.browsers import WithEmbedded, WithLoop, in_browser
+from core.cli.output import say, step_line
+from core.cli.running import put_report
+from core.debugger.headless import RunReport, fork_headless
+from core.debugger.workshop import check_preset, open_workshop
+from core.environments.registry import Environments
+from core.errors import NotInTraceError, UsageError
+from core.llm.registry import open_llms
+from core.model import Record
+from core.settings import Settings, config_folder
+from core.trace.records import RunRow
+from core.trace.store import TraceStore
+
+
+class ForkArguments(Record):
+    """What the fork command was given."""
+
+    run: int
+    step: int
+    preset: str | None = None
+    """None for the run's own."""
+    llm: str | None = None
+    """None for the run's own."""
+    max_steps: int
+    as_json: bool = False
+
+
+def fork_run(
+    arguments: ForkArguments,
+    settings: Settings,
+    environments: Environments,
+    *,
+    with_embedded: WithEmbedded[RunReport],
+    with_loop: WithLoop[RunReport],
+) -> RunReport:
+    """Fork a run and print its progress and its report; raises BackstepError where it cannot begin."""
+    row = _row(settings, arguments)
+    preset, name = arguments.preset or row.preset, arguments.llm or row.llm
+    llms = open_llms(settings, config_folder=config_folder())
+    llm = llms.routed(name)
+    if name == "person":
+        raise UsageError('The LLM "person" needs a window; choose another with --llm.')
+    check_preset(config_folder(), preset)
+
+    async def work(host: BrowserHost) -> RunReport:
+        workshop = await open_workshop(
+            settings, host, llms=llms, environments=environments, config=config_folder()
+        )
+        try:
+            say(
+                f"run {row.run} ({row.task}, seed {row.seed}) from step {arguments.step}, preset {preset}, LLM {name}"
+            )
+            return await fork_headless(
+                workshop,
+                row,
+                arguments.step,
+                preset=preset,
+                llm=llm,
+                budget=Budget(arguments.max_steps, settings.max_llm_calls),
+                on_gate=settings.on_gate,
+                on_step=lambda step: say(step_line(step)),
+                on_restored=lambda restored: say(restored.sentence),
+            )
+        finally:
+            await workshop.close()
+
+    report = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
+    put_report(report, as_json=arguments.as_json)
+    return report
+
+
+def _row(settings: Settings, arguments: ForkArguments) -> RunRow:
+    """Return the run; raises TraceError where there is no such run or step."""
+    store = TraceStore.open(settings.database, read_only=True)
+    try:
+        store.owner_of(arguments.run, arguments.step)
+        return store.run(arguments.run)
+    except NotInTraceError as error:
+        raise UsageError(str(error)) from error
+    finally:
+        store.close()

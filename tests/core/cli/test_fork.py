@@ -1,0 +1,64 @@
+"""The fork command: a stored run gone back to without a window, and on from there."""
+
+import pytest
+
+from core.trace.store import TraceStore
+from tests.core.stage import need_chromium, on, page_file, stop
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def wrong(cli, llm_server):
+    """The number of a run whose only step was the wrong button."""
+    llm_server.script(on('button "TWO"'))
+    return cli(*cli.run("--task", "miniwob/click-test-2")).json["run"]
+
+
+def fork(cli, run, *words):
+    return cli("fork", run, "--browser", need_chromium(), *words)
+
+
+def test_a_wrong_step_is_done_otherwise_on_a_branch(cli, llm_server, wrong):
+    llm_server.script(on('button "ONE"'))
+    done = fork(cli, wrong, "--step", 1, "--json")
+    assert done.code == 0, done.err
+    assert (done.json["success"], done.json["steps"]) == (True, 1)
+    assert "Back at step 1 by nothing to do: exact" in done.err
+    store = TraceStore.open(cli.db, read_only=True)
+    try:
+        branch, left = store.run(done.json["run"]), store.run(wrong)
+    finally:
+        store.close()
+    assert (branch.parent_run, branch.parent_step, branch.grade) == (wrong, 1, "exact")
+    assert left.verdict.success is False
+    listed = cli("runs")
+    assert f"{wrong}, step 1" in listed.out
+
+
+def test_the_overrides_hold_on_the_branch(cli, llm_server, wrong):
+    done = fork(cli, wrong, "--step", 1, "--llm", "rules", "--preset", "laser", "--json")
+    assert done.code == 0, done.err
+    store = TraceStore.open(cli.db, read_only=True)
+    try:
+        branch = store.run(done.json["run"])
+    finally:
+        store.close()
+    assert (branch.preset, branch.llm) == ("laser", "rules")
+
+
+def test_a_step_that_is_not_there_is_told_and_no_browser_is_begun(cli, wrong):
+    done = fork(cli, wrong, "--step", 7)
+    assert done.code != 0
+    assert done.err.strip().endswith(f"Run {wrong} has no step 7; its only step is 1.")
+
+
+def test_a_page_that_is_not_as_recorded_is_not_gone_on_from(cli, llm_server, tmp_path):
+    url = page_file(tmp_path, "<button>Go</button>")
+    llm_server.script(on('button "Go"'), stop())
+    run = cli(*cli.run("--url", url, "--instruction", "Go.")).json["run"]
+    page_file(tmp_path, "<h1>Moved</h1><p>There is another page here now.</p>")
+    done = fork(cli, run, "--step", 2, "--json")
+    assert (done.code, done.json["outcome"]) == (1, "gate")
+    assert "Back at step 2" in done.json["error"]
+    assert "lost" in done.json["error"]

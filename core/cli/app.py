@@ -201,6 +201,53 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         raise typer.Exit(report.exit_code)
 
     @app.command()
+    def bisect(
+        run: Annotated[int, typer.Argument(help="The run's number.")],
+        at: Annotated[
+            list[int] | None,
+            typer.Option("--at", min=1, help="A step to go on from; may be repeated. Else some of all."),
+        ] = None,
+        times: Annotated[int, typer.Option("--times", min=1, help="How often from each step.")] = 3,
+        preset: PresetName = None,
+        llm: LLMName = None,
+        base_url: BaseUrl = None,
+        max_steps: Annotated[
+            int | None, typer.Option("--max-steps", min=1, help="Page actions at the most, those before too.")
+        ] = None,
+        browser: Annotated[
+            str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
+        ] = None,
+        db: Database = None,
+        on_gate: Annotated[
+            str | None,
+            typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
+        ] = None,
+        tasks_file: TaskFiles = None,
+        webarena: WebArenaFiles = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Find from which step on a run still comes to success: replay up to it, let the LLM go on, several times."""
+        from core.cli.bisecting import BisectArguments, bisect_run
+
+        settings = _settings(base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate)
+        arguments = BisectArguments(
+            run=run,
+            steps=tuple(at or ()),
+            times=times,
+            preset=preset,
+            llm=llm,
+            max_steps=settings.max_steps,
+            as_json=as_json,
+        )
+        bisect_run(
+            arguments,
+            settings,
+            _environments(settings, tasks_file, webarena),
+            with_embedded=with_embedded,
+            with_loop=with_loop,
+        )
+
+    @app.command()
     def runs(
         as_json: AsJson = False,
         db: Database = None,

@@ -62,3 +62,19 @@ def test_a_page_that_is_not_as_recorded_is_not_gone_on_from(cli, llm_server, tmp
     assert (done.code, done.json["outcome"]) == (1, "gate")
     assert "Back at step 2" in done.json["error"]
     assert "lost" in done.json["error"]
+
+
+def test_bisect_tells_from_which_step_on_a_run_still_succeeds(cli, llm_server):
+    llm_server.script(on('button "TWO"'))
+    run = cli(*cli.run("--task", "miniwob/click-test-2")).json["run"]
+    llm_server.script(on('button "ONE"'), on('button "TWO"'))
+    chromium = need_chromium()
+    done = cli("bisect", run, "--times", 2, "--browser", chromium)
+    assert done.code == 0, done.err
+    assert "1 of 2" in done.out
+    assert "0.09 to 0.91" in done.out
+    assert "●" in done.out
+    llm_server.script(on('button "ONE"'))
+    [told] = cli("bisect", run, "--times", 1, "--at", 1, "--browser", chromium, "--json").json
+    assert (told["step"], told["successes"], told["judged"], told["share"]) == (1, 1, 1, 1.0)
+    assert cli("bisect", run, "--at", 5).err.strip().endswith("The run has no step 5; its steps are 1 to 1.")

@@ -1,0 +1,125 @@
+"""The bisect command: from which step on an LLM still brings a run to success."""
+
+from core.agent.state import Budget
+from core.browser.host import BrowserHost
+from core.cli.browsers import WithEmbedded, WithLoop, in_browser
+from core.cli.output import put_json, put_table, say
+from core.debugger.bisecting import PrefixResult, bisect, chosen_steps
+from core.debugger.headless import RunReport, fork_headless
+from core.debugger.workshop import check_preset, open_workshop
+from core.environments.registry import Environments
+from core.errors import NotInTraceError, UsageError
+from core.llm.registry import open_llms
+from core.model import Record
+from core.settings import Settings, config_folder
+from core.trace.records import RunRow, StepRow
+from core.trace.store import TraceStore
+
+_WIDTH = 20
+"""Signs of the plot's axis from 0 to 1."""
+
+
+class BisectArguments(Record):
+    """What the bisect command was given."""
+
+    run: int
+    steps: tuple[int, ...] = ()
+    """Empty for some spread over the whole run."""
+    times: int = 3
+    preset: str | None = None
+    """None for the run's own."""
+    llm: str | None = None
+    """None for the run's own."""
+    max_steps: int
+    as_json: bool = False
+
+
+def bisect_run(
+    arguments: BisectArguments,
+    settings: Settings,
+    environments: Environments,
+    *,
+    with_embedded: WithEmbedded[tuple[PrefixResult, ...]],
+    with_loop: WithLoop[tuple[PrefixResult, ...]],
+) -> tuple[PrefixResult, ...]:
+    """Try the prefixes and print the table; raises BackstepError where it cannot begin."""
+    row, steps = _run(settings, arguments.run)
+    chosen = chosen_steps(steps, arguments.steps)
+    preset, name = arguments.preset or row.preset, arguments.llm or row.llm
+    llms = open_llms(settings, config_folder=config_folder())
+    llms.routed(name)
+    if name == "person":
+        raise UsageError('The LLM "person" needs a window; choose another with --llm.')
+    check_preset(config_folder(), preset)
+
+    async def work(host: BrowserHost) -> tuple[PrefixResult, ...]:
+        workshop = await open_workshop(
+            settings, host, llms=llms, environments=environments, config=config_folder()
+        )
+
+        async def fork(step: int) -> RunReport:
+            report = await fork_headless(
+                workshop,
+                row,
+                step,
+                preset=preset,
+                llm=llms.routed(name),
+                budget=Budget(arguments.max_steps, settings.max_llm_calls),
+                on_gate=settings.on_gate,
+            )
+            ended = {True: "success", False: "no success", None: "not judged"}[report.success]
+            say(f"from step {step}: run {report.run}, {ended}")
+            return report
+
+        try:
+            say(f"run {row.run} ({row.task}, seed {row.seed}), preset {preset}, LLM {name}")
+            return tuple([one async for one in bisect(steps, chosen, arguments.times, fork)])
+        finally:
+            await workshop.close()
+
+    results = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
+    _print(results, as_json=arguments.as_json)
+    return results
+
+
+def _run(settings: Settings, run: int) -> tuple[RunRow, tuple[StepRow, ...]]:
+    store = TraceStore.open(settings.database, read_only=True)
+    try:
+        return store.run(run), store.steps(run)
+    except NotInTraceError as error:
+        raise UsageError(str(error)) from error
+    finally:
+        store.close()
+
+
+def _print(results: tuple[PrefixResult, ...], *, as_json: bool) -> None:
+    if as_json:
+        put_json([{**one.model_dump(), "share": one.share} for one in results])
+        return
+    put_table(
+        ("from step", "the run did", "success", "95 % interval", f"0{'plot'.center(_WIDTH)}1", "branches"),
+        [
+            (
+                str(one.step),
+                one.action,
+                f"{one.successes} of {one.judged}",
+                f"{one.low:.2f} to {one.high:.2f}" if one.judged else "nothing judged",
+                plot(one),
+                ", ".join(map(str, one.runs)),
+            )
+            for one in results
+        ],
+    )
+    for one in results:
+        for problem in one.problems:
+            say(f"from step {one.step}: {problem}")
+
+
+def plot(result: PrefixResult) -> str:
+    """Return the interval as a line on an axis from 0 to 1, with the share as a mark on it."""
+    if result.share is None:
+        return ""
+    low, high, share = (round(value * _WIDTH) for value in (result.low, result.high, result.share))
+    return "".join(
+        "●" if place == share else "─" if low <= place <= high else "·" for place in range(_WIDTH + 1)
+    )

@@ -260,6 +260,18 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         list_runs(_settings(db=db), search, limit, as_json=as_json)
 
     @app.command()
+    def compare(
+        left: Annotated[int, typer.Argument(help="A run's number.")],
+        right: Annotated[int, typer.Argument(help="Another run's number.")],
+        as_json: AsJson = False,
+        db: Database = None,
+    ) -> None:
+        """Show two runs or branches side by side, and where they first part."""
+        from core.cli.comparing import compare as compare_command
+
+        compare_command(_settings(db=db), left, right, as_json=as_json)
+
+    @app.command()
     def show(
         run: Annotated[int, typer.Argument(help="The run's number.")],
         step: Annotated[int | None, typer.Option("--step", min=1, help="One step of it, whole.")] = None,

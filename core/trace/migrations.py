@@ -322,5 +322,21 @@ def _make_version_3(database: Database) -> None:
     database.executescript(_VERSION_3)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_make_version_1, _make_version_2, _make_version_3)
+def _make_version_4(database: Database) -> None:
+    """Make room for questions that were asked again."""
+    database.executescript(
+        """
+CREATE TABLE what_ifs (
+    number INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
+    step INTEGER NOT NULL,
+    time REAL NOT NULL,
+    record INTEGER NOT NULL REFERENCES blobs (id) -- JSON
+);
+CREATE INDEX what_ifs_step ON what_ifs (run, step);
+"""
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (_make_version_1, _make_version_2, _make_version_3, _make_version_4)
 """What makes each version out of the one before; an empty file is version 0."""

@@ -258,6 +258,13 @@ def hits(database: TraceDatabase, run: int, step: int | None = None) -> tuple[Hi
     return tuple(_valid(database, Hit, row) for row in rows)
 
 
+def what_ifs(database: TraceDatabase, blobs: Blobs, run: int, step: int) -> tuple[tuple[int, str], ...]:
+    rows = _rows_of_step(
+        database, "SELECT number, record FROM what_ifs", owner(database, run, step), step, "number"
+    )
+    return tuple((row["number"], blobs.content(row["record"]).decode()) for row in rows)
+
+
 def log(database: TraceDatabase, run: int | None, limit: int) -> tuple[LogLine, ...]:
     rows = database.rows(
         "SELECT time, level, source, text FROM"

@@ -129,6 +129,11 @@ class TraceStore:
         with self._write():
             writing.insert_intervention(self._database, intervention)
 
+    def save_what_if(self, run: int, step: int, record: str) -> int:
+        """Store what came of asking a step's question again, as JSON, and return its number."""
+        with self._write():
+            return writing.insert_what_if(self._database, self._blobs, run, step, record)
+
     def save_event(self, run: int, step: int, event: BrowserEvent) -> None:
         """Store something that happened beside an action; what happened in one is in its `Acted`."""
         with self._write():
@@ -341,6 +346,10 @@ class TraceStore:
     def hits(self, run: int, step: int | None = None) -> tuple[Hit, ...]:
         """Return what a run, or one step of it, has hit, in order."""
         return self._read(lambda: reading.hits(self._database, run, step))
+
+    def what_ifs(self, run: int, step: int) -> tuple[tuple[int, str], ...]:
+        """Return what was asked again of a step, each as its number and JSON, in order."""
+        return self._read(lambda: reading.what_ifs(self._database, self._blobs, run, step))
 
     def log(self, run: int | None = None, *, limit: int = 1000) -> tuple[LogLine, ...]:
         """Return the last lines of a run's log, or of what belongs to no run, oldest first."""

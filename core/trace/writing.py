@@ -183,6 +183,12 @@ def insert_intervention(database: TraceDatabase, intervention: Intervention) -> 
     database.execute("UPDATE runs SET touched = 1 WHERE run = ?", (intervention.run,))
 
 
+def insert_what_if(database: TraceDatabase, blobs: Blobs, run: int, step: int, record: str) -> int:
+    reading.require_run(database, run)
+    kept, _ = blobs.put(record.encode(errors="replace"), JSON)
+    return _insert(database, "what_ifs", {"run": run, "step": step, "time": time.time(), "record": kept})
+
+
 def insert_event(database: TraceDatabase, run: int, step: int, event: BrowserEvent) -> None:
     reading.require_run(database, run)
     _insert(database, "events", {"run": run, "step": step, "time": time.time(), **event.model_dump()})

@@ -11,6 +11,7 @@ from typing import Literal
 from core.action import Action, parse_action
 from core.agent.loop import AgentRun
 from core.browser.page import PageGone
+from core.debugger.demonstrating import Demonstrating
 from core.debugger.driving import Driver
 from core.debugger.publisher import needs_action
 from core.debugger.snapshots import Picked
@@ -31,6 +32,7 @@ class Corrections:
         self._workshop = workshop
         self._who = who
         self._question: LLMRequest | None = None
+        self._demonstrating: Demonstrating | None = None
 
     def store(self, kind: InterventionKind, before: str, after: str) -> None:
         """Store what a person changed in the step under way."""
@@ -174,7 +176,8 @@ class Corrections:
     async def hand_over(self, on: bool) -> None:
         """Let the person's mouse and keys reach the page, or take it back and go on with it as they left it.
 
-        An episode that they ended in the page ends the run.
+        What they do is recorded as steps of theirs. An episode that they ended
+        in the page ends the run.
         """
         driver = self._driver
         if on == driver.session.handed_over:
@@ -186,16 +189,46 @@ class Corrections:
         if run is None or run.ended:
             driver.change(handed_over=on)
             return
-        url = await self._current_url(follow=not on)
-        self.store("handover", url if on else "", "" if on else url)
-        driver.change(handed_over=on)
         if on:
+            await self._give(run)
             return
+        steps = await self._taken_back()
+        url = await self._current_url(follow=True)
+        self.store("handover", "", f"{steps} recorded, at {url}" if steps else url)
+        driver.change(handed_over=False)
         if await run.check_ended():
             driver.ended(run)
             return
         run.look_again()
         driver.go("decide")
+
+    async def _give(self, run: AgentRun) -> None:
+        """Let the person act, and record what they do."""
+        driver = self._driver
+        url = await self._current_url(follow=False)
+        self.store("handover", url, "")
+        demonstrating = Demonstrating(
+            run, lambda: self._on_deed(run), lambda problem: driver.log("warning", "handover", problem)
+        )
+        try:
+            await demonstrating.begin()
+        except (PageGone, BrowserError, ActionError) as error:
+            driver.log("warning", "handover", f"What you do in the page is not recorded: {error}")
+        else:
+            self._demonstrating = demonstrating
+        driver.change(handed_over=True)
+
+    def _on_deed(self, run: AgentRun) -> None:
+        """Show the step that the person has just done."""
+        driver = self._driver
+        driver.change(**driver.figures())
+        driver.publish_step(run)
+        driver.send_runs(driver.query)
+
+    async def _taken_back(self) -> int:
+        """Record no more, and return how many steps of the person's there are."""
+        demonstrating, self._demonstrating = self._demonstrating, None
+        return await demonstrating.end() if demonstrating is not None else 0
 
     async def _current_url(self, *, follow: bool) -> str:
         """Return the address of the current tab, of the one the person went to with `follow`."""

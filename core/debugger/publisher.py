@@ -52,7 +52,7 @@ class Publisher:
         self.store: TraceStore | None = None
         self._step: StepView | None = None
         self._recorded: tuple[int, int] | None = None
-        self._query = ""
+        self.query = ""
         self._expanded: list[int] = []
 
     # The session
@@ -94,7 +94,7 @@ class Publisher:
             message="Reading the page…",
         )
         self._expanded = [run.state.run]
-        self.send_runs(self._query)
+        self.send_runs(self.query)
 
     def moving(self, task: str, seed: int, message: str) -> None:
         """A page is being opened, or brought back to a step."""
@@ -133,7 +133,7 @@ class Publisher:
         self.change(success=verdict.success, reward=verdict.reward, answer=run.state.answer)
         self.set_mode("ended", f"{words}{judged}.")
         self.publish_step(run)
-        self.send_runs(self._query)
+        self.send_runs(self.query)
 
     # Steps
 
@@ -144,7 +144,7 @@ class Publisher:
         if record.phase == "commit":
             beside = (record.seconds - record.seconds_in_llm) * 1000
             self.change(beside_llm_ms=max(beside, 0.0), **self.figures())
-            self.send_runs(self._query)
+            self.send_runs(self.query)
         if run.ended or _is_quiet(record):
             return
         self.publish_step(run)
@@ -250,13 +250,13 @@ class Publisher:
     def expand(self, run: int) -> None:
         if run not in self._expanded:
             self._expanded.append(run)
-        self.send_runs(self._query)
+        self.send_runs(self.query)
 
     def send_runs(self, query: str = "") -> None:
         """Send the runs that match, with the steps of those that were opened."""
         if self.store is None:
             return
-        self._query = query
+        self.query = query
         current = self.agent_run.state.run if self.agent_run is not None else None
         rows = self.store.runs(query)
         shown = tuple(row for row in rows if row.steps or row.run == current or row.outcome == "running")

@@ -84,7 +84,7 @@ class Session(Lifetime):
             )
         except BackstepError as error:
             self.fail(f"{task_id} could not be opened: {error}")
-            self.send_runs(self._query)  # The run before has ended, though no other has begun.
+            self.send_runs(self.query)  # The run before has ended, though no other has begun.
             return None
         self.adopt(run)
         if profile:
@@ -370,7 +370,7 @@ class Session(Lifetime):
                 if self.session.mode != "opening":
                     raise
                 self.fail(f"The page was not brought back: {error}")
-                self.send_runs(self._query)
+                self.send_runs(self.query)
                 return None
 
         run = await self._openings.only(whole)
@@ -381,7 +381,7 @@ class Session(Lifetime):
     def name_run(self, run: int, name: str) -> None:
         def work() -> None:
             self._need_workshop().store.name_run(run, name.strip())
-            self.send_runs(self._query)
+            self.send_runs(self.query)
 
         self._now(work)
 

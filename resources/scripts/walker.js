@@ -850,6 +850,18 @@
     return fallback;
   }
 
+  // The element that a click on `el` is meant for: the nearest that can be used, or itself.
+  function nearest(el) {
+    for (let one = el; one && one.nodeType === 1; one = parentOf(one) || one.getRootNode().host) {
+      if (one === document.body || one === document.documentElement) break;
+      if (uses(one, role(one), false).length) return one;
+    }
+    return el;
+  }
+
+  // The ref that an element has got already.
+  const known = el => el[REF] ?? null;
+
   function spot(el) {
     return { ref: refOf(el), label: label(el), box: boxOf(el) };
   }
@@ -1082,5 +1094,5 @@
   const markedHtml = hidden => html(hidden, true);
   const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, ready, assign, choose, isChecked, scrollBy, refOf, fileField,
     framePlace, throughFrame, openRoot, tagOf, labelOf };
-  globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, settle, waitForChange, listen, byRef, label, xpath });
+  globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, settle, waitForChange, listen, byRef, label, xpath, nearest, known });
 })();

@@ -1,0 +1,116 @@
+"""What a person does in the live page, told as the actions that would do it again."""
+
+import asyncio
+import contextlib
+import json
+import logging
+from typing import Any
+
+from pydantic import ValidationError
+
+from core.action import (
+    Action,
+    Check,
+    Click,
+    DoubleClick,
+    Press,
+    RefTarget,
+    Select,
+    Target,
+    Type,
+    XPathTarget,
+)
+from core.browser.page import Page, PageGone
+from core.browser.scripts import WORLD, script
+from core.errors import ActionError, BrowserError
+from core.model import Record
+from core.observation import Observation, Ref
+
+log = logging.getLogger(__name__)
+
+_BINDING = "__backstepTold"
+_BEGIN = "__backstepDemonstration.set(true)"
+
+
+class Deed(Record):
+    """One thing that a person did, as the page told it."""
+
+    kind: str
+    """``look``: nothing is done yet, but the page has changed by what is being typed."""
+    ref: Ref | None = None
+    """The ref of the element, where it had one already."""
+    label: str = ""
+    xpath: str = ""
+    text: str = ""
+    keys: str = ""
+    checked: bool = True
+
+    def action(self, page: Observation) -> Action | None:
+        """Return the action that would do it again in the page as it was before; None for what has none."""
+        target = self._target(page)
+        if self.kind == "press":
+            return Press(keys=self.keys)
+        if target is None:
+            return None
+        match self.kind:
+            case "click":
+                return Click(target=target)
+            case "double_click":
+                return DoubleClick(target=target)
+            case "type":
+                return Type(target=target, text=self.text)
+            case "select":
+                return Select(target=target, option=self.text)
+            case "check":
+                return Check(target=target, checked=self.checked)
+        return None
+
+    def _target(self, page: Observation) -> Target | None:
+        if self.ref is not None and page.element(self.ref) is not None:
+            return RefTarget(ref=self.ref)
+        return XPathTarget(xpath=self.xpath) if self.xpath else None
+
+
+class Demonstration:
+    """Follows a person through the documents of tabs; deeds wait in `deeds` in the order they were done."""
+
+    def __init__(self) -> None:
+        self.deeds: asyncio.Queue[Deed] = asyncio.Queue()
+        self._followed: dict[Page, str] = {}
+        """The pages that are listened to, with the number of the script in each."""
+
+    async def follow(self, page: Page) -> None:
+        """Listen to a tab from now on; raises BrowserError and PageGone."""
+        if page in self._followed:
+            return
+        source = f"{script('demonstration')}\n{_BEGIN};"
+        page.channel.session.on("Runtime.bindingCalled", self._on_told)
+        await page.send("Runtime.addBinding", {"name": _BINDING, "executionContextName": WORLD})
+        added = await page.send(
+            "Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": WORLD}
+        )
+        self._followed[page] = str(added["identifier"])
+        with contextlib.suppress(ActionError):  # An error page of the browser's own has nothing to tell.
+            await page.evaluate(source)
+
+    async def stop(self) -> None:
+        """Listen no more; what was typed and not left yet is told as well. Raises nothing."""
+        for page, identifier in self._followed.items():
+            try:
+                await page.evaluate(
+                    "(() => { const d = globalThis.__backstepDemonstration; d?.flush(); d?.set(false); })()"
+                )
+                await page.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": identifier})
+                await page.send("Runtime.removeBinding", {"name": _BINDING})
+            except (PageGone, BrowserError, ActionError) as error:
+                log.info("The end of a demonstration: %s", error)
+            page.channel.session.remove_listener("Runtime.bindingCalled", self._on_told)
+        self._followed.clear()
+
+    def _on_told(self, event: dict[str, Any]) -> None:
+        if event.get("name") != _BINDING:
+            return
+        try:
+            self.deeds.put_nowait(Deed.model_validate(json.loads(event["payload"])))
+        except (ValueError, ValidationError) as error:
+            log.warning("A deed could not be read: %s", error)

@@ -1,0 +1,103 @@
+// Tells what a person does in a document: clicks, typing, choosing, keys. Lives in our world; only trusted events count.
+// Each deed is told once, as the action that would do it again; what only prepares another is left out.
+(() => {
+  if (globalThis.__backstepDemonstration) return;
+
+  const walker = globalThis.__backstep;
+  const dirty = new Set();   // fields that were typed into and not told yet
+  const told = new WeakMap();
+  const REST = 200;          // milliseconds without a key after which the page is worth a look
+  let resting = 0;
+  let on = false;
+
+  function tell(kind, el, more = {}) {
+    if (!el) return;
+    globalThis.__backstepTold(JSON.stringify({
+      kind, ref: walker.known(el), label: walker.label(el), xpath: walker.xpath(el), ...more,
+    }));
+  }
+
+  const first = event => event.composedPath().find(one => one.nodeType === 1);
+  const isChoice = el => el?.tagName === "INPUT" && ["checkbox", "radio"].includes(el.type);
+  const NO_TEXT = ["checkbox", "radio", "button", "submit", "reset", "image", "file", "range", "color", "hidden"];
+  const isText = el => el?.tagName === "TEXTAREA" || (el?.tagName === "INPUT" && !NO_TEXT.includes(el.type));
+  const editable = el => el?.closest?.("[contenteditable=''], [contenteditable=true]") ?? null;
+  const valueOf = el => "value" in el ? el.value : el.textContent;
+
+  function typed(el) {
+    if (!dirty.delete(el) || told.get(el) === valueOf(el)) return;   // Enter tells it before the change does.
+    told.set(el, valueOf(el));
+    tell("type", el, { text: valueOf(el) });
+  }
+
+  function flush() { for (const el of [...dirty]) typed(el); }
+
+  function onClick(event) {
+    const el = first(event);
+    if (!el || isText(el) || editable(el) || isChoice(el)) return;   // Told when something is typed or chosen.
+    if (el.closest("select, option")) return;
+    const label = el.closest("label");
+    if (label?.control && label.control !== el && !walker.nearest(el).matches("a, button")) {
+      if (isChoice(label.control) || isText(label.control)) return;
+    }
+    flush();
+    tell("click", walker.nearest(el));
+  }
+
+  function onInput(event) {
+    const el = isText(first(event)) ? first(event) : editable(first(event));
+    if (!el) return;
+    dirty.add(el);
+    clearTimeout(resting);
+    resting = setTimeout(() => tell("look", el), REST);
+  }
+
+  function onChange(event) {
+    const el = first(event);
+    if (isChoice(el)) tell("check", el, { checked: el.checked });
+    else if (el?.tagName === "SELECT") {
+      const chosen = el.selectedOptions[0];
+      if (chosen) tell("select", el, { text: chosen.label || chosen.value });
+    } else if (el?.tagName === "INPUT" && ["range", "color"].includes(el.type)) tell("type", el, { text: el.value });
+    else if (isText(el)) { dirty.add(el); typed(el); }
+  }
+
+  const ALONE = ["Escape", "Enter", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Delete", "Backspace"];
+
+  function onKey(event) {
+    const el = first(event);
+    if (["Control", "Shift", "Alt", "Meta", "Tab"].includes(event.key)) return;
+    const inText = isText(el) || editable(el);
+    const chord = event.ctrlKey || event.metaKey || event.altKey;
+    if (inText) {
+      // Editing shows in what the field holds; Enter does more, but in a text of several lines.
+      const sends = event.key === "Enter" && el.tagName === "INPUT";
+      if (!sends && event.key !== "Escape") return;
+      flush();
+    } else if (!chord) {
+      if (!ALONE.includes(event.key)) return;
+      // They press, move within or choose: that is told as a click or a change.
+      if (event.key === "Enter" && el?.matches("a, button, select, summary, input")) return;
+      if (event.key.startsWith("Arrow") && (isChoice(el) || el?.matches("select, input"))) return;
+    }
+    const parts = [event.ctrlKey && "Control", event.altKey && "Alt", event.metaKey && "Meta", event.shiftKey && chord && "Shift"];
+    tell("press", el, { keys: [...parts.filter(Boolean), event.key === " " ? "Space" : event.key].join("+") });
+  }
+
+  const listeners = { click: onClick, input: onInput, change: onChange, keydown: onKey,
+    dblclick: event => tell("double_click", walker.nearest(first(event))),
+    focusout: event => { const el = editable(first(event)); if (el) typed(el); } };
+
+  function set(wanted) {
+    if (wanted === on) return;
+    on = wanted;
+    for (const [name, listener] of Object.entries(listeners)) {
+      const trusted = listener.trusted ??= event => { if (event.isTrusted) listener(event); };
+      if (on) addEventListener(name, trusted, true);
+      else removeEventListener(name, trusted, true);
+    }
+    if (!on) clearTimeout(resting);
+  }
+
+  globalThis.__backstepDemonstration = Object.freeze({ set, flush });
+})();

@@ -1,0 +1,133 @@
+"""What a person does in a page, told as actions: each deed once, and nothing that only prepares another."""
+
+import asyncio
+
+import pytest
+
+from core.browser.demonstration import Deed, Demonstration
+from core.observation import Observation
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.site import Site
+
+FORM = """
+<label>Name <input id=n></label> <label>Secret <input type=password></label>
+<label><input type=checkbox> Gift</label>
+<label>Size <select><option>S<option>M</select></label>
+<textarea aria-label=Notes></textarea>
+<div contenteditable aria-label=Rich role=textbox>old</div>
+<button><b>Save</b></button> <a href="#there">There</a>
+<p onclick="this.textContent = 'hit'">Plain words</p>
+"""
+
+
+async def told(browser: Browsing, demonstration: Demonstration, *actions: str) -> list[str]:
+    """Do the actions with real mouse and keys; return what was told, as actions by role and name."""
+    for text in actions:
+        page = await browser.see()
+        for element in page.elements:
+            text = text.replace(f"<{element.name}>", str(element.ref))
+        await browser.do(text)
+    page = await browser.see()
+    await demonstration.stop()
+    found = []
+    while not demonstration.deeds.empty():
+        deed = demonstration.deeds.get_nowait()
+        if deed.kind == "look":
+            continue
+        action = deed.action(page)
+        words = str(action)
+        for element in page.elements:
+            words = words.replace(f"[{element.ref}]", f"[{element.name}]", 1)
+        found.append(words)
+    return found
+
+
+async def demonstrating(browser: Browsing, site: Site, body: str) -> Demonstration:
+    await browser.open(site.page(body))
+    await browser.see()
+    demonstration = Demonstration()
+    await demonstration.follow(browser.tabs.current)
+    return demonstration
+
+
+@in_browser
+async def test_typing_is_one_action_told_when_the_field_is_left(browser: Browsing, site: Site) -> None:
+    demonstration = await demonstrating(browser, site, FORM)
+    found = await told(browser, demonstration, "click [<Name>]", "press [A]", "press [d]", "click [<Save>]")
+    assert found == ["type [Name] [Ad]", "click [Save]"]
+
+
+@in_browser
+async def test_what_was_typed_last_is_told_at_the_end(browser: Browsing, site: Site) -> None:
+    demonstration = await demonstrating(browser, site, FORM)
+    assert await told(browser, demonstration, "type [<Notes>] [two words]") == ["type [Notes] [two words]"]
+
+
+@in_browser
+async def test_enter_in_a_field_is_the_text_and_then_the_key(browser: Browsing, site: Site) -> None:
+    demonstration = await demonstrating(browser, site, FORM)
+    found = await told(browser, demonstration, "type [<Name>] [Ada]", "press [Enter]")
+    assert found == ["type [Name] [Ada]", "press [Enter]"]
+
+
+@in_browser
+async def test_a_box_and_a_choice_are_told_by_what_they_hold(browser: Browsing, site: Site) -> None:
+    demonstration = await demonstrating(browser, site, FORM)
+    found = await told(
+        browser, demonstration, "click [<Gift>]", "check [<Gift>] [checked=0]", "click [<There>]"
+    )
+    assert found == ["check [Gift]", "check [Gift] [checked=0]", "click [There]"]
+
+
+@in_browser
+async def test_a_click_on_a_part_is_one_on_what_is_used(browser: Browsing, site: Site) -> None:
+    demonstration = await demonstrating(browser, site, FORM)
+    assert await told(browser, demonstration, "click [<Save>]", "click [<Plain words>]") == [
+        "click [Save]",
+        "click [hit]",
+    ]
+
+
+@in_browser
+async def test_what_scripts_do_by_themselves_is_not_told(browser: Browsing, site: Site) -> None:
+    demonstration = await demonstrating(
+        browser,
+        site,
+        FORM + "<script>setInterval(() => document.querySelector('button').click(), 5)</script>",
+    )
+    await asyncio.sleep(0.1)
+    await demonstration.stop()
+    assert demonstration.deeds.empty()
+
+
+@in_browser
+async def test_it_goes_on_in_the_next_document_and_ends_when_it_is_told_to(
+    browser: Browsing, site: Site
+) -> None:
+    second = site.page("<button>Second</button>")
+    demonstration = await demonstrating(browser, site, f'<a href="{second}">Next</a>')
+    page = await browser.see()
+    await browser.do(f"click [{next(one.ref for one in page.elements if one.name == 'Next')}]")
+    page = await browser.see()
+    button = next(one.ref for one in page.elements if one.name == "Second")
+    await browser.do(f"click [{button}]")
+    await demonstration.stop()
+    await browser.do(f"click [{button}]")
+    deeds = [demonstration.deeds.get_nowait() for _ in range(demonstration.deeds.qsize())]
+    assert [(deed.kind, deed.label) for deed in deeds] == [
+        ("click", 'link "Next"'),
+        ("click", 'button "Second"'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [
+        (Deed(kind="click", xpath="//button"), "click"),
+        (Deed(kind="press", keys="Control+a"), "press [Control+a]"),
+        (Deed(kind="click"), "None"),
+        (Deed(kind="drag", xpath="//b"), "None"),
+    ],
+)
+def test_an_element_that_was_not_seen_is_told_by_its_place(deed: Deed, words: str) -> None:
+    assert str(deed.action(Observation(url="x"))).startswith(words)

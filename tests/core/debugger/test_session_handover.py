@@ -1,0 +1,123 @@
+"""The person has the page: what they do becomes steps of theirs, which can be gone back to and done again."""
+
+import threading
+import time
+
+import pytest
+
+from core.action import parse_action
+from tests.core.stage import page_file
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def page(tmp_path):
+    page_file(tmp_path, "<h1>Thanks</h1><button>Again</button>", "thanks.html")
+    body = '<label>Name <input></label> <a href="thanks.html">Send</a>'
+    return page_file(tmp_path, body, "start.html")
+
+
+@pytest.fixture
+def handed(live, server, page):
+    live.session.set_preset("step")
+    live.open("web/open", url=page, instruction="Send your name.")
+    live.session.set_handover(True)
+    live.wait(lambda: live.view.handed_over)
+    return live
+
+
+def person_does(live, *actions):
+    """Act with real mouse and keys, past the agent; elements by role and name, as in ``link "Send"``."""
+
+    done = threading.Event()
+
+    async def work():
+        workshop = live.session._need_workshop()
+        world = live.session.agent_run.world
+        for text in actions:
+            before = workshop.tabs.mark()
+            await world.actor.act(parse_action(text))
+            await workshop.tabs.settle(before)
+        done.set()
+
+    live.session.queue(work())
+    assert done.wait(30)
+
+
+def until(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def take_back(live):
+    live.session.set_handover(False)
+    live.wait(
+        lambda: (live.view.handed_over, live.view.phase, live.view.mode) == (False, "decide", "waiting")
+    )
+    live.settle()
+
+
+def own_steps(live):
+    store = live.store()
+    try:
+        return [
+            (one.number, one.origin, one.action.split(" ")[0], one.target, one.sealed)
+            for one in store.own_steps(live.view.run)
+        ]
+    finally:
+        store.close()
+
+
+DONE = [
+    (1, "person", "type", 'textbox "Name"', True),
+    (2, "person", "click", 'link "Send"', True),
+]
+
+
+def test_what_the_person_does_is_recorded_as_steps_of_theirs(handed, server):
+    live = handed
+    person_does(live, 'type [textbox "Name"] [Ada]', 'click [link "Send"]')
+    live.wait(lambda: live.view.step == 3)
+    take_back(live)
+    assert own_steps(live)[:2] == DONE
+    assert (live.view.step, live.view.phase, live.page.url.rsplit("/", 1)[1]) == (3, "decide", "thanks.html")
+    server.script(Reply(text="REASON: It is sent.\nACTION: stop [sent]"))
+    live.to_review()
+    assert "Ada" in "\n".join(server.requests[-1].texts)  # The agent is told of it.
+
+
+def test_what_was_typed_and_not_left_is_recorded_as_the_page_is_given_back(handed):
+    live = handed
+    person_does(live, 'type [textbox "Name"] [Ada]')
+    take_back(live)
+    assert own_steps(live)[:1] == DONE[:1]
+
+
+def test_a_persons_steps_are_gone_back_to_and_replayed(handed):
+    live = handed
+    person_does(live, 'type [textbox "Name"] [Ada]')
+    until(lambda: live.session.agent_run.looked is not None)
+    person_does(live, 'click [link "Send"]')
+    live.wait(lambda: live.view.step == 3)
+    take_back(live)
+    run = live.view.run
+    live.session.go_back(run, 2)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
+    live.settle()
+    assert "Back at step 2" in live.view.message
+    assert live.page.url.endswith("start.html")
+    assert 'value="Ada"' in live.step.observation.raw
+
+
+def test_a_run_that_a_person_worked_in_is_marked_as_touched(handed):
+    live = handed
+    take_back(live)
+    store = live.store()
+    try:
+        assert store.run(live.view.run).touched
+    finally:
+        store.close()

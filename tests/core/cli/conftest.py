@@ -60,7 +60,7 @@ class CommandLine:
         )
 
     def finish(self, process: "subprocess.Popen[str]") -> Done:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=180)
         return Done(process.returncode, out, err)
 
     def __call__(self, *words: object) -> Done:

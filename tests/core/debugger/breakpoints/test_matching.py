@@ -6,6 +6,7 @@ import pytest
 
 from core.agent.records import PHASES, Decided, Observed, Proposal, Recognised
 from core.browser.host import BrowserEvent
+from core.browser.sent import Sent
 from core.debugger.breakpoints.kinds import (
     ActionChosen,
     Condition,
@@ -25,7 +26,7 @@ from core.debugger.breakpoints.kinds import (
     StateLeft,
 )
 from core.debugger.breakpoints.matching import fits, hit
-from core.debugger.breakpoints.moment import Moments, Request
+from core.debugger.breakpoints.moment import Moments
 from core.errors import UsageError
 
 browser = pytest.mark.browser
@@ -240,12 +241,12 @@ def live(run_row):
 @pytest.mark.parametrize(
     ("request_", "url", "hits"),
     [
-        (Request(method="POST", url="https://a.example/cart"), "", True),
-        (Request(method="delete", url="https://a.example/cart"), "*/cart", True),
-        (Request(method="GET", url="https://a.example/cart"), "", False),
-        (Request(method="OPTIONS", url="https://a.example/cart"), "", False),
-        (Request(method="POST", url="https://a.example/cart"), "pay", False),
-        (Request(method="GET", url="wss://a.example/feed", socket=True), "feed", True),
+        (Sent(method="POST", url="https://a.example/cart"), "", True),
+        (Sent(method="delete", url="https://a.example/cart"), "*/cart", True),
+        (Sent(method="GET", url="https://a.example/cart"), "", False),
+        (Sent(method="OPTIONS", url="https://a.example/cart"), "", False),
+        (Sent(method="POST", url="https://a.example/cart"), "pay", False),
+        (Sent(method="GET", url="wss://a.example/feed", socket=True), "feed", True),
     ],
 )
 def test_a_request_hits_where_it_sends_something(run_row, request_, url, hits):

@@ -1,10 +1,14 @@
 """The live browser as bringing a page back needs it, with what only the environment and the agent can do."""
 
+from dataclasses import replace
+
 from core.agent.prompting import Prompter
 from core.agent.reflection.carrying_out import choose_element
 from core.agent.state import RunState
 from core.agent.world import World
+from core.browser.capture import Capturer
 from core.browser.checkpoints.checkpoint import Ground
+from core.browser.checkpoints.history import History
 from core.browser.checkpoints.identity import FoundAgain
 from core.browser.driver import TabDriver
 from core.errors import ActionError, BackstepError, BrowserError
@@ -24,10 +28,13 @@ async def reopen(state: RunState, world: World) -> None:
 def ground_of(state: RunState, world: World, prompter: Prompter) -> Ground:
     """Return what bringing a page back works with."""
     keeps = world.keeper
+    # Nobody looks at a picture of a page that is only compared.
+    plain = Capturer(world.tabs.host, hidden=world.capturer.hidden, pictures=False)
+    reading = replace(world, capturer=plain)
 
     async def read() -> Observation:
         try:
-            return (await world.read()).observation
+            return (await reading.read()).observation
         except BrowserError as error:
             raise ActionError(str(error)) from error
 
@@ -39,9 +46,26 @@ def ground_of(state: RunState, world: World, prompter: Prompter) -> Ground:
         except BackstepError as error:
             raise ActionError(f"The task could not be begun anew: {error}") from error
 
+    async def begin_here() -> None:
+        try:
+            history = await History.read(world.tabs.current)
+            await history.go_to_first(world.tabs)
+            state.episode = await world.environment.open(
+                state.episode.task, state.episode.seed, TabDriver(world.tabs)
+            )
+        except BrowserError:
+            raise
+        except BackstepError as error:
+            raise ActionError(f"The task could not be begun anew: {error}") from error
+
     async def put_back(snapshot: str) -> None:
         assert keeps is not None
-        state.episode = await keeps.restore(state.episode, TabDriver(world.tabs), snapshot)
+        try:
+            state.episode = await keeps.restore(state.episode, TabDriver(world.tabs), snapshot)
+        except BrowserError:
+            raise
+        except BackstepError as error:
+            raise ActionError(f"The site's state could not be put back: {error}") from error
 
     async def choose(element: Element, found: FoundAgain, now: Observation) -> Element | None:
         return await choose_element(state, prompter, element, found, [])
@@ -56,6 +80,8 @@ def ground_of(state: RunState, world: World, prompter: Prompter) -> Ground:
         page_state=lambda: world.page_state(state.episode),
         touched=lambda: world.touches.last,
         touch=world.touches.touch,
+        # What a seed decides repeats itself, harms nobody, and is made and kept by the page's scripts.
+        begin_here=begin_here if state.episode.task.seeded else None,
         own_cookies=keeps.session_cookies if keeps is not None else (),
         choose=choose,
     )

@@ -143,6 +143,7 @@ class AgentRun:
 
     def look_again(self) -> None:
         """Do the step anew from observe, with the page read anew; for a page that a person has changed."""
+        self.world.touches.touch()
         self.state.stale = True
         self.state.queue.clear()
         if PHASES.index(self.state.next_phase) <= PHASES.index("act") and self._done is None:

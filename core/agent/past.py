@@ -36,7 +36,7 @@ class Past:
         document = observed.observation.document
         loaded = saved.loaded_at.get(document, step)
         nearest = None
-        if loaded < step and self.agent(loaded).done_at:
+        if loaded < step:
             nearest = self._plain(loaded)
         return self._plain(step).model_copy(update={"nearest": nearest})
 

@@ -41,8 +41,31 @@
     } finally { database.close(); }
   }
 
+  // A short number of a text (cyrb53): two texts that differ share it only by chance.
+  const digest = text => {
+    let high = 0xdeadbeef, low = 0x41c6ce57;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      high = Math.imul(high ^ code, 2654435761);
+      low = Math.imul(low ^ code, 1597334677);
+    }
+    high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+    low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+    return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
+  };
+
+  // The whole document with what its fields hold, and those of its frames that it may look into.
+  const whole = inner => [
+    inner.documentElement ? inner.documentElement.outerHTML : "",
+    ...[...inner.querySelectorAll("input, textarea, select, option")].map(one =>
+      [one.value, one.checked, one.indeterminate, one.selected].join(" ")),
+    ...[...inner.querySelectorAll("iframe, frame")].map(one => one.contentDocument).filter(Boolean).map(whole),
+  ].join("\n");
+
   async function read() {
-    const found = {local: {}, session: {}, databases: "[]", unread: []};
+    // What stays null could not be read.
+    const found = {local: null, session: null, databases: null, unread: [], content: digest(whole(document))};
+    if (!/^https?:$/.test(location.protocol)) return {content: found.content};
     for (const [part, storage] of [["local", () => localStorage], ["session", () => sessionStorage]]) {
       try {
         const all = entries(storage());
@@ -80,16 +103,19 @@
     } finally { database.close(); }
   }
 
+  // What is null is left as it is.
   async function put({local, session, databases}) {
     const failed = [];
     for (const [part, storage, values] of [
       ["local storage", () => localStorage, local], ["session storage", () => sessionStorage, session],
     ]) {
+      if (values === null) continue;
       try {
         storage().clear();
         for (const [key, value] of Object.entries(values)) storage().setItem(key, value);
       } catch (error) { failed.push(`${part}: ${error.message}`); }
     }
+    if (databases === null) return failed;
     try {
       const wanted = JSON.parse(databases);
       for (const {name} of await indexedDB.databases()) {

@@ -126,7 +126,7 @@ class _Done(NamedTuple):
     settled: str
     events: tuple[BrowserEvent, ...]
     milliseconds: dict[str, float]
-    input: RecordedInput | None
+    input: RecordedInput
 
 
 async def _primitive(state: RunState, world: World, action: Action) -> _Done:
@@ -143,6 +143,9 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         located = await world.actor.act(action)
     except (ActionError, BrowserError) as error:
         problem = str(error)
+    # What failed is done again as well: it may have had a part of its effect.
+    done = RecordedInput(step=state.number, action=action, marks=marks, failed=bool(problem))
+    state.inputs.append(done)
     times["act"] = _lap(clock)
     clock = time.perf_counter()
     try:
@@ -165,9 +168,6 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     crashed = any(event.kind in ("crash", "hang") for event in events)
     message = " ".join(part for part in [problem, located.note if located else "", *told] if part)
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
-    done = RecordedInput(step=state.number, action=action, marks=marks) if located is not None else None
-    if done is not None:
-        state.inputs.append(done)
     primitive = Primitive(
         action=action,
         outcome=outcome,
@@ -200,7 +200,7 @@ async def _acted(state: RunState, world: World, done: list[_Done], *, message: s
         milliseconds=times,
         episode_ended=await world.episode_ended(),
         sent=sent,
-        inputs=tuple(one.input for one in done if one.input is not None),
+        inputs=tuple(one.input for one in done),
     )
 
 

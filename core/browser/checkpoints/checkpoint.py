@@ -19,7 +19,7 @@ class Checkpoint(Record):
     observation: Observation
     """The page as the step observed it."""
     inputs: tuple[RecordedInput, ...] = ()
-    """What was done before it since the task was opened, in order, failed actions left out."""
+    """What was done before it since the task was opened, in order."""
     page: PageState = PageState()
     """What the browser and the environment's server kept then."""
     nearest: "Checkpoint | None" = None
@@ -54,6 +54,9 @@ class Ground:
     """Returns which touch of the browser was the last one."""
     touch: Callable[[], None] = lambda: None
     """Says that the browser is about to be touched."""
+    begin_here: Callable[[], Awaitable[None]] | None = None
+    """Begins the task anew in the tab and profile that are there. Only where its pages are made by their own
+    scripts, which keep in memory what no reading shows, and where doing again does no harm."""
     own_cookies: tuple[str, ...] = ()
     """Cookies by which the environment's server knows the page's session: they are its own to set."""
     fresh: bool = False

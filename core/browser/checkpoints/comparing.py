@@ -23,9 +23,15 @@ VOLATILE = Path(__file__).resolve().parents[3] / "resources" / "volatile.toml"
 Grade = Literal["exact", "equivalent", "same page", "lost"]
 GRADES: tuple[Grade, ...] = ("exact", "equivalent", "same page", "lost")
 """From the best to the worst."""
+VERIFIED: tuple[Grade, ...] = ("exact", "equivalent")
+"""Those of a page that equals the recorded one, apart from what changes by itself."""
 Provenance = Literal["untouched", "replayed", "restored"]
 """How the page came to be as it is: nobody touched it since, all inputs were made again, or parts were put back."""
 
+_PARTS = ("name", "value", "states", "options", "detail")
+"""Those of an element that are compared."""
+HTML = "html"
+"""The part that stands for all of a document which no element shows."""
 ALIKE = 0.6
 """Share of common elements from which two pages of one address are the same page."""
 
@@ -38,7 +44,8 @@ class Difference(Record):
     element: str = ""
     """What it is, such as ``button "Save"``; empty for the page as a whole."""
     part: str = ""
-    """Which part changed: value, states, options, detail, url, title, scroll, a cookie, a key of storage, server."""
+    """Which part changed: value, states, options, detail, url, title, scroll, history, html, a cookie, a key of
+    storage, server."""
     before: str = ""
     now: str = ""
     volatile: bool = False
@@ -113,10 +120,18 @@ def compare(
     volatile: Volatile | None = None,
     *,
     beside: Sequence[Difference] = (),
+    later: Observation | None = None,
 ) -> Comparison:
-    """Return how well `now` equals `recorded`; `beside` is what differs in what the browser and the server keep."""
+    """Return how well `now` equals `recorded`; `beside` is what differs in what the browser and the server keep.
+
+    What nobody touched and is another one in a `later` reading of the same page changes by itself.
+    """
     volatile = volatile or Volatile()
-    differences = (*_of_page(recorded, now, volatile), *_of_elements(recorded, now, volatile), *beside)
+    moving = _moving(now, later) if later is not None else frozenset()
+    elements = _of_elements(recorded, now, volatile, moving)
+    # Of a page whose elements differ it is no news that its HTML does.
+    others = [one for one in beside if one.part != HTML or not elements]
+    differences = (*_of_page(recorded, now, volatile), *elements, *others)
     if not differences:
         grade: Grade = "exact" if provenance in ("untouched", "replayed") else "equivalent"
     elif all(one.volatile for one in differences):
@@ -142,11 +157,12 @@ def kept_otherwise(
     if recorded.whole:
         parts += (
             ("cookie", cookies_then, cookies_now),
-            ("local storage", recorded.local, now.local),
-            ("session storage", recorded.session, now.session),
-            ("IndexedDB", {"": recorded.databases}, {"": now.databases}),
+            ("local storage", recorded.local or {}, _if_read(recorded.local, now.local)),
+            ("session storage", recorded.session or {}, _if_read(recorded.session, now.session)),
+            ("IndexedDB", {"": recorded.databases or ""}, {"": (recorded.databases and now.databases) or ""}),
         )
-    return tuple(
+    found = [*_of_history(recorded.behind, now.behind or ()), *_of_content(recorded, now)]
+    found += [
         Difference(
             what="changed",
             part=f"{part} {name}".rstrip(),
@@ -157,7 +173,28 @@ def kept_otherwise(
         for part, then, after in parts
         for name in sorted({*then, *after})
         if then.get(name) != after.get(name)
-    )
+    ]
+    return tuple(found)
+
+
+def _of_history(recorded: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[Difference, ...]:
+    if recorded is None or recorded == now:
+        return ()
+    # The page is what it was, only going back from it leads elsewhere: the tab may be another one by now.
+    before, after = ", ".join(recorded), ", ".join(now)
+    return (Difference(what="moved on", part="history", before=before, now=after, volatile=True),)
+
+
+def _of_content(recorded: PageState, now: PageState) -> tuple[Difference, ...]:
+    if not recorded.content or recorded.content == now.content:
+        return ()
+    told = "another one where no element shows it"
+    return (Difference(what="changed", part=HTML, before="the recorded one", now=told, volatile=True),)
+
+
+def _if_read(recorded: dict[str, str] | None, now: dict[str, str] | None) -> dict[str, str]:
+    """Return what is kept now, of what was read then: there is nothing to compare it with otherwise."""
+    return {} if recorded is None else now or {}
 
 
 def _address(observation: Observation, volatile: Volatile) -> str:
@@ -184,14 +221,27 @@ def _pair(numbers: tuple[int, int]) -> str:
     return f"{numbers[0]}, {numbers[1]}"
 
 
-def _of_elements(recorded: Observation, now: Observation, volatile: Volatile) -> list[Difference]:
+def _moving(now: Observation, later: Observation) -> frozenset[tuple[int, str]]:
+    """Return the refs and parts of elements that are otherwise in a later reading of the same page."""
+    elements = {element.ref: element for element in later.elements}
+    return frozenset(
+        (one.ref, part)
+        for one in now.elements
+        for part in _PARTS
+        if one.ref in elements and _part(one, part) != _part(elements[one.ref], part)
+    )
+
+
+def _of_elements(
+    recorded: Observation, now: Observation, volatile: Volatile, moving: frozenset[tuple[int, str]]
+) -> list[Difference]:
     found: list[Difference] = []
     before, after = _keys(recorded, volatile), _keys(now, volatile)
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         old, new = recorded.elements[i1:i2], now.elements[j1:j2]
         if tag == "equal":
             for one, other in zip(old, new, strict=True):
-                found += _changed(one, other, volatile)
+                found += _changed(one, other, volatile, moving)
             continue
         found += [
             Difference(what="gone", element=_called(one), volatile=volatile.element(one)) for one in old
@@ -209,14 +259,17 @@ def _keys(observation: Observation, volatile: Volatile) -> Sequence[tuple[str, s
     ]
 
 
-def _changed(one: Element, other: Element, volatile: Volatile) -> list[Difference]:
+def _changed(
+    one: Element, other: Element, volatile: Volatile, moving: frozenset[tuple[int, str]]
+) -> list[Difference]:
     found: list[Difference] = []
     whole = volatile.element(one)
-    for part in ("name", "value", "states", "options", "detail"):
+    for part in _PARTS:
         before, after = _part(one, part), _part(other, part)
         if before == after:
             continue
-        by_itself = whole or (part != "states" and volatile.text(before) == volatile.text(after))
+        by_itself = whole or (other.ref, part) in moving
+        by_itself = by_itself or (part != "states" and volatile.text(before) == volatile.text(after))
         found.append(
             Difference(
                 what="changed",

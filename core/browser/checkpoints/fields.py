@@ -2,7 +2,8 @@
 
 from core.action import Action, Check, RefTarget, Select, Type
 from core.browser.checkpoints.checkpoint import Ground
-from core.browser.checkpoints.identity import FoundAgain, called, find_again
+from core.browser.checkpoints.identity import called, find_again
+from core.browser.checkpoints.strategy import Brought
 from core.browser.page import PageGone
 from core.errors import ActionError
 from core.observation import Element, Observation
@@ -11,7 +12,8 @@ SECRET = "•"
 """What an observation shows of a password; the words themselves are not known."""
 
 
-async def put_fields_back(recorded: Observation, ground: Ground) -> tuple[str, ...]:
+async def put_fields_back(recorded: Observation, ground: Ground) -> Brought:
+    """Give fields, scroll position and focus back what they were."""
     remarks: list[str] = []
     now = await ground.read()
     for element in recorded.elements:
@@ -38,7 +40,9 @@ async def put_fields_back(recorded: Observation, ground: Ground) -> tuple[str, .
             now = await ground.read()
             if now.element(found.element.ref) is None:
                 break
-    return tuple(remarks)
+    if await _put_scroll_and_focus_back(recorded, now, ground):
+        now = await ground.read()
+    return Brought(remarks=tuple(remarks), seen=now)
 
 
 def _to_put_back(element: Element, now: Element) -> list[Action | str]:
@@ -66,14 +70,19 @@ def _holds_something(element: Element) -> bool:
     return bool(element.value) or "checked" in element.states
 
 
-async def put_scroll_and_focus_back(recorded: Observation, ground: Ground) -> None:
-    page = ground.tabs.current
+async def _put_scroll_and_focus_back(recorded: Observation, now: Observation, ground: Ground) -> bool:
+    """Return whether that moved anything."""
     focused = next((one for one in reversed(recorded.elements) if "focused" in one.states), None)
-    if focused is not None:
-        found: FoundAgain = find_again(focused, recorded, await ground.read())
-        if found.element is not None:
-            await page.evaluate(f"__backstep.byRef({found.element.ref})?.focus({{preventScroll: true}})")
+    found = find_again(focused, recorded, now).element if focused is not None else None
+    if found is not None:
+        focus = f"__backstep.byRef({found.ref})?.focus({{preventScroll: true}})"
     else:
-        await page.evaluate("document.activeElement?.blur?.()")
-    x, y = recorded.scroll
-    await page.evaluate(f"window.scrollTo({{left: {x}, top: {y}, behavior: 'instant'}})")
+        focus = "" if focused is not None else "document.activeElement?.blur?.()"
+    left, top = recorded.scroll
+    where = "[document.activeElement, scrollX, scrollY]"
+    moved = await ground.tabs.current.evaluate(
+        f"(() => {{ const before = {where}; {focus};"
+        f" window.scrollTo({{left: {left}, top: {top}, behavior: 'instant'}});"
+        f" const after = {where}; return before.some((one, at) => one !== after[at]); }})()"
+    )
+    return bool(moved)

@@ -15,6 +15,8 @@ class RecordedInput(Record):
     step: int
     action: Action
     marks: Marks = {}
+    failed: bool = False
+    """Whether it failed: what it did until then, such as moving the pointer, the page may have answered."""
 
 
 def marks_of(action: Action, page: Observation) -> Marks:

@@ -14,11 +14,16 @@ class PageState(Record):
     tab: str = ""
     entry: int | None = None
     """The number that the browser gave to the page in its tab's history."""
+    content: str = ""
+    """A short number of the whole document with what its fields hold, seen and unseen; empty where not read."""
+    behind: tuple[str, ...] | None = None
+    """The URLs of the pages behind it in that history; None where they were not recorded."""
     cookies: tuple[dict[str, Any], ...] = ()
     """Those sent to the page, each with the fields of the protocol's Network.setCookie."""
-    local: dict[str, str] = {}
-    session: dict[str, str] = {}
-    databases: str = "[]"
+    local: dict[str, str] | None = {}
+    """None where it could not be read, as with the next two: it is not put back then, nor wiped."""
+    session: dict[str, str] | None = {}
+    databases: str | None = "[]"
     """IndexedDB as JSON, where it holds nothing else than JSON can."""
     whole: bool = True
     """False where cookies and storage were left out: they are not put back then."""

@@ -1,12 +1,14 @@
 """Ways back that load the page anew."""
 
-from core.browser.checkpoints.checkpoint import Checkpoint, Ground
-from core.browser.checkpoints.fields import put_fields_back, put_scroll_and_focus_back
-from core.browser.checkpoints.kept import origin_of
-from core.browser.checkpoints.page_state import put_cookies_back, put_storage_back
-from core.browser.checkpoints.strategy import Brought, RestoreError
+from dataclasses import replace
 
-BLANK = "about:blank"
+from core.browser.checkpoints.checkpoint import Checkpoint, Ground
+from core.browser.checkpoints.fields import put_fields_back
+from core.browser.checkpoints.history import History
+from core.browser.checkpoints.kept import PageState
+from core.browser.checkpoints.page_state import open_again, put_cookies_back, put_storage_back
+from core.browser.checkpoints.strategy import Brought, RestoreError
+from core.observation import Observation
 
 
 class HistoryEntry:
@@ -26,20 +28,18 @@ class HistoryEntry:
         page = ground.tabs.current
         if page.tab != kept.tab:
             raise RestoreError("It was in another tab.")
-        history = await page.send("Page.getNavigationHistory", {})
-        entries, here = history["entries"], int(history["currentIndex"])
-        if kept.entry not in [entry["id"] for entry in entries]:
+        history = await History.read(page)
+        entry = kept.entry if kept.entry in dict(history.entries) else None
+        if entry is None and kept.behind is not None:
+            entry = history.entry_after(kept.behind, recorded.url)  # Another visit of it.
+        if entry is None:
             raise RestoreError("The history does not have it any more.")
-        if entries[here]["id"] == kept.entry:
+        if entry == history.entry:
             raise RestoreError("It is the entry that is shown.")
         await put_cookies_back(page, recorded.url, kept, but=ground.own_cookies)
         await ground.put_server(kept.server)
-        before = ground.tabs.mark()
-        await page.send("Page.navigateToHistoryEntry", {"entryId": kept.entry})
-        await ground.tabs.settle(before)
-        remarks = await put_fields_back(recorded, ground)
-        await put_scroll_and_focus_back(recorded, ground)
-        return Brought(remarks=remarks)
+        await history.go(ground.tabs, entry)
+        return await put_fields_back(recorded, ground)
 
 
 class UrlWithStorage:
@@ -58,16 +58,15 @@ class UrlWithStorage:
 
     async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
         recorded, kept = checkpoint.observation, checkpoint.page
-        await put_cookies_back(ground.tabs.current, recorded.url, kept, but=ground.own_cookies)
-        await ground.put_server(kept.server)
-        remarks: tuple[str, ...] = ()
-        if origin_of(recorded.url):
-            failed = await put_storage_back(ground.tabs, recorded.url, kept)
-            remarks = tuple(f"Storage was not put back: {one}." for one in (*kept.unread, *failed))
-        elif recorded.url != BLANK:
-            # The same address again, or another fragment of it, would not load the page.
-            await ground.tabs.goto(BLANK)
-        await ground.tabs.goto(recorded.url)
-        remarks += await put_fields_back(recorded, ground)
-        await put_scroll_and_focus_back(recorded, ground)
-        return Brought(remarks=remarks)
+        remarks = await _load(recorded, kept, ground)
+        brought = await put_fields_back(recorded, ground)
+        return replace(brought, remarks=(*remarks, *brought.remarks))
+
+
+async def _load(recorded: Observation, kept: PageState, ground: Ground) -> tuple[str, ...]:
+    """Put back what the browser and the server kept, and load the page; return what was not put back."""
+    await put_cookies_back(ground.tabs.current, recorded.url, kept, but=ground.own_cookies)
+    await ground.put_server(kept.server)
+    failed = await put_storage_back(ground.tabs, recorded.url, kept)
+    await open_again(ground.tabs, recorded.url, kept.behind)
+    return tuple(f"Storage was not put back: {one}." for one in (*kept.unread, *failed))

@@ -1,6 +1,6 @@
 """How going back to a step ended."""
 
-from core.browser.checkpoints.comparing import Comparison, Grade
+from core.browser.checkpoints.comparing import VERIFIED, Comparison, Grade
 from core.model import Record
 
 
@@ -29,7 +29,7 @@ class Restored(Record):
     @property
     def verified(self) -> bool:
         """Whether the page equals the recorded one, apart from what changes by itself."""
-        return self.grade in ("exact", "equivalent")
+        return self.grade in VERIFIED
 
     @property
     def sentence(self) -> str:

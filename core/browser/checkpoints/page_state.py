@@ -1,10 +1,13 @@
 """Reading what the browser keeps for a page, and putting it back."""
 
 import asyncio
+import json
+from contextlib import suppress
 from typing import Any
 
 from playwright.async_api import Error, Route
 
+from core.browser.checkpoints.history import BLANK, History
 from core.browser.checkpoints.kept import PageState, origin_of
 from core.browser.page import Page, PageGone
 from core.browser.scripts import script
@@ -20,12 +23,12 @@ _COOKIE_FIELDS = ("name", "value", "domain", "path", "secure", "httpOnly", "same
 async def read_page_state(page: Page, *, touched: str, server: str) -> PageState:
     """Return what is kept for the current page; what cannot be read is told in `unread`. Raises nothing."""
     url = page.playwright_page.url
-    stored, entry, cookies = await asyncio.gather(
-        _stored(page, url), _entry(page), _cookies(page, url), return_exceptions=True
+    stored, history, cookies = await asyncio.gather(
+        _stored(page), History.read(page), _cookies(page, url), return_exceptions=True
     )
     failures = (PageGone, BrowserError, ActionError)
     unread: list[str] = []
-    for one in (stored, entry, cookies):
+    for one in (stored, history, cookies):
         if isinstance(one, BaseException):
             if not isinstance(one, failures):
                 raise one
@@ -33,31 +36,25 @@ async def read_page_state(page: Page, *, touched: str, server: str) -> PageState
     return PageState(
         touched=touched,
         tab=page.tab,
-        entry=None if isinstance(entry, BaseException) else entry,
+        entry=None if isinstance(history, BaseException) else history.entry,
+        behind=None if isinstance(history, BaseException) else history.behind(),
         cookies=() if isinstance(cookies, BaseException) else cookies,
         server=server,
+        whole=not isinstance(cookies, BaseException),
         **(
-            {"unread": tuple(unread)}
+            {"local": None, "session": None, "databases": None, "unread": tuple(unread)}
             if isinstance(stored, BaseException)
             else {**stored, "unread": (*unread, *stored.get("unread", ()))}
         ),
     )
 
 
-async def _stored(page: Page, url: str) -> dict[str, Any]:
-    if not origin_of(url):
-        return {}
+async def _stored(page: Page) -> dict[str, Any]:
     return dict(await _call(page, "read()"))
 
 
 async def _call(page: Page, call: str) -> Any:
     return await page.evaluate(f"{script('page_state')}\n__backstepState.{call}")
-
-
-async def _entry(page: Page) -> int | None:
-    history = await page.send("Page.getNavigationHistory", {})
-    entries, here = history["entries"], int(history["currentIndex"])
-    return int(entries[here]["id"]) if 0 <= here < len(entries) else None
 
 
 async def _cookies(page: Page, url: str) -> tuple[dict[str, Any], ...]:
@@ -93,28 +90,91 @@ def _key(cookie: dict[str, Any]) -> tuple[str, str, str]:
 
 
 async def put_storage_back(tabs: Tabs, url: str, kept: PageState) -> tuple[str, ...]:
-    """Make the storage of `url`'s origin what was kept, from an empty page there; return what could not be.
+    """Make the storage of `url`'s origin what was kept; return what could not be put back.
 
-    Raises ActionError or BrowserError where the empty page does not come up.
+    Where it is another one by now, that is done from an empty page at the
+    origin, which takes the place of the current one: scripts of that would
+    write to it meanwhile. Raises ActionError or BrowserError where the empty
+    page does not come up.
     """
     origin = origin_of(url)
-    if not origin:
+    storage = _storage_of(kept)
+    unknown = not kept.whole or all(value is None for value in storage.values())
+    if not origin or unknown or await _is_kept(tabs.current, origin, kept):
         return ()
     page = tabs.current.playwright_page
+    headers = {"Referrer-Policy": "no-referrer"}
 
     async def answer(route: Route) -> None:
-        await route.fulfill(status=200, content_type="text/html", body="<!doctype html><title></title>")
+        with suppress(Error):  # The tab is gone, and nobody asks any more.
+            await route.fulfill(
+                status=200, headers=headers, content_type="text/html", body="<!doctype html><title></title>"
+            )
 
     empty = origin + EMPTY_PAGE
-    await page.route(empty, answer)
     try:
-        await tabs.goto(empty)
-        if not kept.whole:
-            return ()
-        given = kept.model_dump_json(include={"local", "session", "databases"})
-        return tuple(str(one) for one in await _call(tabs.current, f"put({given})"))
+        await page.route(empty, answer)
+        await replace_page(tabs, empty)
+        return tuple(str(one) for one in await _call(tabs.current, f"put({json.dumps(storage)})"))
+    except Error as error:
+        raise ActionError(f"The tab could not be brought to {origin}: it is gone.") from error
     finally:
-        try:
+        with suppress(Error):
             await page.unroute(empty, answer)
-        except Error:
-            pass  # The tab is gone, and the route with it.
+
+
+async def _is_kept(page: Page, origin: str, kept: PageState) -> bool:
+    """Return whether the storage of `origin` is as it was kept, as far as the current page can tell."""
+    if origin_of(page.playwright_page.url) != origin:
+        return False
+    now = await _stored(page)
+    return all(now.get(part) == value for part, value in _storage_of(kept).items() if value is not None)
+
+
+def _storage_of(kept: PageState) -> dict[str, Any]:
+    return kept.model_dump(include={"local", "session", "databases"})
+
+
+async def open_again(tabs: Tabs, url: str, behind: tuple[str, ...] | None) -> None:
+    """Load `url` in the current tab, whatever it shows, with these pages behind it where the tab has them.
+
+    Raises ActionError with the browser's reason where it does not come up.
+    """
+    address, fragment, _ = url.partition("#")
+    history = await History.read(tabs.current)
+    comes_after = behind is not None and history.behind() != behind
+    if comes_after and behind and (last := history.entry_after(behind[:-1], behind[-1])) is not None:
+        await history.go(tabs, last)
+    # Another fragment of the address that is shown, or the same one again, would not load the page.
+    same = bool(fragment) and tabs.current.playwright_page.url.partition("#")[0] == address
+    if comes_after or not origin_of(url):
+        if not (same and tabs.current.playwright_page.url == url):
+            await tabs.goto(url)
+        if same:
+            await _reload(tabs)
+        return
+    if same:
+        await replace_page(tabs, BLANK)
+    await replace_page(tabs, url)
+
+
+async def _reload(tabs: Tabs) -> None:
+    before = tabs.mark()
+    await tabs.current.send("Page.reload", {})
+    await tabs.settle(before)
+
+
+async def replace_page(tabs: Tabs, url: str) -> None:
+    """Open `url` in the place of the page that is shown: what lies behind and before it in the history stays.
+
+    Raises ActionError where it does not come up.
+    """
+    before = tabs.mark()
+    try:
+        await tabs.current.evaluate(f"location.replace({json.dumps(url)})")
+    except PageGone:
+        pass  # It went at once.
+    await tabs.settle(before)
+    now = tabs.current.playwright_page.url
+    if now == BLANK != url or now.startswith("chrome-error:"):
+        await tabs.goto(url)

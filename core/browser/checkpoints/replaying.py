@@ -31,8 +31,27 @@ class ReplayFromNearest:
         nearest = checkpoint.nearest
         assert nearest is not None
         brought = await UrlWithStorage().restore(nearest, ground)
-        remarks = await _do_again(checkpoint.inputs[len(nearest.inputs) :], ground)
+        remarks = await _do_again(checkpoint.inputs[len(nearest.inputs) :], ground, brought.seen)
         return Brought(remarks=(*brought.remarks, *remarks))
+
+
+class ReplayInPlace:
+    """Opens the task's first page again in the tab that is there and does again what was done until the step."""
+
+    name = "replay in place"
+    restores = (
+        "What followed from the actions since the task was opened, scripts' memory too, where scripts alone make "
+        "its pages. The profile and the tab's history stay."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        return ""
+
+    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+        if ground.begin_here is None:
+            raise RestoreError("The task's pages are not made by scripts alone.")
+        await ground.begin_here()
+        return Brought(remarks=await _do_again(checkpoint.inputs, ground))
 
 
 class ReplayFromStart:
@@ -53,20 +72,24 @@ class ReplayFromStart:
         return Brought(remarks=remarks, provenance="replayed")
 
 
-async def _do_again(inputs: Sequence[RecordedInput], ground: Ground) -> tuple[str, ...]:
+async def _do_again(
+    inputs: Sequence[RecordedInput], ground: Ground, seen: Observation | None = None
+) -> tuple[str, ...]:
+    """Do it, from the page as it was last `seen` where nothing was done since; return what was done otherwise."""
     remarks: list[str] = []
     for done in inputs:
-        now = await ground.read()
-        action, remark = await retarget(done.action, done.marks, now, ground.choose)
-        if remark:
-            remarks.append(f"Step {done.step}: {remark}")
+        now, seen = seen or await ground.read(), None
         before = ground.tabs.mark()
         try:
+            action, remark = await retarget(done.action, done.marks, now, ground.choose)
+            if remark:
+                remarks.append(f"Step {done.step}: {remark}")
             await ground.actor.act(action)
-        except ActionError as error:
-            raise RestoreError(
-                f"Step {done.step}, {done.action}, could not be done again: {error}"
-            ) from error
+        except (ActionError, RestoreError) as error:
+            if not done.failed:
+                raise RestoreError(
+                    f"Step {done.step}, {done.action}, could not be done again: {error}"
+                ) from error
         await ground.tabs.settle(before)
     return tuple(remarks)
 

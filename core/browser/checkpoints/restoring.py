@@ -4,20 +4,20 @@ import time
 from collections.abc import Callable, Sequence
 
 from core.browser.checkpoints.checkpoint import Checkpoint, Ground
-from core.browser.checkpoints.comparing import GRADES, Comparison, Volatile, compare, kept_otherwise
+from core.browser.checkpoints.comparing import VERIFIED, Comparison, Volatile, compare, kept_otherwise
 from core.browser.checkpoints.outcome import Attempt, Restored
 from core.browser.checkpoints.staying import AsItIs
-from core.browser.checkpoints.strategies import STRATEGIES
-from core.browser.checkpoints.strategy import RestoreError, Strategy
+from core.browser.checkpoints.strategies import strategies_for
+from core.browser.checkpoints.strategy import Brought, RestoreError, Strategy
 from core.browser.page import PageGone
-from core.errors import ActionError
+from core.errors import ActionError, BrowserError, DataError
 
 
 async def restore(
     checkpoint: Checkpoint,
     ground: Ground,
     *,
-    strategies: Sequence[Strategy] = STRATEGIES,
+    strategies: Sequence[Strategy] | None = None,
     volatile: Volatile | None = None,
     on_attempt: Callable[[str], None] = lambda name: None,
 ) -> Restored:
@@ -25,35 +25,36 @@ async def restore(
 
     Ends with the first strategy whose page is at least equivalent to the
     recorded one. Where none is, the page stays as the last one left it and the
-    grade says how far that is off. Raises BrowserError where the browser has ended.
+    grade says how far that is off. Raises BrowserError where the last way
+    failed for the browser has ended, and LLMError where an element is asked
+    for in vain.
     """
     began = time.perf_counter()
     volatile = volatile or Volatile()
     attempts: list[Attempt] = []
     comparison = Comparison(grade="lost")
     strategy_used = ""
-    for strategy in strategies:
+    ended: BrowserError | None = None
+    for strategy in strategies_for(ground) if strategies is None else strategies:
         if reason := strategy.unfit(checkpoint):
             attempts.append(Attempt(strategy=strategy.name, reason=reason))
             continue
         on_attempt(strategy.name)
+        ended = None
         clock = time.perf_counter()
         try:
             if not isinstance(strategy, AsItIs):
                 ground.touch()
             brought = await strategy.restore(checkpoint, ground)
-            now, kept = await ground.read(), await ground.page_state()
-        except (RestoreError, ActionError, PageGone) as error:
+            comparison = await _compared(checkpoint, brought, ground, volatile)
+        except (RestoreError, ActionError, DataError, BrowserError, PageGone) as error:
+            ended = error if isinstance(error, BrowserError) else None
             reason = str(error) or "The page went away meanwhile."
             attempts.append(
                 Attempt(strategy=strategy.name, reason=reason, seconds=time.perf_counter() - clock)
             )
             comparison, strategy_used = Comparison(grade="lost"), strategy.name
             continue
-        beside = kept_otherwise(checkpoint.page, kept, volatile, own_cookies=ground.own_cookies)
-        comparison = compare(checkpoint.observation, now, brought.provenance, volatile, beside=beside)
-        if brought.remarks and comparison.grade == "exact":
-            comparison = comparison.model_copy(update={"grade": "equivalent"})
         strategy_used = strategy.name
         attempts.append(
             Attempt(
@@ -63,8 +64,10 @@ async def restore(
                 seconds=time.perf_counter() - clock,
             )
         )
-        if GRADES.index(comparison.grade) <= GRADES.index("equivalent"):
+        if comparison.grade in VERIFIED:
             break
+    if ended is not None:
+        raise ended
     return Restored(
         step=checkpoint.step,
         grade=comparison.grade,
@@ -73,3 +76,19 @@ async def restore(
         attempts=tuple(attempts),
         seconds=time.perf_counter() - began,
     )
+
+
+async def _compared(
+    checkpoint: Checkpoint, brought: Brought, ground: Ground, volatile: Volatile
+) -> Comparison:
+    """Return how the page is; where it is another one, a second look tells what of it changes by itself."""
+    now, kept = brought.seen or await ground.read(), await ground.page_state()
+    recorded = checkpoint.observation
+    beside = kept_otherwise(checkpoint.page, kept, volatile, own_cookies=ground.own_cookies)
+    comparison = compare(recorded, now, brought.provenance, volatile, beside=beside)
+    if comparison.grade == "same page":
+        later = await ground.read()
+        comparison = compare(recorded, now, brought.provenance, volatile, beside=beside, later=later)
+    if brought.remarks and comparison.grade == "exact":
+        comparison = comparison.model_copy(update={"grade": "equivalent"})
+    return comparison

@@ -1,7 +1,7 @@
 """Ways back within the document that is there."""
 
 from core.browser.checkpoints.checkpoint import Checkpoint, Ground
-from core.browser.checkpoints.fields import put_fields_back, put_scroll_and_focus_back
+from core.browser.checkpoints.fields import put_fields_back
 from core.browser.checkpoints.page_state import put_cookies_back
 from core.browser.checkpoints.strategy import Brought, RestoreError
 
@@ -19,6 +19,8 @@ class AsItIs:
         if ground.fresh and not checkpoint.inputs:
             return Brought(provenance="replayed")
         untouched = bool(checkpoint.page.touched) and checkpoint.page.touched == ground.touched()
+        if not untouched and ground.begin_here is not None:
+            raise RestoreError("It was touched since, and its scripts may know of it.")
         return Brought(provenance="untouched" if untouched else "restored")
 
 
@@ -42,6 +44,4 @@ class SameDocument:
             raise RestoreError(f"The document is at {now.url} by now.")
         await put_cookies_back(ground.tabs.current, recorded.url, checkpoint.page, but=ground.own_cookies)
         await ground.put_server(checkpoint.page.server)
-        remarks = await put_fields_back(recorded, ground)
-        await put_scroll_and_focus_back(recorded, ground)
-        return Brought(remarks=remarks)
+        return await put_fields_back(recorded, ground)

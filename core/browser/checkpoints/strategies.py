@@ -1,7 +1,8 @@
 """Ways to bring a page back, from the cheapest to the dearest."""
 
+from core.browser.checkpoints.checkpoint import Ground
 from core.browser.checkpoints.loading import HistoryEntry, UrlWithStorage
-from core.browser.checkpoints.replaying import ReplayFromNearest, ReplayFromStart
+from core.browser.checkpoints.replaying import ReplayFromNearest, ReplayFromStart, ReplayInPlace
 from core.browser.checkpoints.staying import AsItIs, SameDocument
 from core.browser.checkpoints.strategy import Strategy
 
@@ -11,6 +12,16 @@ STRATEGIES: tuple[Strategy, ...] = (
     HistoryEntry(),
     UrlWithStorage(),
     ReplayFromNearest(),
+    ReplayInPlace(),
     ReplayFromStart(),
 )
 """In the order they are tried."""
+
+_LEAVING_NOTHING_OUT = (AsItIs, ReplayFromNearest, ReplayInPlace, ReplayFromStart)
+
+
+def strategies_for(ground: Ground) -> tuple[Strategy, ...]:
+    """Return the ways that are tried there: what scripts hide in memory, only doing again brings back."""
+    if ground.begin_here is None:
+        return STRATEGIES
+    return tuple(one for one in STRATEGIES if isinstance(one, _LEAVING_NOTHING_OUT))

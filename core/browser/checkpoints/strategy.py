@@ -6,6 +6,7 @@ from typing import Protocol
 from core.browser.checkpoints.checkpoint import Checkpoint, Ground
 from core.browser.checkpoints.comparing import Provenance
 from core.errors import BackstepError
+from core.observation import Observation
 
 
 class RestoreError(BackstepError):
@@ -19,6 +20,8 @@ class Brought:
     remarks: tuple[str, ...] = ()
     """What was done otherwise, or left."""
     provenance: Provenance = "restored"
+    seen: Observation | None = None
+    """The page as it was last read, where nothing was done since."""
 
 
 class Strategy(Protocol):

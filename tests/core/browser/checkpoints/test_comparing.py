@@ -1,6 +1,7 @@
 import pytest
 
-from core.browser.checkpoints.comparing import Volatile, VolatileFile, compare, load_volatile
+from core.browser.checkpoints.comparing import Volatile, VolatileFile, compare, kept_otherwise, load_volatile
+from core.browser.checkpoints.kept import PageState
 from core.errors import DataError
 from core.observation import Observation, Option
 from tests.core.agent.spaces.pages import element, page
@@ -79,3 +80,32 @@ def test_the_file_that_comes_along_is_read_and_a_mistake_in_one_is_told(tmp_path
     path.write_text('words = ["("]', encoding="utf-8")
     with pytest.raises(DataError, match=r"line 1: .*not a regular expression"):
         load_volatile(path)
+
+
+def test_what_a_later_look_finds_otherwise_changes_by_itself_and_nothing_else_does():
+    then, now, later = form(value="12"), form(value="15"), form(value="16")
+    found = compare(then, now, "replayed", later=later)
+    assert (found.grade, [one.volatile for one in found.differences]) == ("equivalent", [True])
+    assert compare(then, now, "replayed", later=now).grade == "same page"
+    checked = form(value="15", states=("checked",))
+    ticking = form(value="16", states=("checked",))
+    assert compare(then, checked, "replayed", later=ticking).grade == "same page"
+
+
+def test_the_past_of_a_tab_and_unseen_html_are_told_and_leave_a_page_equivalent():
+    then, now = PageState(behind=("http://a.test/",), content="x"), PageState(behind=(), content="y")
+    beside = kept_otherwise(then, now, Volatile())
+    found = compare(form(), form(), "replayed", beside=beside)
+    assert (found.grade, [one.part for one in found.differences]) == ("equivalent", ["history", "html"])
+
+
+def test_html_is_not_told_of_where_elements_tell_of_it():
+    beside = kept_otherwise(PageState(content="x"), PageState(content="y"), Volatile())
+    found = compare(form(), form(value="Ada"), "replayed", beside=beside)
+    assert [one.part for one in found.differences] == ["value"]
+
+
+def test_what_was_not_read_is_not_compared():
+    then = PageState(local=None, session={"s": "1"}, databases=None)
+    now = PageState(local={"l": "1"}, session=None, databases='["x"]')
+    assert [one.part for one in kept_otherwise(then, now, Volatile())] == ["session storage s"]

@@ -4,7 +4,7 @@ from core.action import parse_action
 from core.browser.checkpoints.checkpoint import Checkpoint, Ground
 from core.browser.checkpoints.inputs import RecordedInput, marks_of
 from core.browser.checkpoints.loading import HistoryEntry, UrlWithStorage
-from core.browser.checkpoints.replaying import ReplayFromNearest, ReplayFromStart
+from core.browser.checkpoints.replaying import ReplayFromNearest, ReplayFromStart, ReplayInPlace
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.staying import AsItIs, SameDocument
 from core.observation import Observation
@@ -88,6 +88,7 @@ async def test_what_only_scripts_knew_is_replayed_and_then_exact(browser: Browsi
         (HistoryEntry.name, None),
         (UrlWithStorage.name, "same page"),
         (ReplayFromNearest.name, None),
+        (ReplayInPlace.name, None),
         (ReplayFromStart.name, "exact"),
     ]
     assert (found.grade, found.verified) == ("exact", True)

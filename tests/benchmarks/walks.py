@@ -1,0 +1,239 @@
+"""Random walks through tasks, for the benchmark of going back: what each page was, and the walk once more."""
+
+import json
+import random
+from typing import Any
+
+from core.action import Action, parse_action
+from core.agent.gates import Gates
+from core.agent.ground import reopen
+from core.agent.knowledge import Knowledge
+from core.agent.loop import AgentRun, open_run
+from core.agent.past import Past
+from core.agent.records import Acted, Reviewed
+from core.agent.state import Budget
+from core.agent.world import World
+from core.browser.act import Actor
+from core.browser.capture import Capturer
+from core.browser.checkpoints.comparing import VERIFIED, Volatile, compare
+from core.browser.checkpoints.inputs import Marks, marks_of
+from core.browser.checkpoints.replaying import retarget
+from core.browser.driver import TabDriver
+from core.browser.tabs import Tabs
+from core.environments.registry import Environments
+from core.errors import BackstepError
+from core.llm.protocol import LLMReply, LLMRequest, ToolCall
+from core.model import Record
+from core.observation import Observation
+from core.permissible import Permissible
+from core.task import Task
+from core.trace.store import TraceStore
+
+WORDS = ("apple", "Oslo", "42", "two words", "06/12/2024", "A")
+WEIGHTS = {"click": 6, "type": 3, "check": 2, "select": 2, "go_back": 1}
+"""How often each kind of action is taken where it is permissible."""
+REPEATS = 3
+"""How often a walk is done anew to tell whether it repeats itself: what a timer of the page does is a race."""
+
+READING = """(() => {
+  const kept = storage => { try { return {...storage()}; } catch (error) { return String(error.name); } };
+  const of = inner => ({
+    url: inner.location.href,
+    html: inner.documentElement ? inner.documentElement.outerHTML : "",
+    fields: [...inner.querySelectorAll("input, textarea, select, option")].map(one =>
+      [one.tagName, one.value, one.checked ?? null, one.selected ?? null, one.selectedIndex ?? null].join(" ")),
+    cookie: inner.cookie,
+    frames: [...inner.querySelectorAll("iframe, frame")].map(one => one.contentDocument).filter(Boolean).map(of),
+  });
+  return {...of(document), local: kept(() => localStorage), session: kept(() => sessionStorage)};
+})()"""
+"""The page as its own scripts see it; nothing of the walker's, and nothing of what comparing goes by."""
+
+
+class RandomWalker:
+    """Answers each request with a permissible action that is drawn, the same for the same seed."""
+
+    name = "random-walker"
+    takes_images = False
+
+    def __init__(self, seed: str) -> None:
+        self._dice = random.Random(seed)
+
+    async def reply(self, request: LLMRequest, **_: Any) -> LLMReply:
+        assert request.permissible is not None
+        name, arguments = self._draw(request.permissible)
+        return LLMReply(text="Next.", tool_calls=(ToolCall(name=name, arguments=json.dumps(arguments)),))
+
+    async def close(self) -> None:
+        return
+
+    def _draw(self, permissible: Permissible) -> tuple[str, dict[str, Any]]:
+        offered = [action for action in permissible.actions if action.name in WEIGHTS]
+        if not offered:
+            return "press", {"keys": "Tab"}
+        action = self._dice.choices(offered, [WEIGHTS[one.name] for one in offered])[0]
+        target = action.parameter("target")
+        if target is None or not target.choices:
+            return action.name, {}
+        ref = int(self._dice.choice(target.choices).value)
+        arguments: dict[str, Any] = {"target": ref}
+        if action.name == "type":
+            arguments |= {"text": self._dice.choice(WORDS), "enter": self._dice.random() < 0.2}
+        option = action.parameter("option")
+        if option is not None:
+            assert option.choices_by_ref is not None
+            arguments["option"] = self._dice.choice(option.choices_by_ref[ref])
+        if action.name == "check":
+            arguments["checked"] = self._dice.random() < 0.8
+        return action.name, arguments
+
+
+class Done(Record):
+    """One action of a walk, with what its elements are told by."""
+
+    action: Action
+    marks: Marks = {}
+    failed: bool = False
+
+
+class Walk:
+    """A run that was walked, and what every page of it was."""
+
+    def __init__(self, run: AgentRun, store: TraceStore, volatile: Volatile) -> None:
+        self.run = run
+        self.past = Past(store, run.state.run)
+        self.pages: list[Observation] = []
+        """The page of each step, and the one after the last."""
+        self.readings: list[dict[str, Any]] = []
+        """What the page's own scripts saw of it at each step."""
+        self.done: list[Done] = []
+        """What was done at each step, failures too: they may have left something."""
+        self.reward: float | None = None
+        self._volatile = volatile
+
+    @property
+    def world(self) -> World:
+        return self.run.world
+
+    async def walk(self, most: int) -> None:
+        """Take up to `most` steps, or until the page ends the episode."""
+        run = self.run
+        while not run.ended and run.state.number <= most:
+            record = await run.advance()
+            if record.phase == "observe":
+                self.pages[len(self.done) :] = [record.observation]
+                self.readings.append(await self.read())
+            elif isinstance(record, Reviewed):
+                action = record.action or parse_action("wait [0]")
+                self.done.append(Done(action=action, marks=marks_of(action, self.pages[-1])))
+            elif isinstance(record, Acted):
+                self.done[-1] = self.done[-1].model_copy(update={"failed": record.outcome == "failed"})
+                self.pages.append(run.state.observation)
+        self.reward = await self._reward()
+
+    async def read(self) -> dict[str, Any]:
+        """Return the page as its own scripts see it, with the cookies they do not.
+
+        Left out is the cookie by which a bundled site knows the session: every
+        branch is given one of its own.
+        """
+        page = self.world.tabs.current
+        seen = dict(await page.evaluate(READING, main_world=True))
+        cookies = (await page.send("Network.getCookies", {}))["cookies"]
+        own = self.world.keeper.session_cookies if self.world.keeper is not None else ()
+        seen["cookies"] = sorted(f"{one['name']}={one['value']}" for one in cookies if one["name"] not in own)
+        return seen
+
+    async def play(self, step: int) -> str:
+        """Do what was done from `step` on; return where a page or the reward is another one, or nothing."""
+        world = self.world
+        for number in range(step, len(self.done) + 1):
+            done = self.done[number - 1]
+            before = world.tabs.mark()
+            try:
+                now = (await world.read()).observation
+                action, _ = await retarget(done.action, done.marks, now)
+                await world.actor.act(action)
+            except BackstepError as error:
+                if not done.failed:
+                    return f"step {number}, {done.action}: {error}"
+            await world.tabs.settle(before)
+            now = (await world.read()).observation
+            after = compare(self.pages[number], now, "restored", self._volatile)
+            if after.grade == "same page":
+                later = (await world.read()).observation
+                after = compare(self.pages[number], now, "restored", self._volatile, later=later)
+            if after.grade not in VERIFIED:
+                first = next(one for one in after.differences if not one.volatile)
+                told = f"{first.what} {first.element} {first.part} {first.before!r} {first.now!r}"
+                return f"after step {number}, {done.action}: {after.sentence}: {' '.join(told.split())}"
+        reward = await self._reward()
+        return "" if reward == self.reward else f"reward {reward}, not {self.reward}"
+
+    async def can_be_repeated(self) -> bool:
+        """Return whether the whole walk, done anew from the start some times, leads to the same pages and reward."""
+        for _ in range(REPEATS):
+            await reopen(self.run.state, self.world)
+            if await self.play(1):
+                return False
+        return True
+
+    async def _reward(self) -> float | None:
+        state = self.run.state
+        verdict = await self.world.environment.judge(state.episode, TabDriver(self.world.tabs), "")
+        return verdict.reward
+
+
+def differing(before: dict[str, Any], now: dict[str, Any], where: str = "") -> str:
+    """Return the first part in which two readings differ, with both, or nothing."""
+    for key in sorted({*before, *now}):
+        one, other = before.get(key), now.get(key)
+        if one == other:
+            continue
+        if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+            at = next(index for index, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1])
+            one, other, key = one[at], other[at], f"{key}[{at}]"
+        if isinstance(one, dict) and isinstance(other, dict):
+            return differing(one, other, f"{where}{key}.")
+        return f"{where}{key}: {_around(str(one), str(other))}"
+    return ""
+
+
+def _around(one: str, other: str, width: int = 60) -> str:
+    """Return both texts from shortly before where they part."""
+    at = next((i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), 0)
+    begin = max(at - width // 2, 0)
+    return f"{one[begin : at + width]!r} became {other[begin : at + width]!r}"
+
+
+async def begin_walk(
+    store: TraceStore,
+    tabs: Tabs,
+    environments: Environments,
+    knowledge: Knowledge,
+    task: Task,
+    *,
+    seed: int,
+    dice: str,
+    volatile: Volatile,
+) -> Walk:
+    """Open a task for a walk drawn by `dice`; raises BackstepError where it cannot be opened."""
+    world = World(
+        tabs=tabs,
+        actor=Actor(tabs),
+        capturer=Capturer(tabs.host),
+        environment=environments.environment_of(task),
+        gates=Gates(()),
+    )
+    run = await open_run(
+        store,
+        world,
+        task,
+        seed,
+        preset=knowledge.presets.get("plain"),
+        llm=RandomWalker(dice),
+        knowledge=knowledge,
+        budget=Budget(),
+        browser=tabs.host.name,
+    )
+    return Walk(run, store, volatile)

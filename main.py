@@ -29,10 +29,16 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         theme=settings.theme, accept_dialogs=settings.dialogs == "accept", profiles=_profiles()
     )
     session_modules.join()
-    from core.cli.window import make_desk, make_session, make_task_desk
+    from core.cli.window import make_break_desk, make_desk, make_session, make_task_desk
 
     session = make_session(settings, application.host, arguments)
-    return application.show_window(session, make_desk(session, settings), make_task_desk(session), arguments)
+    return application.show_window(
+        session,
+        make_desk(session, settings),
+        make_task_desk(session),
+        make_break_desk(session),
+        arguments,
+    )
 
 
 def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", settings: "Settings") -> "RunReport":

@@ -5,6 +5,7 @@ import time
 from concurrent.futures import Future
 from typing import Protocol
 
+from core.debugger.break_views import BreakDeskCommands
 from core.debugger.commands import SessionCommands, TaskDeskCommands
 from core.debugger.llm_entries import LLMDeskCommands
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
@@ -27,6 +28,12 @@ class Session(SessionCommands, Protocol):
         ...
 
     def stop_worker(self) -> None: ...
+
+
+class BreakDesk(BreakDeskCommands, Protocol):
+    """Breakpoints and watches, which can be told once more."""
+
+    def announce(self) -> None: ...
 
 
 class Opening(Protocol):
@@ -60,12 +67,18 @@ class Application:
         self.host = EmbeddedHost(self.area, endpoint)
 
     def show_window(
-        self, session: Session, desk: LLMDeskCommands, task_desk: TaskDeskCommands, opening: Opening
+        self,
+        session: Session,
+        desk: LLMDeskCommands,
+        task_desk: TaskDeskCommands,
+        break_desk: BreakDesk,
+        opening: Opening,
     ) -> int:
         """Show the window on a session until it is closed; returns the exit code."""
         import shiboken6
         from PySide6.QtCore import QSettings
 
+        from gui.breaks import Breaks
         from gui.llm_settings import LLMSettingsController
         from gui.main_window import MainWindow
         from gui.remembered import OpenedTask
@@ -78,8 +91,10 @@ class Application:
         controller = LLMSettingsController(desk, window)
         window.llm_settings_requested.connect(controller.open)
         TaskFiles(task_desk, window.tasks)
+        Breaks(break_desk, window)
         window.show_at_first()
         session.announce()
+        break_desk.announce()
         window.restore_choices(preset=opening.preset, llm=opening.llm)
         task = OpenedTask(
             task=opening.task, seed=opening.seed, url=opening.url, instruction=opening.instruction

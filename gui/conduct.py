@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
 from core.debugger.snapshots import SessionView, StepView
 from core.trace.exports.registry import FORMATS, chosen_format
+from core.trace.records import RunRow
 from gui.enabling import Scene, can_pause, enabled
 from gui.keys_dialog import KeysDialog
 
@@ -38,7 +39,17 @@ class Conduct(QObject):
             "quit": window.close,
             "run": self._on_run,
             "step": self._on_step,
+            "over": self._on_over,
+            "into": self._on_step,
+            "out": self._on_out,
             "phase": self._on_phase,
+            "run_to_step": self._on_run_to_step,
+            "run_to_subtask": window.plan.run_to_subtask,
+            "back": self._on_back,
+            "back_to_hit": window.breakpoints.go_to_hit,
+            "back_to_change": window.breakpoints.go_to_change,
+            "add_breakpoint": window.breakpoints.add_requested.emit,
+            "add_watch": self._on_add_watch,
             "stop": window.commands.stop,
             "previous": self._on_previous,
             "next_recorded": self._on_next_recorded,
@@ -84,6 +95,10 @@ class Conduct(QObject):
             step_after=self._neighbour(1) is not None,
             plan_editable=window.plan.can_edit,
             remedy_waits=window.plan.remedy is not None,
+            back_to=self._back_to() is not None,
+            subtask_ahead=window.plan.subtask is not None,
+            hit_before=window.breakpoints.can_go_to_hit,
+            change_before=window.breakpoints.can_go_to_change,
         )
         for name, on in enabled(scene).items():
             window.actions_by_name[name].setEnabled(on)
@@ -96,6 +111,28 @@ class Conduct(QObject):
             return None
         return self._window.runs.neighbour(self._step.run, self._step.number, offset)
 
+    def _back_to(self) -> tuple[int, int] | None:
+        """Return run and number of the step that Back leads to: as it was before that step.
+
+        That is the row of the tree that has the focus, the recorded step in view, or
+        the last step that was done.
+        """
+        step = self._step
+        chosen = self._window.runs.chosen_step
+        if chosen is not None and (step is None or chosen != (step.run, step.number)):
+            return chosen
+        if step is None or not step.number:
+            return None
+        if not step.live:
+            return step.run, step.number
+        over = step.row is not None and step.row.sealed
+        last = step.number if over else step.number - 1
+        return (step.run, last) if last else None
+
+    def _on_back(self) -> None:
+        if (place := self._back_to()) is not None:
+            self._window.commands.go_back(*place)
+
     def _on_run(self) -> None:
         if can_pause(self._session):
             self._window.commands.pause()
@@ -104,6 +141,30 @@ class Conduct(QObject):
 
     def _on_step(self) -> None:
         self._from_now(self._window.commands.step)
+
+    def _on_over(self) -> None:
+        self._from_now(self._window.commands.over)
+
+    def _on_out(self) -> None:
+        self._from_now(self._window.commands.out)
+
+    def _on_run_to_step(self) -> None:
+        number, chosen = QInputDialog.getInt(
+            self._window,
+            "Run to a step",
+            "The step at whose review it stops:",
+            self._session.step + 1,
+            self._session.step + 1,
+            1_000_000,
+        )
+        if chosen:
+            self._from_now(lambda: self._window.commands.run_to_step(number))
+
+    def _on_add_watch(self) -> None:
+        dock = self._window.dock("Breakpoints")
+        dock.show()
+        dock.raise_()
+        self._window.breakpoints.begin_watch()
 
     def _on_phase(self) -> None:
         self._from_now(self._window.commands.phase)
@@ -166,8 +227,11 @@ class Conduct(QObject):
 
     def _on_export(self) -> None:
         run = self._run_in_view()
-        if run is None:
-            return
+        if run is not None:
+            self.export(run)
+
+    def export(self, run: int) -> None:
+        """Ask where to write a run, and in which format."""
         filters = {f"{one.title} (*{one.suffix})": one.title for one in FORMATS}
         path, chosen = QFileDialog.getSaveFileName(
             self._window, f"Export run {run}", f"run-{run}{FORMATS[0].suffix}", ";;".join(filters)
@@ -175,6 +239,18 @@ class Conduct(QObject):
         if path:
             form, path = chosen_format(path, filters.get(chosen, FORMATS[0].title))
             self._window.commands.export_run(run, form.name, path)
+
+    def name_run(self, row: RunRow) -> None:
+        """Ask what a run is to be called."""
+        name, chosen = QInputDialog.getText(
+            self._window,
+            f"Name run {row.run}",
+            "What it is called in Runs & steps; empty takes the name away:",
+            QLineEdit.EchoMode.Normal,
+            row.name,
+        )
+        if chosen:
+            self._window.commands.name_run(row.run, name.strip())
 
     def _on_find(self) -> None:
         window = self._window

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from core.debugger.snapshots import SessionView
+from core.trace.records import RunRow
 
 BUSY = ("running", "asking", "acting")
 RESTING = ("waiting", "failed")
@@ -12,6 +13,11 @@ UNDER_WAY = ("answering", *RESTING, *BUSY)
 
 def can_step(view: SessionView) -> bool:
     return view.mode in RESTING and view.run is not None and not view.handed_over
+
+
+def can_take_up(row: RunRow) -> bool:
+    """Whether a run that is not the current one can be gone on with."""
+    return row.outcome in ("left", "interrupted")
 
 
 def can_pause(view: SessionView) -> bool:
@@ -56,6 +62,13 @@ class Scene:
     plan_editable: bool
     remedy_waits: bool
     """A remedy can be fired."""
+    back_to: bool
+    """There is a step to go back to."""
+    subtask_ahead: bool
+    """There is a subtask to run to."""
+    hit_before: bool
+    """A breakpoint can be looked for in what is recorded."""
+    change_before: bool
 
 
 def enabled(scene: Scene) -> dict[str, bool]:
@@ -65,6 +78,14 @@ def enabled(scene: Scene) -> dict[str, bool]:
     reviewing = acceptable and not scene.answering
     return {
         "step": can_step(view),
+        "over": can_step(view),
+        "into": can_step(view),
+        "out": can_step(view),
+        "run_to_step": can_step(view),
+        "run_to_subtask": can_step(view) and scene.subtask_ahead,
+        "back": scene.back_to and view.mode != "opening",
+        "back_to_hit": scene.hit_before,
+        "back_to_change": scene.change_before,
         "phase": can_step(view),
         "run": can_step(view) or can_pause(view),
         "stop": can_stop(view),

@@ -17,6 +17,7 @@ from core.debugger.snapshots import (
     StepView,
 )
 from core.permissible import PermissibleRow
+from core.trace.records import RunRow
 from gui.conduct import Conduct
 from gui.heartbeat import Heartbeat
 from gui.opening_files import open_file
@@ -35,7 +36,7 @@ from gui.window_frame import WindowFrame
 from gui.window_menus import Menus
 from gui.window_panels import Panels
 
-_LAYOUT_VERSION = 2
+_LAYOUT_VERSION = 3
 _TAB_FACT = 18
 """Letters of a fact that stand in a tab."""
 _FIRST_PAINT_MS = 300
@@ -111,6 +112,11 @@ class MainWindow(QMainWindow):
         """Open a task and remember it as the last one."""
         self.tasks.open_task(opened)
 
+    @property
+    def step_in_view(self) -> StepView | None:
+        """What the panels show of a step, of the one under way or of a recorded one."""
+        return self._step
+
     def panel_fact(self, name: str, fact: str) -> None:
         """Put a panel's fact in its dock's title and, for tabs, in the tab."""
         dock = self.docks.by_name[name]
@@ -127,7 +133,7 @@ class MainWindow(QMainWindow):
         panels = Panels(theme)
         self.runs, self.state, self.permissible = panels.runs, panels.state, panels.permissible
         self.action, self.stack, self.plan = panels.action, panels.stack, panels.plan
-        self.exemplars = panels.exemplars
+        self.exemplars, self.breakpoints = panels.exemplars, panels.breakpoints
         self.observation, self.prompt, self.calls, self.log = (
             panels.observation,
             panels.prompt,
@@ -154,6 +160,12 @@ class MainWindow(QMainWindow):
         commands = self.commands
         self.runs.step_requested.connect(commands.show_step)
         self.runs.run_requested.connect(commands.open_run)
+        self.runs.back_requested.connect(commands.go_back)
+        self.runs.current_requested.connect(commands.make_current)
+        self.runs.naming_requested.connect(self._on_naming_requested)
+        self.runs.export_requested.connect(self._on_export_requested)
+        self.runs.state_changed.connect(self._refresh_actions)
+        self.breakpoints.state_changed.connect(self._refresh_actions)
         self.permissible.highlight_requested.connect(self.page.highlight)
         self.permissible.replace_requested.connect(self._on_replace)
         self.action.edit_requested.connect(commands.edit_action)
@@ -173,6 +185,7 @@ class MainWindow(QMainWindow):
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.plan_edited.connect(self._on_plan_edited)
         self.plan.remedy_fired.connect(self._on_remedy_fired)
+        self.plan.subtask_wanted.connect(commands.run_to_subtask)
         self.plan.state_changed.connect(self._refresh_actions)
         self.page.handover_requested.connect(commands.set_handover)
         self.page.back_requested.connect(commands.show_now)
@@ -256,6 +269,7 @@ class MainWindow(QMainWindow):
         self.prompt.show_calls(step.calls)
         self.calls.show_calls(step.calls)
         self.runs.show_step(step)
+        self.breakpoints.show_step(step)
         self._mark_kept()
         self._refresh_actions()
 
@@ -295,6 +309,12 @@ class MainWindow(QMainWindow):
         self.docks.by_name["Prompt"].show()
         self.docks.by_name["Prompt"].raise_()
         self.prompt.show_call(number)
+
+    def _on_naming_requested(self, row: RunRow) -> None:
+        self.conduct.name_run(row)
+
+    def _on_export_requested(self, run: int) -> None:
+        self.conduct.export(run)
 
     def _on_switched(self, name: str, on: bool) -> None:
         self.commands.set_mechanism(name, on)

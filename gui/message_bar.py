@@ -1,4 +1,4 @@
-"""A bar that says how a run ended or what failed; it lies over the page and stops nothing."""
+"""A bar that says how a run ended, what failed or what it stopped at; it lies over the page."""
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
@@ -10,7 +10,7 @@ from gui.widgets.words import set_flag, set_tone
 
 
 class MessageBar(QFrame):
-    """Shows a failed or ended session's message until it is closed or overtaken.
+    """Shows a failed, ended or stopped session's message until it is closed or overtaken.
 
     It lies over the page instead of pushing it: a bar in the layout would
     resize the page under the agent.
@@ -61,7 +61,7 @@ class MessageBar(QFrame):
     def show_session(self, view: SessionView) -> None:
         """Say how the run ended or what failed; nothing in other modes."""
         asks = can_say_how_it_ended(view) and view.mode == "ended"
-        told = (view.mode, view.message, view.run, view.success, asks)
+        told = (view.mode, view.stopped_at or view.message, view.run, view.success, asks)
         if told != self._told:
             self._told, self._closed = told, False
         title, tone, text = _words(view)
@@ -106,6 +106,8 @@ class MessageBar(QFrame):
 
 def _words(view: SessionView) -> tuple[str, str, str]:
     """Return title, tone and text for a session."""
+    if view.stopped_at:
+        return "‖ Stopped", "remedy", view.stopped_at
     if view.mode == "failed":
         return "✗ Failed", "bad", view.message or "Something outside failed; the Log says what."
     if view.mode != "ended":

@@ -15,6 +15,8 @@ from gui.widgets.search_field import SearchField
 from gui.window_actions import explain
 
 _SEARCH_IDLE_MS = 200
+_WORDED = ("run", "step", "stop")
+"""Buttons with their word beside the icon; the others have it in the tooltip."""
 
 
 class ToolBar(QToolBar):
@@ -55,10 +57,14 @@ class ToolBar(QToolBar):
         for picker, key in zip(pickers, ("Ctrl+Shift+P", MECHANISMS_KEY, "Ctrl+Shift+M"), strict=True):
             QShortcut(QKeySequence(key), self, picker.showMenu)
         self.addSeparator()
-        for name in ("previous", "run", "step", "phase", "stop"):
+        for name in ("back", "run", "step", "over", "into", "out", "phase", "stop"):
             self.addAction(actions[name])
             button = self._button(name)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            if name not in _WORDED:
+                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+                button.setProperty("wordless", True)
+                button.setAccessibleName(actions[name].iconText())
             if name == "step":
                 button.setProperty("accent", True)
             if name == "run":

@@ -49,7 +49,68 @@ COMMANDS: tuple[Command, ...] = (
     Command("quit", "&Quit", "Ctrl+Q", "sign-out", "Close the window; a run under way is ended as stopped"),
     Command("run", "&Run", "F5", "debug-start", "Go on by itself until the end or a pause", "Run"),
     Command(
-        "step", "&Step", "F10", "debug-step-over", "Take the next action and go on to the next review", "Step"
+        "step", "&Step", "F10", "debug-continue", "Take the next action and go on to the next review", "Step"
+    ),
+    Command(
+        "back",
+        "&Back",
+        "Ctrl+B",
+        "debug-step-back",
+        "Go back, on a branch: to before the step in view, or from now to before the last step",
+        "Back",
+    ),
+    Command(
+        "over",
+        "&Over",
+        "F8",
+        "debug-step-over",
+        "Go on to the next review in this policy, over those that it calls",
+        "Over",
+    ),
+    Command(
+        "into",
+        "&Into",
+        "F11",
+        "debug-step-into",
+        "Take the next action and go on to the next review, into a policy that it calls",
+        "Into",
+    ),
+    Command("out", "O&ut", "Shift+F11", "debug-step-out", "Go on until this policy has returned", "Out"),
+    Command(
+        "run_to_step",
+        "Run to a st&ep…",
+        "Shift+F8",
+        "debug-continue",
+        "Go on until a step that you name is at its review",
+    ),
+    Command(
+        "run_to_subtask",
+        "Run to the sub&task",
+        "Ctrl+F8",
+        "debug-continue-small",
+        "Go on until the subtask that is chosen in the plan, else the next one, is current",
+    ),
+    Command(
+        "add_breakpoint",
+        "Add a brea&kpoint…",
+        "Ctrl+Shift+B",
+        "debug-breakpoint",
+        "Choose what a run is to be stopped at",
+    ),
+    Command("add_watch", "Add a &watch", "Ctrl+Shift+W", "eye", "Show a value at every step"),
+    Command(
+        "back_to_hit",
+        "Back to the last &hit",
+        "Ctrl+F5",
+        "debug-reverse-continue",
+        "Show the last step before the one in view at which a breakpoint stops",
+    ),
+    Command(
+        "back_to_change",
+        "Back to the last &change",
+        "Ctrl+Shift+F5",
+        "debug-reverse-continue",
+        "Show the last step before the one in view at which the chosen watch has changed",
     ),
     Command("phase", "&Phase", "F9", "debug-line-by-line", "Do one phase of the step", "Phase"),
     Command("stop", "S&top", "Shift+F5", "debug-stop", "End the run", "Stop"),
@@ -57,7 +118,7 @@ COMMANDS: tuple[Command, ...] = (
         "previous",
         "P&revious step",
         "Shift+F10",
-        "debug-step-back",
+        "arrow-left",
         "Show the recorded step before the one in view",
         "Previous",
     ),
@@ -73,7 +134,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "ask_again", "Ask a&gain", "Ctrl+Shift+R", "refresh", "Throw the proposal away and ask the LLM again"
     ),
-    Command("skip", "S&kip the action", "Ctrl+J", "debug-continue", "Leave this step without an action"),
+    Command("skip", "S&kip the action", "Ctrl+J", "circle-slash", "Leave this step without an action"),
     Command(
         "fire_remedy",
         "&Try a remedy",

@@ -26,6 +26,7 @@ class Place:
 
 PLACES: tuple[Place, ...] = (
     Place("Runs & steps", "Alt+1", LEFT, "runs"),
+    Place("Breakpoints", "Alt+=", LEFT, "breaks", 262),
     Place("State", "Alt+2", RIGHT, "page", 206),
     Place("Permissible actions", "Alt+3", RIGHT, "page"),
     Place("Next action", "Alt+4", RIGHT, "action", 289),

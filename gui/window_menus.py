@@ -16,6 +16,24 @@ PACES: tuple[tuple[float, str], ...] = (
     (5.0, "Five seconds"),
 )
 
+_GOING_ON = (
+    "run",
+    "step",
+    "over",
+    "into",
+    "out",
+    "phase",
+    "run_to_step",
+    "run_to_subtask",
+    "stop",
+    "",
+    "back",
+    "back_to_hit",
+    "back_to_change",
+    "",
+    "add_breakpoint",
+    "add_watch",
+)
 _REVIEW = ("accept", "ask_again", "skip", "fire_remedy", "edit_plan", "point", "handover")
 _ENDING = ("success", "failure", "", "max_steps")
 _RECORDED = ("previous", "next_recorded", "now")
@@ -41,10 +59,7 @@ class Menus(QObject):
         run = self._fill(
             "&Run",
             (
-                "run",
-                "step",
-                "phase",
-                "stop",
+                *_GOING_ON,
                 "",
                 *_REVIEW,
                 "",

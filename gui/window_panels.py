@@ -3,6 +3,7 @@
 from PySide6.QtWidgets import QWidget
 
 from gui.panels.action_panel import ActionPanel
+from gui.panels.breakpoints_panel import BreakpointsPanel
 from gui.panels.calls_panel import CallsPanel
 from gui.panels.exemplars_panel import ExemplarsPanel
 from gui.panels.log_panel import LogPanel
@@ -21,6 +22,7 @@ class Panels:
 
     def __init__(self, theme: Theme) -> None:
         self.runs = RunsPanel(theme)
+        self.breakpoints = BreakpointsPanel(theme)
         self.state = StatePanel(theme)
         self.permissible = PermissiblePanel(theme)
         self.action = ActionPanel(theme)
@@ -33,6 +35,7 @@ class Panels:
         self.log = LogPanel(theme)
         self.by_name: dict[str, QWidget] = {
             "Runs & steps": self.runs,
+            "Breakpoints": self.breakpoints,
             "State": self.state,
             "Permissible actions": self.permissible,
             "Next action": self.action,

@@ -140,13 +140,14 @@ class Driver(Publisher):
         stopped = self.breaking.call(run, call, over=over)
         if not stopped:
             return
-        self.rest(run, "waiting", f"{stopped} Go on with Run (F5) or Step (F10).")
+        told = f"{stopped} Go on with Run (F5) or Step (F10)."
+        self.rest(run, "waiting", told, stopped_at=told)
         await self.breaking.wait()
         self.set_mode("asking")
 
-    def rest(self, run: AgentRun, mode: Mode, message: str) -> None:
+    def rest(self, run: AgentRun, mode: Mode, message: str, *, stopped_at: str = "") -> None:
         """Wait for the person, with the step as far as it has come."""
-        self.set_mode(mode, message)
+        self.set_mode(mode, message, stopped_at=stopped_at)
         try:
             self.publish_step(run)
         except TraceError as error:
@@ -190,7 +191,7 @@ class Driver(Publisher):
     def _rest_at(self, run: AgentRun, why: str) -> None:
         """Stop for a breakpoint or a watch, which is told why."""
         self.notice = ""
-        self.rest(run, "waiting", why)
+        self.rest(run, "waiting", why, stopped_at=why)
 
     async def _keep_pace(self) -> None:
         """Wait between steps as long as the person asked for; a pause ends it."""

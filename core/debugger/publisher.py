@@ -61,8 +61,8 @@ class Publisher:
         self.session = self.session.model_copy(update=values)
         self.session_changed.send(self.session)
 
-    def set_mode(self, mode: Mode, message: str = "") -> None:
-        self.change(mode=mode, message=message, **self.figures())
+    def set_mode(self, mode: Mode, message: str = "", *, stopped_at: str = "") -> None:
+        self.change(mode=mode, message=message, stopped_at=stopped_at, **self.figures())
 
     def figures(self) -> dict[str, Any]:
         """Return what the run has come to, as fields of the session's snapshot."""

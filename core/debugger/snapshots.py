@@ -86,6 +86,8 @@ class SessionView(Record):
     mode: Mode = "empty"
     message: str = ""
     """One sentence: what is going on, or what went wrong and what to do."""
+    stopped_at: str = ""
+    """While the run waits at a breakpoint or for a watch that changed: which, and why."""
     run: int | None = None
     task: str = ""
     seed: int = 0

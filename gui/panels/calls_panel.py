@@ -1,13 +1,16 @@
 """Calls: what each LLM call of the step took."""
 
-from typing import Any
+from typing import Any, get_args
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QVBoxLayout, QWidget
 
+from core.debugger.breakpoints.kinds import LLMCall
 from core.debugger.snapshots import CallView
+from core.llm.protocol import Purpose
 from gui.theme import Theme
 from gui.widgets.formats import count, dollars, seconds, thousands
+from gui.widgets.row_menu import Entry, RowMenu
 from gui.widgets.words import OrWords
 
 Index = QModelIndex | QPersistentModelIndex
@@ -29,6 +32,9 @@ class CallsModel(QAbstractTableModel):
             self.beginResetModel()
             self._calls = calls
             self.endResetModel()
+
+    def call(self, index: Index) -> CallView:
+        return self._calls[index.row()]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self._calls)
@@ -68,6 +74,8 @@ class CallsPanel(QWidget):
     """Shows the calls of a step as a table."""
 
     fact_changed = Signal(str)
+    breakpoint_wanted = Signal(object)
+    """A `Breakpoint` at calls of the purpose of one."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,6 +87,7 @@ class CallsPanel(QWidget):
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setTabKeyNavigation(False)
         self.table.setWordWrap(False)
+        RowMenu(self.table, self.entries)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(24)
         header = self.table.horizontalHeader()
@@ -101,6 +110,19 @@ class CallsPanel(QWidget):
         self.or_words.say("" if calls else _NONE)
         failed = sum(1 for call in calls if call.error)
         self.fact_changed.emit((str(len(calls)) + (f", {failed} failed" if failed else "")) if calls else "")
+
+    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return what can be asked for of a call."""
+        call = self.model.call(index)
+        want = self.breakpoint_wanted.emit
+        if call.purpose not in get_args(Purpose):  # of a trace of others
+            return ()
+        of_it = LLMCall.model_validate({"purpose": call.purpose})
+        after = of_it.model_copy(update={"when": "after"})
+        return (
+            Entry(f"Stop before calls for {call.purpose}", lambda: want(of_it)),
+            Entry(f"Stop after calls for {call.purpose}", lambda: want(after)),
+        )
 
 
 def _alignment(column: int) -> Qt.AlignmentFlag:

@@ -1,5 +1,7 @@
 """Permissible actions: a list to search, to point from, and to choose from."""
 
+import re
+
 from PySide6.QtCore import (
     QEvent,
     QModelIndex,
@@ -20,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.debugger.breakpoints.kinds import ActionChosen
 from core.debugger.snapshots import PermissibleView
 from core.permissible import PermissibleRow
 from gui.panels.permissible_model import ROW, Index, PermissibleModel
@@ -27,9 +30,11 @@ from gui.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.origin import paint_chosen
 from gui.widgets.row_delegate import LEFT, RIGHT, RowDelegate, draw_cut
+from gui.widgets.row_menu import Entry, RowMenu
 from gui.widgets.search_field import SearchField
 from gui.widgets.words import OrWords, set_tone
 
+_NAMED = re.compile(r'"(.+)"')
 _NOTHING = "Nothing is permissible yet. The list fills when a step has recognised its state (F10)."
 
 
@@ -92,6 +97,8 @@ class PermissiblePanel(QWidget):
     """The ref whose outline is to stand out, or None."""
     replace_requested = Signal(object)
     """The `PermissibleRow` to put in place of the next action."""
+    breakpoint_wanted = Signal(object)
+    """A `Breakpoint` at an action of the list."""
     fact_changed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -109,6 +116,7 @@ class PermissiblePanel(QWidget):
         self.list.setAccessibleName("Permissible actions")
         self.list.entered.connect(self._on_hovered)
         self.list.doubleClicked.connect(self._on_chosen)
+        RowMenu(self.list, self.entries)
         self.list.installEventFilter(self)
         self.list.viewport().installEventFilter(self)
         self.list.selectionModel().currentChanged.connect(self._on_current)
@@ -146,6 +154,23 @@ class PermissiblePanel(QWidget):
     def focus_search(self) -> None:
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
+
+    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return what can be asked for of a row."""
+        row = self.model.entry(index)
+        if not isinstance(row, PermissibleRow):
+            return ()
+        want = self.breakpoint_wanted.emit
+        every = Entry(f"Stop at every {row.name}", lambda: want(ActionChosen(action=row.name)))
+        named = _NAMED.search(row.label)
+        if row.ref is None or named is None:
+            return (every,)
+        target = named[1]
+        here = Entry(
+            f"Stop at {row.name} on “{target}”",
+            lambda: want(ActionChosen(action=row.name, target=target)),
+        )
+        return (here, every)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.list.viewport() and event.type() == QEvent.Type.Leave:

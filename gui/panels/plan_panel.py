@@ -1,6 +1,6 @@
 """Plan & remedies: what the agent is about, what else it would try, and what was said of its steps."""
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from core.debugger.snapshots import PlanView, SessionView
@@ -10,7 +10,8 @@ from gui.panels.plan_rows import grade_row, judgement_row, plan_fact, remedy_row
 from gui.theme import Theme
 from gui.widgets.fitted_text import FittedText
 from gui.widgets.formats import count
-from gui.widgets.rows import Rows
+from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.rows import ROW, Row, Rows
 from gui.widgets.section import Section, indented, scrolled
 from gui.widgets.words import Note, OrWords
 
@@ -28,6 +29,8 @@ class PlanPanel(QWidget):
     plan_edited = Signal(object, int)
     """The texts of the subtasks as a tuple, and the position of the current one."""
     remedy_fired = Signal(int)
+    subtask_wanted = Signal(int)
+    """The position of a subtask, from 0, until which the run is to go on."""
     state_changed = Signal()
     """What can be asked for has changed."""
     fact_changed = Signal(str)
@@ -39,6 +42,8 @@ class PlanPanel(QWidget):
         self._live = True
         self.subtasks = Rows(theme, "Subtasks of the plan")
         self.subtasks.chosen.connect(self.edit)
+        self.subtasks.selected.connect(self._on_selected)
+        RowMenu(self.subtasks, self.entries)
         self.editor = PlanEditor(theme)
         self.editor.hide()
         self.editor.applied.connect(self._on_applied)
@@ -96,6 +101,34 @@ class PlanPanel(QWidget):
         if key is None:
             return waiting[0] if waiting else None
         return key if key in waiting else None
+
+    @property
+    def subtask(self) -> int | None:
+        """The subtask that can be run to: the selected one, else the one after the current one."""
+        if not self._live or not can_step(self._session):
+            return None
+        states = [one.status for one in self._view.subtasks]
+        current = states.index("current") if "current" in states else -1
+        ahead = [at for at, state in enumerate(states) if at > current and state == "waiting"]
+        if self.subtasks.key is not None:
+            return self.subtasks.key if self.subtasks.key in ahead else None
+        return ahead[0] if ahead else None
+
+    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return what can be asked for of a subtask."""
+        row: Row = index.data(ROW)
+        can = row.key == self.subtask
+        why = "" if can else "Only to a subtask that waits, while the run rests"
+        return (
+            Entry("Run to this subtask", self.run_to_subtask, key="Ctrl+F8", enabled=can, why=why),
+            Entry("Edit the plan", self.edit, key="Ctrl+Shift+E", enabled=self.can_edit),
+        )
+
+    @Slot()
+    def run_to_subtask(self) -> None:
+        """Go on until the subtask that `subtask` names is current."""
+        if self.subtask is not None:
+            self.subtask_wanted.emit(self.subtask)
 
     @Slot(object)
     def show_plan(self, view: PlanView, *, live: bool = True) -> None:

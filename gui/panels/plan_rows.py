@@ -21,7 +21,7 @@ _ALIGNED = {
     False: ("close", "bad", "not aligned"),
     None: ("question", "remedy", "could not be told"),
 }
-_GRADES = {
+GRADE_MARKS = {
     "exact": ("check-all", "good"),
     "equivalent": ("check", "good"),
     "same page": ("warning", "remedy"),
@@ -91,7 +91,7 @@ def judgement_row(judgement: JudgementView) -> Row:
 
 
 def grade_row(grade: GradeView) -> Row:
-    icon, tone = _GRADES[grade.grade]
+    icon, tone = GRADE_MARKS[grade.grade]
     how = " · ".join(
         part for part in (grade.strategy, seconds(grade.seconds) if grade.seconds else "") if part
     )

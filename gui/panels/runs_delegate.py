@@ -4,14 +4,19 @@ from PySide6.QtCore import QRect, QRectF, QSize
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyle, QWidget
 
-from gui.panels.runs_model import NODE, Node, describe, run_text, step_text, step_word, verdict_word
+from core.browser.checkpoints.comparing import Grade
+from gui.panels.plan_rows import GRADE_MARKS
+from gui.panels.runs_model import NODE, Node, describe, run_text, run_word, step_text, step_word
 from gui.theme import Theme
-from gui.widgets.origin import paint_origin
+from gui.widgets.origin import paint_chosen, paint_origin
 from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
+
+_MARK = 16
+_TONES = {"success": "good", "no success": "bad", "error": "bad", "current": "agent"}
 
 
 class RunsDelegate(RowDelegate):
-    """A step's shape, number, action and outcome; a run's number, task and verdict."""
+    """A step's shape, number, action and outcome; a run's number, name or task, grade and verdict."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, QSize(120, 24), parent)
@@ -69,8 +74,8 @@ class RunsDelegate(RowDelegate):
 
     def _paint_run(self, painter: QPainter, room: QRect, node: Node) -> None:
         row = node.run
-        word = verdict_word(row)
-        tone = {"success": "good", "no success": "bad", "error": "bad"}.get(word, "dim")
+        word = run_word(row, current=node.current)
+        tone = _TONES.get(word, "dim")
         painter.setFont(self.theme.small_font())
         painter.setPen(self.theme.colour(tone))
         width = painter.fontMetrics().horizontalAdvance(word)
@@ -80,10 +85,34 @@ class RunsDelegate(RowDelegate):
             mark = QRectF(room.right() - 10, room.center().y() - 5, 10, 10)
             paint_origin(painter, mark, "person", self.theme.colour("person"))
             room = room.adjusted(0, 0, -15, 0)
-        name = f"{row.run}" if row.parent_run is None else f"{row.run} from step {row.parent_step}"
+        if node.current:
+            paint_chosen(
+                painter, QRectF(room.left(), room.center().y() - 4, 9, 10), self.theme.colour("agent")
+            )
+            room = room.adjusted(13, 0, 0, 0)
+        under_step = node.parent is not None and node.parent.kind == "step"
+        told = row.parent_run is None or under_step
+        number = f"{row.run}" if told else f"{row.run} from step {row.parent_step}"
         painter.setFont(self.theme.text_font(bold=True))
         painter.setPen(self.theme.colour("text"))
-        painter.drawText(room, int(LEFT), name)
-        room = room.adjusted(painter.fontMetrics().horizontalAdvance(name) + 8, 0, 0, 0)
+        painter.drawText(room, int(LEFT), number)
+        room = room.adjusted(painter.fontMetrics().horizontalAdvance(number) + 8, 0, 0, 0)
+        grade = row.grade if row.parent_run is not None else ""
+        painter.setFont(self.theme.small_font())
+        beside = painter.fontMetrics().horizontalAdvance(grade) + _MARK + 10 if grade else 0
         painter.setFont(self.theme.text_font())
-        draw_cut(painter, room, run_text(row).replace("\n", " "))
+        painter.setPen(self.theme.colour("text"))
+        text = (row.name or ("" if under_step else run_text(row))).replace("\n", " ")
+        widest = max(0, room.width() - beside)
+        draw_cut(painter, QRect(room.left(), room.top(), widest, room.height()), text)
+        if grade:
+            wide = min(widest, painter.fontMetrics().horizontalAdvance(text))
+            self._paint_grade(painter, room.adjusted(wide + 8 if text else 0, 0, 0, 0), grade)
+
+    def _paint_grade(self, painter: QPainter, room: QRect, grade: Grade) -> None:
+        """Draw how well a branch began, as a mark and a word."""
+        icon, tone = GRADE_MARKS[grade]
+        self.theme.icon(icon, tone=tone).paint(painter, QRect(room.left(), room.center().y() - 6, 13, 13))
+        painter.setFont(self.theme.small_font())
+        painter.setPen(self.theme.colour(tone))
+        draw_cut(painter, room.adjusted(_MARK, 0, 0, 0), grade)

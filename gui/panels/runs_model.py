@@ -1,10 +1,12 @@
 """The tree of runs, their steps and their branches, as an item model.
 
 A run shows at most its latest `BLOCK` steps until the person asks for earlier
-ones, so a run of thousands of steps opens and grows without a stall.
+ones, so a run of thousands of steps opens and grows without a stall. A branch
+stands under the step that it left, or under its run while that step is not shown.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import count
 from typing import Any, Literal
@@ -26,7 +28,7 @@ NodeKind = Literal["run", "step", "more"]
 class Node:
     """One row of the tree: a run, a step, or the row that stands for earlier steps."""
 
-    __slots__ = ("children", "earlier", "key", "kind", "loaded", "parent", "row")
+    __slots__ = ("children", "current", "earlier", "key", "kind", "loaded", "parent", "row")
 
     def __init__(self, kind: NodeKind, parent: "Node | None", row: RunRow | StepRow | None) -> None:
         self.kind = kind
@@ -36,6 +38,8 @@ class Node:
         self.row = row
         self.children: list[Node] = []
         self.loaded = False
+        self.current = False
+        """Of a run: whether it is the current one."""
         self.earlier: tuple[StepRow, ...] = ()
         """Of a run: the steps before the first that is shown."""
 
@@ -49,8 +53,20 @@ class Node:
         assert isinstance(self.row, StepRow)
         return self.row
 
+    @property
+    def left(self) -> "Node | None":
+        """Of a branch: the run that it left; None where that is not listed."""
+        parent = self.parent
+        return parent.parent if parent is not None and parent.kind == "step" else parent
+
     def step_nodes(self) -> list["Node"]:
         return [child for child in self.children if child.kind == "step"]
+
+    def step_node(self, number: int | None) -> "Node | None":
+        return next((one for one in self.step_nodes() if one.step.number == number), None)
+
+    def branches(self) -> list["Node"]:
+        return [child for child in self.children if child.kind == "run"]
 
 
 class RunsModel(QAbstractItemModel):
@@ -87,9 +103,9 @@ class RunsModel(QAbstractItemModel):
             self.endResetModel()
         self._order = order
         for row in view.runs:
-            node = self._runs[row.run]
-            if node.row != row:
-                node.row = row
+            node, current = self._runs[row.run], row.run == view.current
+            if node.row != row or node.current != current:
+                node.row, node.current = row, current
                 self._changed(node)
         for run, steps in view.steps.items():
             if run in self._runs:
@@ -113,15 +129,35 @@ class RunsModel(QAbstractItemModel):
 
     def step_index(self, run: int, number: int) -> QModelIndex:
         """Return where a step is shown; invalid where it is not, or not loaded."""
-        for child in self._runs[run].children if run in self._runs else ():
-            if child.kind == "step" and child.step.number == number:
-                return self.index_of(child)
-        return QModelIndex()
+        node = self._runs[run].step_node(number) if run in self._runs else None
+        return QModelIndex() if node is None else self.index_of(node)
 
     def steps_of(self, run: int) -> tuple[StepRow, ...]:
         """Return all loaded steps of a run, shown or not, in order."""
         node = self._runs.get(run)
         return () if node is None else node.earlier + tuple(child.step for child in node.step_nodes())
+
+    def neighbour(self, run: int, number: int, offset: int) -> tuple[int, int] | None:
+        """Return run and number of the step `offset` steps on, or None where it is not loaded.
+
+        Before the first step of a branch come those of the run that it left, and
+        a number that is not there stands behind all others.
+        """
+        node, steps = self._runs.get(run), self.steps_of(run)
+        if node is None or not steps:
+            return None
+        at = bisect_left(steps, number, key=lambda step: step.number)
+        if at < len(steps) and steps[at].number != number:
+            at = len(steps)
+        at += offset
+        if at < 0 and node.left is not None and node.run.parent_step is not None:
+            return self.neighbour(node.left.run.run, node.run.parent_step, at)
+        return (run, steps[at].number) if 0 <= at < len(steps) else None
+
+    def left_steps(self) -> list[QModelIndex]:
+        """Return the steps that branches stand under."""
+        parents = {node.parent.key: node.parent for node in self._runs.values() if node.parent}
+        return [self.index_of(parent) for parent in parents.values() if parent.kind == "step"]
 
     def is_loaded(self, run: int) -> bool:
         return run in self._runs and self._runs[run].loaded
@@ -146,6 +182,7 @@ class RunsModel(QAbstractItemModel):
         self.beginInsertRows(parent, first, first + len(taken) - 1)
         run.children[first:first] = [self._made("step", run, row) for row in taken]
         self.endInsertRows()
+        self._settle_branches(run)
 
     def node(self, index: Index) -> Node | None:
         return self._nodes.get(index.internalId()) if index.isValid() else None
@@ -159,8 +196,8 @@ class RunsModel(QAbstractItemModel):
         return parent if parent in parents else None
 
     def _parent_run(self, run: int) -> int | None:
-        parent = self._runs[run].parent
-        return parent.run.run if parent else None
+        left = self._runs[run].left
+        return left.run.run if left else None
 
     def _made(self, kind: NodeKind, parent: Node | None, row: RunRow | StepRow | None) -> Node:
         node = Node(kind, parent, row)
@@ -169,7 +206,8 @@ class RunsModel(QAbstractItemModel):
         return node
 
     def _add_run(self, row: RunRow, *, announce: bool) -> None:
-        parent = self._runs.get(row.parent_run) if row.parent_run is not None else None
+        left = self._runs.get(row.parent_run) if row.parent_run is not None else None
+        parent = left and (left.step_node(row.parent_step) or left)
         node = self._made("run", parent, row)
         siblings = parent.children if parent else self._roots
         at = len(siblings) if parent else 0
@@ -197,9 +235,13 @@ class RunsModel(QAbstractItemModel):
                     child.row = row
                     self._changed(child)
             self._insert_steps(node, self._steps_end(node), steps[start + len(shown) :])
+        self._settle_branches(node)
         node.loaded = True
 
     def _replace_steps(self, node: Node, steps: tuple[StepRow, ...]) -> None:
+        for step in node.step_nodes():
+            for branch in step.branches():
+                self._move(branch, node)
         end = self._steps_end(node)
         parent = self.index_of(node)
         if end:
@@ -214,6 +256,23 @@ class RunsModel(QAbstractItemModel):
             node.children.insert(0, self._made("more", node, None))
             self.endInsertRows()
         self._insert_steps(node, self._steps_end(node), steps[len(node.earlier) :])
+
+    def _settle_branches(self, node: Node) -> None:
+        """Put branches that stand under their run under the step that they left, where it is shown by now."""
+        for branch in node.branches():
+            step = node.step_node(branch.run.parent_step)
+            if step is not None:
+                self._move(branch, step)
+
+    def _move(self, node: Node, parent: Node) -> None:
+        source = node.parent
+        assert source is not None
+        at, to = source.children.index(node), len(parent.children)
+        self.beginMoveRows(self.index_of(source), at, at, self.index_of(parent), to)
+        source.children.pop(at)
+        parent.children.append(node)
+        node.parent = parent
+        self.endMoveRows()
 
     def _insert_steps(self, node: Node, at: int, rows: Iterable[StepRow]) -> None:
         made = [self._made("step", node, row) for row in rows]
@@ -276,6 +335,11 @@ def verdict_word(row: RunRow) -> str:
     return words.get(row.outcome, row.outcome)
 
 
+def run_word(row: RunRow, *, current: bool) -> str:
+    """Return how a run went, or that it is the one that goes on."""
+    return "current" if current and row.outcome == "running" else verdict_word(row)
+
+
 def step_word(row: StepRow) -> str:
     """Return what became of a step, or the phase it stands before, in one word."""
     if row.outcome in ("failed", "skipped"):
@@ -305,7 +369,12 @@ def run_text(row: RunRow) -> str:
 def describe(node: Node) -> str:
     """Return a row as one line of words."""
     if node.kind == "run":
-        return f"Run {node.run.run}: {run_text(node.run)}, {verdict_word(node.run)}"
+        run = node.run
+        parts = [f"Run {run.run}: {run.name or run_text(run)}", run_word(run, current=node.current)]
+        if run.parent_run is not None:
+            grade = f", {run.grade}" if run.grade else ""
+            parts.append(f"branch of run {run.parent_run} at step {run.parent_step}{grade}")
+        return ", ".join(parts)
     if node.kind == "step":
         row = node.step
         return f"{ORIGIN_SHAPES[row.origin]} {row.number} {step_text(row)}, {row.origin}, {step_word(row)}"
@@ -322,8 +391,11 @@ def _tooltip(node: Node) -> str:
         parts += [part for part in (row.thought, row.message, row.url) if part]
         return "\n".join(parts) + "\nClick, or press Enter, to see all of it"
     run = node.run
-    parts = [f"Run {run.run}: {run.task}, seed {run.seed}, {verdict_word(run)}", run.instruction]
+    name = f" “{run.name}”" if run.name else ""
+    word = run_word(run, current=node.current)
+    parts = [f"Run {run.run}{name}: {run.task}, seed {run.seed}, {word}", run.instruction]
     if run.parent_run is not None:
-        parts.append(f"Branch of run {run.parent_run} at step {run.parent_step}")
+        grade = f"; its first page was brought back: {run.grade}" if run.grade else ""
+        parts.append(f"Branch of run {run.parent_run} at step {run.parent_step}{grade}")
     parts += [f"{run.preset} · {run.llm} · {run.steps} steps", run.error]
     return "\n".join(part for part in parts if part)

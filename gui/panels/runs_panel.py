@@ -1,26 +1,42 @@
 """Runs & steps: a tree that fills as the run goes."""
 
-from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QTreeView, QVBoxLayout, QWidget
 
 from core.debugger.snapshots import RunsView, SessionView, StepView
 from core.trace.records import StepRow
+from gui.enabling import can_take_up
 from gui.panels.runs_delegate import RunsDelegate
-from gui.panels.runs_model import RunsModel
+from gui.panels.runs_model import Node, RunsModel
 from gui.theme import Theme
-from gui.widgets.formats import thousands
+from gui.widgets.formats import count, thousands
+from gui.widgets.row_menu import Entry, RowMenu
 from gui.widgets.words import OrWords
 
 _NO_RUN = "No run yet. Choose a task with Ctrl+N; its steps appear here as the agent takes them."
 
 
 class RunsPanel(QWidget):
-    """Shows `RunsView` and asks for steps and runs by clicking and opening rows."""
+    """Shows `RunsView` and asks for steps and runs by clicking and opening rows.
+
+    What was opened and folded stays so while the window lives, also where a
+    search lists other runs meanwhile.
+    """
 
     step_requested = Signal(int, int)
     """Run and number of a step to show."""
     run_requested = Signal(int)
     """A run whose steps are to be loaded."""
+    back_requested = Signal(int, int)
+    """Run and number of a step: the run goes on from before it, on a branch."""
+    current_requested = Signal(int)
+    """A run that was left and is to be taken up."""
+    naming_requested = Signal(object)
+    """The `RunRow` that is to be named."""
+    export_requested = Signal(int)
+    state_changed = Signal()
+    """What can be asked for has changed."""
     fact_changed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -28,6 +44,10 @@ class RunsPanel(QWidget):
         self._view = RunsView()
         self._followed: int | None = None
         self._live: StepRow | None = None
+        self._opened: set[int] = set()
+        """Runs whose rows are unfolded."""
+        self._folded: set[tuple[int, int]] = set()
+        """Steps whose branches are folded, by run and number."""
         self.model = RunsModel(self)
         self.delegate = RunsDelegate(theme, self)
         self.tree = QTreeView(self)
@@ -42,6 +62,13 @@ class RunsPanel(QWidget):
         self.tree.clicked.connect(self._on_chosen)
         self.tree.activated.connect(self._on_chosen)
         self.tree.expanded.connect(self._on_expanded)
+        self.tree.collapsed.connect(self._on_collapsed)
+        self.tree.selectionModel().currentChanged.connect(self.state_changed)
+        self.tree.installEventFilter(self)
+        RowMenu(self.tree, self.entries)
+        for key, slot in (("Ctrl+M", self._on_make_current), ("F2", self._on_name)):
+            shortcut = QShortcut(QKeySequence(key), self.tree, slot)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         self.or_words = OrWords(self.tree, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -52,11 +79,8 @@ class RunsPanel(QWidget):
     @Slot(object)
     def show_runs(self, view: RunsView) -> None:
         """Replace what is on screen with `view`; what was expanded stays so."""
-        opened = {run.run for run in view.runs if self.tree.isExpanded(self.model.run_index(run.run))}
         self._view = view
-        if self.model.show_runs(view):
-            for run in opened:
-                self.tree.expand(self.model.run_index(run))
+        self.model.show_runs(view)
         if self._live is not None:
             self.model.show_step(self._live)
         if not view.runs:
@@ -64,6 +88,7 @@ class RunsPanel(QWidget):
             self.or_words.say(none_found if view.query else _NO_RUN)
         else:
             self.or_words.say("")
+        self._unfold()
         self._follow()
         self._reveal_viewed()
         self._tell_fact()
@@ -88,12 +113,81 @@ class RunsPanel(QWidget):
             self.or_words.say("Opening the task…")
 
     def neighbour(self, run: int, number: int, offset: int) -> tuple[int, int] | None:
-        """Return the step `offset` steps on in the same run, or None where it is not loaded."""
-        numbers = [step.number for step in self.model.steps_of(run)]
-        if not numbers:
-            return None
-        at = numbers.index(number) + offset if number in numbers else (len(numbers) + offset)
-        return (run, numbers[at]) if 0 <= at < len(numbers) else None
+        """Return run and number of the step `offset` steps on, or None where it is not loaded."""
+        return self.model.neighbour(run, number, offset)
+
+    @property
+    def chosen_step(self) -> tuple[int, int] | None:
+        """Run and number of the step whose row is the current one, while the tree has the focus."""
+        node = self.model.node(self.tree.currentIndex()) if self.tree.hasFocus() else None
+        return (node.step.run, node.step.number) if node is not None and node.kind == "step" else None
+
+    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return what can be asked for of a row."""
+        node = self.model.node(index)
+        if node is None or node.kind == "more":
+            return ()
+        if node.kind == "step":
+            place = (node.step.run, node.step.number)
+            return (
+                Entry("Show this step", lambda: self.step_requested.emit(*place), key="Enter"),
+                Entry(
+                    "Go back to before this step",
+                    lambda: self.back_requested.emit(*place),
+                    key="Ctrl+B",
+                    why="The page is brought back, and a branch goes on from there",
+                ),
+            )
+        row = node.run
+        can = can_take_up(row) and not node.current
+        why = "The page is brought back, and the run goes on where it was left"
+        return (
+            Entry(
+                "Make current",
+                lambda: self.current_requested.emit(row.run),
+                key="Ctrl+M",
+                enabled=can,
+                why=why
+                if can
+                else "It is current"
+                if node.current
+                else "It has ended: go back to a step of it",
+            ),
+            Entry("Name…", lambda: self.naming_requested.emit(row), key="F2"),
+            Entry("Export…", lambda: self.export_requested.emit(row.run), key="Ctrl+E"),
+        )
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.state_changed.emit()
+        return super().eventFilter(watched, event)
+
+    def _run_in_hand(self) -> Node | None:
+        """Return the run whose row, or a row of which, is the current one."""
+        node = self.model.node(self.tree.currentIndex())
+        return node if node is None or node.kind == "run" else node.parent
+
+    def _on_make_current(self) -> None:
+        node = self._run_in_hand()
+        if node is not None and can_take_up(node.run) and not node.current:
+            self.current_requested.emit(node.run.run)
+
+    def _on_name(self) -> None:
+        node = self._run_in_hand()
+        if node is not None:
+            self.naming_requested.emit(node.run)
+
+    def _unfold(self) -> None:
+        """Open what was open before, and steps with branches unless they were folded."""
+        for run in self._opened.copy():
+            index = self.model.run_index(run)
+            if index.isValid() and not self.tree.isExpanded(index):
+                self.tree.expand(index)
+        for index in self.model.left_steps():
+            node = self.model.node(index)
+            folded = node is None or (node.step.run, node.step.number) in self._folded
+            if not folded and not self.tree.isExpanded(index):
+                self.tree.expand(index)
 
     def _follow(self) -> None:
         """Open the current run once it has steps to show."""
@@ -103,8 +197,10 @@ class RunsPanel(QWidget):
         index = self.model.run_index(current)
         if index.isValid() and self.model.rowCount(index):
             self._followed = current
-            self.tree.expand(index.parent())
-            self.tree.expand(index)
+            above = index
+            while above.isValid():
+                self.tree.expand(above)
+                above = above.parent()
             self.tree.scrollTo(index)
 
     def _reveal_viewed(self, *, force: bool = False) -> None:
@@ -127,19 +223,37 @@ class RunsPanel(QWidget):
             self.tree.expand(index)
         else:
             self.model.show_earlier(index)
+            self._unfold()
 
     def _on_expanded(self, index: QModelIndex) -> None:
         node = self.model.node(index)
-        if node is not None and node.kind == "run" and not node.loaded and node.run.steps:
+        if node is None:
+            return
+        if node.kind == "step":
+            self._folded.discard((node.step.run, node.step.number))
+            return
+        self._opened.add(node.run.run)
+        if not node.loaded and node.run.steps:
             self.run_requested.emit(node.run.run)
+
+    def _on_collapsed(self, index: QModelIndex) -> None:
+        node = self.model.node(index)
+        if node is None:
+            return
+        if node.kind == "step":
+            self._folded.add((node.step.run, node.step.number))
+        else:
+            self._opened.discard(node.run.run)
 
     def _tell_fact(self) -> None:
         view = self._view
         if view.query:
             self.fact_changed.emit(f"{thousands(view.total)} found")
         elif view.current is not None:
+            parent = next((row.parent_run for row in view.runs if row.run == view.current), None)
             branches = sum(1 for row in view.runs if row.parent_run == view.current)
-            words = f" · {branches} branch{'es' if branches != 1 else ''}" if branches else ""
+            of = f" · branch of {parent}" if parent is not None else ""
+            words = f" · {count(branches, 'branch', 'branches')}" if branches else of
             self.fact_changed.emit(f"run {view.current}{words}")
         elif view.total > len(view.runs):
             self.fact_changed.emit(f"newest {len(view.runs)} of {thousands(view.total)}")

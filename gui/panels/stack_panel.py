@@ -1,12 +1,14 @@
 """Policy stack: who is acting, on whose behalf, and what came of those that have ended."""
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from core.debugger.breakpoints.kinds import PolicyPopped, PolicyPushed
 from core.debugger.snapshots import FrameView, StackView
 from gui.theme import Theme
 from gui.widgets.formats import count
-from gui.widgets.rows import Row, Rows
+from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.rows import ROW, Row, Rows
 from gui.widgets.section import Section, scrolled
 from gui.widgets.words import OrWords
 
@@ -37,15 +39,19 @@ class StackPanel(QWidget):
     """The number of the LLM call whose prompt is to be shown."""
     file_wanted = Signal(str)
     """The path of the policy, to be opened for editing."""
+    breakpoint_wanted = Signal(object)
+    """A `Breakpoint` at a policy."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = StackView()
         self._opened: set[Key] = set()
+        self._policies: dict[Key, str] = {}
         self.frames = Rows(theme, "Policy stack, the acting frame first")
         self.ended = Rows(theme, "Ended frames, the latest first")
         for rows in (self.frames, self.ended):
             rows.pressed_on.connect(self._on_pressed)
+            RowMenu(rows, self.entries)
         self.stack_section = Section(theme, "On the stack", self.frames)
         self.ended_section = Section(theme, "Ended", self.ended)
         self.or_words = OrWords(scrolled("Policy stack", self.stack_section, self.ended_section), self)
@@ -65,9 +71,22 @@ class StackPanel(QWidget):
         self.stack_section.setVisible(bool(view.frames))
         self.ended_section.show_fact(str(len(view.finished)))
         self.ended_section.setVisible(bool(view.finished))
-        keys = {self._key(frame, at) for at, frame in enumerate((*view.frames[::-1], *view.finished))}
-        self._opened &= keys
+        frames = enumerate((*view.frames[::-1], *view.finished))
+        self._policies = {self._key(frame, at): frame.policy for at, frame in frames}
+        self._opened &= self._policies.keys()
         self._render()
+
+    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return what can be asked for of the frame that a row is of."""
+        row: Row = index.data(ROW)
+        policy = self._policies.get(row.key, "")
+        if not policy:
+            return ()
+        want = self.breakpoint_wanted.emit
+        return (
+            Entry(f"Stop when {policy} is called", lambda: want(PolicyPushed(policy=policy))),
+            Entry(f"Stop when {policy} returns", lambda: want(PolicyPopped(policy=policy))),
+        )
 
     def _render(self) -> None:
         depth = len(self._view.frames)

@@ -2,8 +2,9 @@
 
 import itertools
 
-from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFontMetricsF,
     QKeyEvent,
     QPainter,
@@ -45,6 +46,9 @@ class StateDiagram(QGraphicsView):
     another current state is brought into view.
     """
 
+    menu_wanted = Signal(str, QPoint)
+    """The name of the state under the pointer, or of the current one, and a place of the screen."""
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -67,6 +71,10 @@ class StateDiagram(QGraphicsView):
     @property
     def zoom(self) -> float:
         return self.transform().m11()
+
+    def state_at(self, place: QPoint) -> str:
+        """Return the name of the state whose box lies at a place of the view; empty beside all boxes."""
+        return self.drawing.state_at(self.mapToScene(place)) if self.drawing is not None else ""
 
     def show_states(self, states: tuple[DiagramState, ...], edges: tuple[DiagramEdge, ...]) -> None:
         """Replace the diagram; ends of edges that are no states get a box too."""
@@ -102,6 +110,16 @@ class StateDiagram(QGraphicsView):
     def zoom_by(self, factor: float) -> None:
         self._fitted = False
         self._zoom_to(self.zoom * factor)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
+        state = self.state_at(event.pos()) if by_mouse else self._current
+        if state:
+            self.menu_wanted.emit(state, event.globalPos())
+
+    @property
+    def _current(self) -> str:
+        return next((state.name for state in self._states if state.current), "")
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), _LOWEST)
@@ -186,16 +204,18 @@ class Drawing(QGraphicsItem):
         self.setToolTip(self.words_at(event.pos()))
         super().hoverMoveEvent(event)
 
+    def state_at(self, point: QPointF) -> str:
+        return next((name for name, place in self.layout.boxes.items() if _rect(place).contains(point)), "")
+
     def words_at(self, point: QPointF) -> str:
         """Return what lies there in whole words; empty beside all boxes and labels."""
         for pair, place in self.layout.labels.items():
             if _rect(place).contains(point):
                 return spoken_edge(self._edges[pair])
-        for name, place in self.layout.boxes.items():
-            if _rect(place).contains(point):
-                loop = self._edges.get((name, name))
-                return spoken((self._states[name],), (loop,) if loop else ())
-        return ""
+        if not (name := self.state_at(point)):
+            return ""
+        loop = self._edges.get((name, name))
+        return spoken((self._states[name],), (loop,) if loop else ())
 
     def _words(self, state: DiagramState) -> tuple[str, str]:
         """Return a box's title and what stands below it."""

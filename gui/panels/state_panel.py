@@ -1,13 +1,15 @@
 """State: which kind of page this is and why, where that is in its space, and what the run keeps in mind."""
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from core.debugger.breakpoints.kinds import StateEntered, StateLeft
 from core.debugger.snapshots import FitView, SetAsideView, StateView
 from gui.panels.state_diagram import StateDiagram
 from gui.theme import Theme
 from gui.widgets.fitted_text import FittedText
 from gui.widgets.formats import count
+from gui.widgets.row_menu import Entry, open_menu
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, indented, scrolled
 from gui.widgets.words import Note, OrWords, set_tone
@@ -21,11 +23,14 @@ class StatePanel(QWidget):
     fact_changed = Signal(str)
     file_wanted = Signal(str)
     """The path of the state space, to be opened for editing."""
+    breakpoint_wanted = Signal(object)
+    """A `Breakpoint` at a state of the diagram."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = StateView()
         self.diagram = StateDiagram(theme)
+        self.diagram.menu_wanted.connect(self._on_menu)
         head, notes = self._head(theme), self._notes()
         self.buffer = Rows(theme, "Looked at and set aside")
         self.buffer_section = Section(theme, "Looked at, set aside", self.buffer)
@@ -129,6 +134,17 @@ class StatePanel(QWidget):
         for note in (self.why, self.also, self.budget):
             column.addWidget(note)
         return notes
+
+    def entries(self, state: str) -> tuple[Entry, ...]:
+        """Return what can be asked for of a state of the diagram."""
+        want = self.breakpoint_wanted.emit
+        return (
+            Entry(f"Stop when {state} is entered", lambda: want(StateEntered(state=state))),
+            Entry(f"Stop when {state} is left", lambda: want(StateLeft(state=state))),
+        )
+
+    def _on_menu(self, state: str, place: QPoint) -> None:
+        open_menu(self.diagram, self.entries(state), place)
 
     def _on_open(self) -> None:
         if self._view.file:

@@ -1,4 +1,4 @@
-"""A list of rows that wrap: an icon, what it says, a word for its state, and small print below.
+"""A list of rows that wrap: a check box, an icon, what it says, a word for its state, and small print below.
 
 As high as its rows need, so that several stand under each other in one
 scrolling panel; the wheel is left to that panel.
@@ -14,8 +14,10 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPoint,
     QPointF,
     QRect,
+    QRectF,
     QSize,
     Qt,
     Signal,
@@ -24,7 +26,9 @@ from PySide6.QtGui import (
     QFont,
     QFontMetrics,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
+    QPen,
     QResizeEvent,
     QTextLayout,
     QTextOption,
@@ -46,6 +50,7 @@ from gui.widgets.row_delegate import RIGHT, Index, RowDelegate
 ROW = Qt.ItemDataRole.UserRole
 _SIDE = 10
 _ICON = 18
+_CHECK = 21
 _INDENT = 18
 _KNOWN = 2000
 """Rows whose places are remembered."""
@@ -77,11 +82,15 @@ class Row:
     key: Any = None
     """What this row stands for, as `Rows.chosen` tells it."""
     tooltip: str = ""
+    checked: bool | None = None
+    """Whether its check box is; None has no check box."""
 
     @property
     def spoken(self) -> str:
         """The row in one line, as a screen reader says it."""
-        return ". ".join(part for part in (self.text, self.word, self.detail.replace("\n", ", ")) if part)
+        box = "" if self.checked is None else "checked" if self.checked else "not checked"
+        parts = (box, self.text, self.word, self.detail.replace("\n", ", "))
+        return ". ".join(part for part in parts if part)
 
 
 class RowsModel(QAbstractListModel):
@@ -140,6 +149,8 @@ class RowPainter(RowDelegate):
             painter.setPen(self.theme.colour("agent"))
             painter.drawRect(rect.adjusted(0, 0, -1, -1))
         text, word, detail = self._places(row, rect)
+        if row.checked is not None:
+            self._paint_check(painter, self._check(row, text), row)
         if row.icon:
             place = QRect(text.left() - _ICON, text.top() + (_line(self._font(row)) - 13) // 2, 13, 13)
             self.theme.icon(row.icon, tone=row.tone).paint(painter, place)
@@ -150,6 +161,24 @@ class RowPainter(RowDelegate):
         painter.drawText(word, int(RIGHT), row.word)
         painter.setPen(self.theme.colour("dim"))
         _wrapped(self.theme.small_font(), row.detail, detail.width()).draw(painter, QPointF(detail.topLeft()))
+
+    def check_of(self, row: Row, rect: QRect) -> QRect:
+        """Return where the check box of a row is that is drawn in `rect`; nowhere where it has none."""
+        return QRect() if row.checked is None else self._check(row, self._places(row, rect)[0])
+
+    def _check(self, row: Row, text: QRect) -> QRect:
+        left = text.left() - (_ICON if row.icon else 0) - _CHECK
+        return QRect(left, text.top() + (_line(self._font(row)) - 14) // 2, 14, 14)
+
+    def _paint_check(self, painter: QPainter, box: QRect, row: Row) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.theme.colour("agent" if row.checked else "dim"), 1))
+        painter.setBrush(self.theme.colour("panel"))
+        painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+        painter.restore()
+        if row.checked:
+            self.theme.icon("check", tone="agent").paint(painter, box.adjusted(1, 1, -1, -1))
 
     def _font(self, row: Row) -> QFont:
         return self.theme.machine_font() if row.machine else self.theme.text_font(bold=row.strong)
@@ -175,6 +204,7 @@ class RowPainter(RowDelegate):
     def _lay_out(self, row: Row, rect: QRect) -> tuple[QRect, QRect, QRect]:
         font, small = self._font(row), QFontMetrics(self.theme.small_font())
         left = rect.left() + _SIDE + row.indent * _INDENT + (_ICON if row.icon else 0)
+        left += 0 if row.checked is None else _CHECK
         right = rect.left() + rect.width() - _SIDE
         beside = small.horizontalAdvance(row.word) + 8 if row.word else 0
         top = rect.top() + 4
@@ -185,7 +215,7 @@ class RowPainter(RowDelegate):
 
 
 class Rows(QListView):
-    """Shows rows; Enter or a double click chooses one, and a click selects it."""
+    """Shows rows; Enter or a double click chooses one, a click selects it, and Space checks it."""
 
     chosen = Signal(object)
     """The key of the row, for Enter or a double click."""
@@ -193,12 +223,17 @@ class Rows(QListView):
     """The key of the row, for Enter or a click."""
     selected = Signal(object)
     """The key of the row that is current now, or None."""
+    toggled = Signal(object, bool)
+    """The key of the row whose check box was clicked, or Space pressed on; and whether it is to be checked."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows_model = RowsModel(self)
         self.setModel(self.rows_model)
-        self.setItemDelegate(RowPainter(theme, self))
+        self._painter = RowPainter(theme, self)
+        self._checking = False
+        """Whether the button was pressed on a check box."""
+        self.setItemDelegate(self._painter)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setMouseTracking(True)
@@ -259,7 +294,37 @@ class Rows(QListView):
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        left = event.button() == Qt.MouseButton.LeftButton
+        self._checking = left and self._checked_at(event.position().toPoint()) is not None
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        row = self._checked_at(event.position().toPoint()) if self._checking else None
+        self._checking = False
+        super().mouseReleaseEvent(event)
+        if row is not None:
+            self.toggled.emit(row.key, not row.checked)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if self._checked_at(event.position().toPoint()) is None:
+            super().mouseDoubleClickEvent(event)
+        else:
+            self.mousePressEvent(event)
+
+    def _checked_at(self, place: QPoint) -> Row | None:
+        """Return the row whose check box lies there."""
+        index = self.indexAt(place)
+        row: Row | None = index.data(ROW)
+        if row is None or not self._painter.check_of(row, self.visualRect(index)).contains(place):
+            return None
+        return row
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        row: Row | None = self.currentIndex().data(ROW)
+        if event.key() == Qt.Key.Key_Space and row is not None and row.checked is not None:
+            self.toggled.emit(row.key, not row.checked)
+            return
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
             index = QPersistentModelIndex(self.currentIndex())
             self._on_pressed(self.currentIndex())

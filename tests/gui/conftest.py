@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from pytestqt.qtbot import QtBot
 
 from gui.theme import Theme
-from tests.gui.stand_ins import AskedSession, DrawnPage
+from tests.gui.stand_ins import AskedBreakDesk, AskedSession, DrawnPage
 
 
 @pytest.fixture(autouse=True)
@@ -38,15 +38,24 @@ def session() -> AskedSession:
 
 
 @pytest.fixture
+def break_desk() -> AskedBreakDesk:
+    return AskedBreakDesk()
+
+
+@pytest.fixture
 def page() -> DrawnPage:
     return DrawnPage()
 
 
 @pytest.fixture
-def window(qtbot: QtBot, session: AskedSession, page: DrawnPage, settings: QSettings) -> Iterator[object]:
+def window(
+    qtbot: QtBot, session: AskedSession, break_desk: AskedBreakDesk, page: DrawnPage, settings: QSettings
+) -> Iterator[object]:
+    from gui.breaks import Breaks
     from gui.main_window import MainWindow
 
     window = MainWindow(session, page, settings)
+    window.breaks = Breaks(break_desk, window)
     qtbot.addWidget(window)
     window.show()
     qtbot.waitExposed(window)

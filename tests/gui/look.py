@@ -12,6 +12,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
+from core.debugger.break_views import BreaksView
 from core.debugger.commands import TaskDeskAnswer
 from core.debugger.snapshots import (
     ActionView,
@@ -31,12 +32,15 @@ from core.debugger.snapshots import (
 )
 from core.llm.protocol import Message
 from core.observation import Box
+from gui.breaks import Breaks
 from gui.main_window import MainWindow
+from gui.panels.breakpoint_editor import BreakpointEditor
 from gui.settings_dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
 from gui.task_chooser import TaskChooser
+from gui.widgets.expression_field import ExpressionField
 from gui.window_docks import LEFT
 from tests.gui import samples
-from tests.gui.stand_ins import AskedSession, DrawnPage
+from tests.gui.stand_ins import AskedBreakDesk, AskedSession, DrawnPage
 
 
 class Studio:
@@ -45,10 +49,12 @@ class Studio:
     def __init__(self, application: QApplication, choice: str) -> None:
         self.application = application
         self.session = AskedSession()
+        self.desk = AskedBreakDesk()
         folder = tempfile.mkdtemp()
         settings = QSettings(f"{folder}/look.ini", QSettings.Format.IniFormat)
         settings.setValue("theme", choice)
         self.window = MainWindow(self.session, DrawnPage(), settings)
+        self.breaks = Breaks(self.desk, self.window)
         self.window.resize(1280, 800)
         self.window.show()
         self.session.catalogue_changed.send(samples.CATALOGUE)
@@ -454,6 +460,75 @@ def parser(studio: Studio) -> None:
     studio.window.observation.parser.click()
 
 
+def stopped(studio: Studio) -> None:
+    studio.review()
+    studio.session.runs_changed.send(samples.BRANCHED)
+    studio.desk.changed.send(samples.BREAKS)
+    why = 'State item is entered (breakpoint 1): the URL has "/item" and there is a button "Buy now".'
+    studio.session.session_changed.send(
+        samples.SESSION.model_copy(update={"run": 21, "message": why, "stopped_at": why})
+    )
+
+
+def branches(studio: Studio) -> QWidget:
+    shown = _large(studio, "Runs & steps", 330, 520)
+    studio.session.runs_changed.send(samples.BRANCHED)
+    studio.settle()
+    for run in (19, 20):
+        studio.window.runs.tree.expand(studio.window.runs.model.run_index(run))
+    return shown
+
+
+def breakpoints(studio: Studio) -> QWidget:
+    shown = _large(studio, "Breakpoints", 300, 640)
+    studio.desk.changed.send(samples.BREAKS)
+    return shown
+
+
+def breakpoints_none(studio: Studio) -> QWidget:
+    shown = _large(studio, "Breakpoints", 300, 420)
+    studio.desk.changed.send(BreaksView(problems=("Breakpoint 7 (states) cannot be read; make it anew.",)))
+    return shown
+
+
+def watch_refused(studio: Studio) -> QWidget:
+    shown = breakpoints(studio)
+    studio.window.breakpoints.field.text.setText("run.cots")
+    studio.window.breakpoints.field.show_answer("At character 4: run has no “cots”; did you mean cost?")
+    return shown
+
+
+def _editor(studio: Studio, number: int) -> BreakpointEditor:
+    studio.review()
+    studio.desk.changed.send(samples.BREAKS)
+    studio.settle()
+    panel = studio.window.breakpoints
+    panel.breakpoints.select_key(number)
+    panel.edit_action.trigger()
+    assert studio.breaks.editor is not None
+    return studio.breaks.editor
+
+
+def editor(studio: Studio) -> QWidget:
+    return _editor(studio, 2)
+
+
+def editor_refused(studio: Studio) -> QWidget:
+    shown = _editor(studio, 5)
+    shown.fields["expression"].widget.setText("state.nmae == 1")  # type: ignore[attr-defined]
+    shown.show_answer("At character 7: state has no “nmae”; did you mean name?")
+    return shown
+
+
+def editor_completing(studio: Studio) -> QWidget:
+    shown = _editor(studio, 5)
+    field = shown.fields["expression"].widget
+    assert isinstance(field, ExpressionField)
+    field.setText("p")
+    field.offer()
+    return field.popup
+
+
 def mechanisms(studio: Studio) -> QWidget:
     studio.review()
     studio.settle()
@@ -519,6 +594,14 @@ STAGES: dict[str, Callable[[Studio], QWidget | None]] = {
         exemplars_indexed,
         abstracted,
         parser,
+        stopped,
+        branches,
+        breakpoints,
+        breakpoints_none,
+        watch_refused,
+        editor,
+        editor_refused,
+        editor_completing,
         mechanisms,
         switched_off,
     )

@@ -6,6 +6,16 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect
 from PySide6.QtGui import QImage, QPainter
 
+from core.debugger.break_views import BreakpointView, BreaksView, WatchView
+from core.debugger.breakpoints.kinds import (
+    ActionChosen,
+    Condition,
+    FigureAbove,
+    NotAligned,
+    StateEntered,
+    title,
+)
+from core.debugger.breakpoints.watch import Watch
 from core.debugger.snapshots import (
     ActionView,
     AmountView,
@@ -268,7 +278,14 @@ STEPS = (
 RUNS = RunsView(
     runs=(
         run_row(
-            19, outcome="stopped", verdict=Verdict(), parent_run=18, parent_step=3, steps=2, touched=True
+            19,
+            outcome="left",
+            verdict=Verdict(),
+            parent_run=18,
+            parent_step=3,
+            steps=2,
+            touched=True,
+            grade="exact",
         ),
         run_row(18, outcome="running", verdict=Verdict(), steps=5, touched=True),
         run_row(17, task="miniwob/email-inbox-forward-nl", seed=1204),
@@ -278,6 +295,68 @@ RUNS = RunsView(
     total=5,
     current=18,
     steps={18: STEPS},
+)
+BRANCHED = RUNS.model_copy(
+    update={
+        "runs": (
+            run_row(
+                21,
+                outcome="running",
+                verdict=Verdict(),
+                parent_run=18,
+                parent_step=3,
+                steps=3,
+                grade="equivalent",
+                name="green first",
+            ),
+            run_row(
+                20,
+                outcome="left",
+                verdict=Verdict(),
+                parent_run=19,
+                parent_step=4,
+                steps=1,
+                grade="same page",
+            ),
+            *RUNS.runs[:1],
+            run_row(18, outcome="left", verdict=Verdict(), steps=5, touched=True, name="the long way round"),
+            *RUNS.runs[2:],
+        ),
+        "total": 7,
+        "current": 21,
+        "steps": {
+            18: STEPS,
+            19: (step_row(19, 3, origin="remedy"), step_row(19, 4)),
+            20: (step_row(20, 4),),
+            21: (
+                step_row(21, 3),
+                step_row(21, 4),
+                step_row(21, 5, outcome="pending", sealed=False, phase="decide"),
+            ),
+        },
+    }
+)
+BREAKS = BreaksView(
+    breakpoints=tuple(
+        BreakpointView(breakpoint=one, title=title(one), hits=hits)
+        for one, hits in (
+            (StateEntered(number=1, state="item"), 2),
+            (ActionChosen(number=2, action="buy_*", target="Buy now", condition="step.number > 3"), 0),
+            (NotAligned(number=3, then="log", ignore=2), 14),
+            (FigureAbove(number=4, figure="cost", above=0.5, enabled=False), 1),
+            (Condition(number=5, expression='state.name == "item" and policy.depth > 2'), 0),
+        )
+    ),
+    watches=(
+        WatchView(watch=Watch(number=1, text="run.cost"), text="0.02"),
+        WatchView(
+            watch=Watch(number=2, kind="css", text="#price", on_change=True), text="$58.00", changed=True
+        ),
+        WatchView(
+            watch=Watch(number=3, kind="script", text="document.querySelector('#cart').length"),
+            error="The script failed: TypeError: Cannot read properties of null (reading 'length').",
+        ),
+    ),
 )
 
 RAW = "\n".join(element.line() for element in ELEMENTS)

@@ -6,6 +6,9 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from core.debugger.break_views import BreaksView
+from core.debugger.breakpoints.kinds import Breakpoint
+from core.debugger.breakpoints.watch import Watch
 from core.debugger.snapshots import (
     Catalogue,
     LivePageView,
@@ -153,6 +156,42 @@ class AskedSession:
 
     def export_run(self, run: int, form: str, path: str) -> None:
         self.asked.append(("export_run", run, form, path))
+
+
+class AskedBreakDesk:
+    """A desk of breakpoints and watches that remembers what it was asked, and answers when told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+        self.changed: CoreSignal[BreaksView] = CoreSignal()
+        self.answered: CoreSignal[str] = CoreSignal()
+
+    def add(self, breakpoint: Breakpoint) -> None:
+        self.asked.append(("add", breakpoint))
+
+    def replace(self, breakpoint: Breakpoint) -> None:
+        self.asked.append(("replace", breakpoint))
+
+    def remove(self, number: int) -> None:
+        self.asked.append(("remove", number))
+
+    def enable(self, number: int, on: bool) -> None:
+        self.asked.append(("enable", number, on))
+
+    def add_watch(self, watch: Watch) -> None:
+        self.asked.append(("add_watch", watch))
+
+    def replace_watch(self, watch: Watch) -> None:
+        self.asked.append(("replace_watch", watch))
+
+    def remove_watch(self, number: int) -> None:
+        self.asked.append(("remove_watch", number))
+
+    def back_to_hit(self, run: int, step: int) -> None:
+        self.asked.append(("back_to_hit", run, step))
+
+    def back_to_change(self, number: int, run: int, step: int) -> None:
+        self.asked.append(("back_to_change", number, run, step))
 
 
 BAR = 30

@@ -3,7 +3,7 @@ import weakref
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtWidgets import QFileDialog, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import Catalogue, Picked, SessionView
@@ -59,6 +59,11 @@ def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session,
     [
         (Qt.Key.Key_F10, Qt.KeyboardModifier.NoModifier, ("step",)),
         (Qt.Key.Key_F9, Qt.KeyboardModifier.NoModifier, ("phase",)),
+        (Qt.Key.Key_F8, Qt.KeyboardModifier.NoModifier, ("over",)),
+        (Qt.Key.Key_F11, Qt.KeyboardModifier.NoModifier, ("step",)),
+        (Qt.Key.Key_F11, SHIFT, ("out",)),
+        (Qt.Key.Key_F8, CTRL, ("run_to_subtask", 3)),
+        (Qt.Key.Key_B, CTRL, ("go_back", 18, 4)),
         (Qt.Key.Key_F5, Qt.KeyboardModifier.NoModifier, ("run",)),
         (Qt.Key.Key_F5, SHIFT, ("stop",)),
         (Qt.Key.Key_F6, Qt.KeyboardModifier.NoModifier, ("set_handover", True)),
@@ -102,6 +107,74 @@ def test_the_mode_decides_what_can_be_asked_for(window: MainWindow, session, qtb
     show(qtbot, window, session, **changes)
     watched = {"step", "phase", "run", "stop", "handover", "success", "failure"}
     assert {name for name in watched if window.actions_by_name[name].isEnabled()} == enabled
+
+
+def test_going_back_from_a_recorded_step_leads_to_before_it(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    session.step_changed.send(samples.recorded_step())
+    qtbot.waitUntil(lambda: window.page.covered)
+    qtbot.keyClick(window, Qt.Key.Key_B, CTRL)
+    assert session.asked[-1] == ("go_back", 18, 3)
+
+
+def test_going_back_from_the_tree_leads_to_before_the_row_with_the_focus(
+    window: MainWindow, session, qtbot: QtBot
+):
+    review(qtbot, window, session)
+    window.runs.tree.setFocus()
+    window.runs.tree.setCurrentIndex(window.runs.model.step_index(18, 2))
+    qtbot.keyClick(window.runs.tree, Qt.Key.Key_B, CTRL)
+    assert session.asked[-1] == ("go_back", 18, 2)
+
+
+def test_a_step_that_ended_the_run_is_the_one_to_go_back_to(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    sealed = samples.STEP.model_copy(update={"row": samples.step_row(18, 5)})
+    session.step_changed.send(sealed)
+    show(qtbot, window, session, mode="ended")
+    qtbot.waitUntil(lambda: window._step == sealed)
+    qtbot.keyClick(window, Qt.Key.Key_B, CTRL)
+    assert session.asked[-1] == ("go_back", 18, 5)
+
+
+def test_at_the_first_step_there_is_nothing_to_go_back_to(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    first = samples.STEP.model_copy(update={"number": 1, "row": samples.step_row(18, 1, sealed=False)})
+    session.step_changed.send(first)
+    qtbot.waitUntil(lambda: window._step == first)
+    assert not window.actions_by_name["back"].isEnabled()
+
+
+def test_the_run_goes_on_to_the_step_that_is_named(window: MainWindow, session, qtbot: QtBot, monkeypatch):
+    review(qtbot, window, session)
+    monkeypatch.setattr(QInputDialog, "getInt", lambda *_arguments: (9, True))
+    qtbot.keyClick(window, Qt.Key.Key_F8, SHIFT)
+    assert session.asked[-1] == ("run_to_step", 9)
+
+
+def test_a_run_is_named_and_exported_from_the_tree(
+    window: MainWindow, session, qtbot: QtBot, monkeypatch, tmp_path
+):
+    review(qtbot, window, session)
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_arguments: (" the long way ", True))
+    window.runs.naming_requested.emit(samples.run_row(17))
+    assert session.asked[-1] == ("name_run", 17, "the long way")
+    path = str(tmp_path / "run.json")
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *_arguments: (path, f"{FORMATS[0].title} (*.x)")
+    )
+    window.runs.export_requested.emit(17)
+    assert session.asked[-1][:2] == ("export_run", 17)
+
+
+def test_a_stop_at_a_breakpoint_is_told_with_a_mark_of_its_own(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    why = "State item is entered (breakpoint 1)."
+    show(qtbot, window, session, message=why, stopped_at=why)
+    assert window.page.messages.isVisible()
+    assert (window.page.messages.title.text(), window.page.messages.text.text()) == ("‖ Stopped", why)
+    show(qtbot, window, session, mode="running")
+    assert not window.page.messages.isVisible()
 
 
 def test_every_command_has_a_key_of_its_own_and_its_tooltip_names_it(window: MainWindow):
@@ -433,7 +506,7 @@ def test_nothing_is_clipped_at_the_first_size(window: MainWindow, session, qtbot
     review(qtbot, window, session)
     assert (window.width(), window.height()) == (1280, 800)
     tool_bar = window.tool_bar
-    for name in ("previous", "run", "step", "phase", "stop"):
+    for name in ("back", "run", "step", "over", "into", "out", "phase", "stop"):
         button = tool_bar.widgetForAction(window.actions_by_name[name])
         assert button.isVisible()
         assert button.width() >= button.sizeHint().width()

@@ -9,10 +9,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.debugger.break_desk import BreakDesk
 from core.debugger.session import Session
 from core.debugger.workshop import Workshop, open_workshop
 from core.environments.registry import Environments
 from core.trace.store import TraceStore
+from gui.breaks import Breaks
 from gui.live.embedded_host import EmbeddedHost
 from gui.live.page_area import PageArea
 from gui.main_window import MainWindow
@@ -43,6 +45,7 @@ class Desk:
         self.window = MainWindow(
             self.session, self.area, QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat)
         )
+        self.breaks = Breaks(BreakDesk(self.session, self.session.queue), self.window)
         self.window.resize(1280, 800)
         self.window.show()
         self.session.start()
@@ -181,3 +184,53 @@ def test_a_person_s_click_reaches_the_page_only_after_it_is_handed_over(desk: De
     desk.trigger("handover")
     desk._qtbot.waitUntil(lambda: not desk.window._session.handed_over, timeout=WAIT)
     desk.wait_for("waiting")
+
+
+def test_a_breakpoint_of_the_panel_stops_the_run_and_the_tree_leads_back_to_a_branch(
+    desk: Desk, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    page_file(tmp_path, "<h1>Orders</h1>", "orders.html")
+    url = page_file(tmp_path, '<input aria-label="Note"> <a href="orders.html">Orders</a>', "start.html")
+    llm_server.script(on("textbox", "type", text="4711"))
+    llm_server.otherwise = on('link "Orders"')
+    desk.open("web/open", url=url, instruction="Note the number and open the orders.")
+    window, qtbot = desk.window, desk._qtbot
+
+    desk.trigger("add_breakpoint")
+    editor = desk.breaks.editor
+    assert editor is not None
+    (kind,) = editor.kinds.findItems("An action is due", Qt.MatchFlag.MatchExactly)
+    editor.kinds.setCurrentItem(kind)
+    QTest.keyClicks(editor.fields["target"].widget, "Orders")
+    editor.condition.setText("step.nmber > 1")
+    editor.save_button.click()
+    qtbot.waitUntil(lambda: "did you mean number?" in editor._problem_of_condition.text(), timeout=WAIT)
+    editor.condition.setText("step.number > 1")
+    editor.save_button.click()
+    qtbot.waitUntil(lambda: desk.breaks.editor is None, timeout=WAIT)
+    qtbot.waitUntil(lambda: len(window.breakpoints.breakpoints.rows) == 1, timeout=WAIT)
+
+    desk.trigger("run")
+    qtbot.waitUntil(window.page.messages.isVisible, timeout=WAIT)
+    assert window.page.messages.title.text() == "‖ Stopped"
+    assert "Orders" in window.page.messages.text.text()
+    assert (window._session.step, window._session.phase) == (2, "review")
+    qtbot.waitUntil(lambda: window.breakpoints.breakpoints.rows[0].word == "×1", timeout=WAIT)
+
+    first = window._session.run
+    assert first is not None
+    window.runs.tree.setFocus()
+    window.runs.tree.setCurrentIndex(window.runs.model.step_index(first, 1))
+    llm_server.script(on("textbox", "type", text="4712"))
+    desk.trigger("back")
+    qtbot.waitUntil(lambda: window._session.run not in (None, first), timeout=WAIT)
+    desk.wait_for("waiting")
+    branch = window._session.run
+    assert branch is not None
+    qtbot.waitUntil(lambda: "current" in (window.runs.model.run_index(branch).data() or ""), timeout=WAIT)
+    left = window.runs.model.step_index(first, 1)
+    assert window.runs.model.run_index(branch).parent() == left
+    assert "left" in window.runs.model.run_index(first).data()
+    assert window.runs.tree.isExpanded(left)
+    desk.step_to_review()
+    assert window._session.step == 1

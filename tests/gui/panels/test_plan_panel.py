@@ -151,6 +151,32 @@ def test_a_remedy_is_fired_only_while_the_run_rests_and_now_is_in_view(panel: Pl
     assert not panel.fire_button.isEnabled()
 
 
+def test_the_run_goes_on_to_the_chosen_subtask_else_to_the_next_one(panel: PlanPanel, qtbot: QtBot):
+    panel.show_session(SessionView(mode="waiting", run=18))
+    panel.show_plan(samples.PLAN)
+    assert panel.subtask == 3
+    panel.subtasks.select_key(3)
+    menu = panel.entries(panel.subtasks.currentIndex())
+    assert [(one.text, one.enabled) for one in menu] == [
+        ("Run to this subtask", True),
+        ("Edit the plan", True),
+    ]
+    with qtbot.waitSignal(panel.subtask_wanted) as asked:
+        menu[0].do()
+    assert asked.args == [3]
+
+
+def test_a_subtask_that_is_done_or_current_cannot_be_run_to(panel: PlanPanel):
+    panel.show_session(SessionView(mode="waiting", run=18))
+    panel.show_plan(samples.PLAN)
+    for key in (0, 2):
+        panel.subtasks.select_key(key)
+        assert panel.subtask is None
+        (run, _edit) = panel.entries(panel.subtasks.currentIndex())
+        assert not run.enabled
+        assert "waits" in run.why
+
+
 def test_without_a_waiting_remedy_there_is_no_button(panel: PlanPanel):
     panel.show_plan(PlanView(remedies=(RemedyView(number=1, step=2, action="click [1]", state="tried"),)))
     assert not panel.fire_button.isVisible()

@@ -41,13 +41,126 @@ def test_a_search_without_a_match_says_so(panel: RunsPanel):
     assert '"lamp"' in panel.or_words.words.text()
 
 
-def test_runs_stand_newest_first_and_branches_under_their_run(panel: RunsPanel):
+def rows_under(panel: RunsPanel, index: QModelIndex) -> list[str]:
+    return [text.split(":")[0] for text in texts(panel.model, index)]
+
+
+def test_runs_stand_newest_first_and_branches_under_the_step_that_they_left(panel: RunsPanel):
     panel.show_runs(samples.RUNS)
     model = panel.model
     assert [model.node(model.index(row, 0)).run.run for row in range(model.rowCount())] == [18, 17, 16, 15]
     inside = texts(model, model.run_index(18))
-    assert inside[-1].startswith("Run 19")
-    assert len(inside) == 6
+    assert len(inside) == 5
+    assert rows_under(panel, model.step_index(18, 3)) == ["Run 19"]
+    assert panel.tree.isExpanded(model.step_index(18, 3))
+
+
+def test_a_branch_of_a_run_that_is_not_loaded_stands_under_it_until_its_steps_come(panel: RunsPanel):
+    panel.show_runs(samples.RUNS.model_copy(update={"steps": {}}))
+    assert rows_under(panel, panel.model.run_index(18)) == ["Run 19"]
+    panel.tree.expand(panel.model.run_index(19))
+    panel.show_runs(samples.RUNS)
+    assert rows_under(panel, panel.model.step_index(18, 3)) == ["Run 19"]
+    assert panel.tree.isExpanded(panel.model.run_index(19))
+
+
+def test_branches_of_branches_stand_under_their_steps(panel: RunsPanel):
+    panel.show_runs(samples.BRANCHED)
+    assert rows_under(panel, panel.model.step_index(18, 3)) == ["Run 19", "Run 21"]
+    assert rows_under(panel, panel.model.step_index(19, 4)) == ["Run 20"]
+
+
+def test_the_current_branch_is_opened_and_told(panel: RunsPanel, qtbot: QtBot):
+    with qtbot.waitSignal(panel.fact_changed) as told:
+        panel.show_runs(samples.BRANCHED)
+    assert told.args == ["run 21 · branch of 18"]
+    index = panel.model.run_index(21)
+    assert panel.tree.isExpanded(index)
+    assert index.data() == "Run 21: green first, current, branch of run 18 at step 3, equivalent"
+    assert panel.model.run_index(19).data().endswith("left, branch of run 18 at step 3, exact")
+
+
+def test_a_new_branch_comes_under_its_step_and_moves_the_mark_of_the_current_run(panel: RunsPanel):
+    panel.show_runs(samples.RUNS)
+    branch = samples.run_row(20, outcome="running", verdict=Verdict(), parent_run=18, parent_step=4, steps=1)
+    left = samples.run_row(18, outcome="left", verdict=Verdict(), steps=5)
+    runs = (branch, samples.RUNS.runs[0], left, *samples.RUNS.runs[2:])
+    steps = {**samples.RUNS.steps, 20: (samples.step_row(20, 4, sealed=False, outcome="pending"),)}
+    reset = QSignalSpy(panel.model.modelReset)
+    panel.show_runs(samples.RUNS.model_copy(update={"runs": runs, "current": 20, "steps": steps}))
+    assert reset.count() == 0
+    assert rows_under(panel, panel.model.step_index(18, 4)) == ["Run 20"]
+    assert "current" in panel.model.run_index(20).data()
+    assert "left" in panel.model.run_index(18).data()
+    assert panel.tree.isExpanded(panel.model.run_index(20))
+
+
+def test_what_was_folded_stays_folded_also_after_a_search(panel: RunsPanel):
+    panel.show_runs(samples.BRANCHED)
+    panel.tree.expand(panel.model.run_index(19))
+    panel.tree.collapse(panel.model.step_index(18, 3))
+    found = RunsView(runs=(samples.run_row(16), samples.BRANCHED.runs[0]), total=2, query="green")
+    panel.show_runs(found)
+    assert rows_under(panel, QModelIndex()) == ["Run 16", "Run 21"]
+    panel.show_runs(samples.BRANCHED)
+    assert not panel.tree.isExpanded(panel.model.step_index(18, 3))
+    assert panel.tree.isExpanded(panel.model.run_index(19))
+    assert panel.tree.isExpanded(panel.model.run_index(18))
+
+
+def test_a_branch_at_an_earlier_step_moves_there_when_it_is_shown(panel: RunsPanel):
+    runs = (samples.run_row(19, parent_run=18, parent_step=7), samples.run_row(18, steps=BLOCK + 100))
+    panel.show_runs(RunsView(runs=runs, total=2, current=18, steps={18: many_steps(18, BLOCK + 100)}))
+    assert rows_under(panel, panel.model.run_index(18))[-1] == "Run 19"
+    panel._on_chosen(panel.model.index(0, 0, panel.model.run_index(18)))
+    assert rows_under(panel, panel.model.step_index(18, 7)) == ["Run 19"]
+
+
+def test_a_run_whose_steps_are_other_ones_keeps_its_branches(panel: RunsPanel):
+    panel.show_runs(samples.BRANCHED)
+    fewer = {**samples.BRANCHED.steps, 18: samples.STEPS[2:]}
+    panel.show_runs(samples.BRANCHED.model_copy(update={"steps": fewer}))
+    assert rows_under(panel, panel.model.step_index(18, 3)) == ["Run 19", "Run 21"]
+
+
+def test_before_the_first_step_of_a_branch_comes_that_of_the_run_it_left(panel: RunsPanel):
+    panel.show_runs(samples.BRANCHED)
+    assert panel.neighbour(21, 3, -1) == (18, 2)
+    assert panel.neighbour(21, 3, 1) == (21, 4)
+    assert panel.neighbour(20, 4, -1) == (19, 3)
+
+
+def entry(panel: RunsPanel, index: QModelIndex, text: str):
+    return next(one for one in panel.entries(index) if one.text == text)
+
+
+def test_a_step_offers_to_go_back_to_before_it(panel: RunsPanel, qtbot: QtBot):
+    panel.show_runs(samples.BRANCHED)
+    with qtbot.waitSignal(panel.back_requested) as asked:
+        entry(panel, panel.model.step_index(19, 4), "Go back to before this step").do()
+    assert asked.args == [19, 4]
+
+
+def test_only_a_run_that_was_left_can_be_made_current(panel: RunsPanel, qtbot: QtBot):
+    panel.show_runs(samples.BRANCHED)
+    can = {
+        run: entry(panel, panel.model.run_index(run), "Make current").enabled for run in (15, 17, 18, 19, 21)
+    }
+    assert can == {15: True, 17: False, 18: True, 19: True, 21: False}
+    panel.tree.setFocus()
+    panel.tree.setCurrentIndex(panel.model.run_index(19))
+    with qtbot.waitSignal(panel.current_requested) as asked:
+        qtbot.keyClick(panel.tree, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    assert asked.args == [19]
+
+
+def test_f2_asks_to_name_the_run_of_the_row(panel: RunsPanel, qtbot: QtBot):
+    panel.show_runs(samples.BRANCHED)
+    panel.tree.setCurrentIndex(panel.model.step_index(21, 4))
+    panel.tree.setFocus()
+    with qtbot.waitSignal(panel.naming_requested) as asked:
+        qtbot.keyClick(panel.tree, Qt.Key.Key_F2)
+    assert asked.args[0].run == 21
 
 
 def test_a_branch_whose_run_is_not_listed_stands_alone(panel: RunsPanel):

@@ -1,0 +1,63 @@
+"""The context menu of a list, a table or a tree: what can be asked for of one row."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a menu."""
+
+    text: str
+    do: Callable[[], object]
+    key: str = ""
+    """The key that asks for the same where it is heard elsewhere."""
+    enabled: bool = True
+    why: str = ""
+    """What the tooltip says, such as why it cannot be asked for."""
+
+
+class RowMenu(QObject):
+    """Opens a menu for the row under the pointer, or for the current one where the menu key was pressed.
+
+    `entries` says what a row offers; a row that offers nothing has no menu.
+    """
+
+    def __init__(self, view: QAbstractItemView, entries: Callable[[QModelIndex], Iterable[Entry]]) -> None:
+        super().__init__(view)
+        self._view = view
+        self.entries = entries
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._on_requested)
+
+    def _on_requested(self, place: QPoint) -> None:
+        view = self._view
+        index = view.indexAt(place)
+        if not index.isValid():
+            index = view.currentIndex()
+            place = view.visualRect(index).center()
+        if index.isValid():
+            open_menu(view, self.entries(index), view.viewport().mapToGlobal(place))
+
+
+def open_menu(parent: QWidget, entries: Iterable[Entry], place: QPoint) -> QMenu | None:
+    """Open a menu at a place of the screen; nothing where there are no entries."""
+    menu = QMenu(parent)
+    menu.setToolTipsVisible(True)
+    menu.aboutToHide.connect(menu.deleteLater)
+    for entry in entries:
+        words = entry.text.replace("&", "&&")
+        action = menu.addAction(f"{words}\t{entry.key}" if entry.key else words)
+        action.setEnabled(entry.enabled)
+        action.setToolTip(entry.why or entry.text)
+        action.triggered.connect(lambda _on=False, do=entry.do: do())
+    if menu.isEmpty():
+        menu.deleteLater()
+        return None
+    menu.popup(place)
+    return menu

@@ -120,7 +120,7 @@ class RunsModel(QAbstractItemModel):
         steps = self.steps_of(row.run)
         if steps and steps[-1].number == row.number:
             self._show_steps(node, (*steps[:-1], row))
-        elif row.number == (steps[-1].number + 1 if steps else 1):
+        elif row.number == (steps[-1].number + 1 if steps else node.run.parent_step or 1):
             self._show_steps(node, (*steps, row))
 
     def run_index(self, run: int) -> QModelIndex:

@@ -349,3 +349,14 @@ def test_a_run_on_the_open_web_is_named_by_its_instruction():
     assert run_text(samples.run_row(3)) == "miniwob/book-flight · seed 3"
     web = samples.run_row(3).model_copy(update={"environment": "web", "instruction": "Find the address"})
     assert run_text(web) == "Find the address"
+
+
+def test_the_first_step_of_a_branch_shows_as_soon_as_it_is_begun(panel: RunsPanel):
+    left = samples.run_row(2, outcome="left", steps=3)
+    branch = samples.run_row(3, parent_run=2, parent_step=2, grade="equivalent", outcome="running", steps=0)
+    steps = tuple(samples.step_row(2, number) for number in (1, 2, 3))
+    panel.show_runs(RunsView(runs=(branch, left), total=2, current=3, steps={2: steps, 3: ()}))
+    panel.show_step(StepView(run=3, number=2, row=samples.step_row(3, 2), live=True))
+    index = panel.model.run_index(3)
+    assert panel.model.rowCount(index) == 1
+    assert panel.tree.isExpanded(index)

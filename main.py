@@ -23,22 +23,30 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     # Two heavy imports side by side: Qt loads its libraries while the session's modules are read.
     session_modules = threading.Thread(target=importlib.import_module, args=("core.cli.window",))
     session_modules.start()
-    from gui.application import Application
+    from gui.application import Application, Desks
 
     application = Application(
         theme=settings.theme, accept_dialogs=settings.dialogs == "accept", profiles=_profiles()
     )
     session_modules.join()
-    from core.cli.window import make_break_desk, make_desk, make_session, make_task_desk
+    from core.cli.window import (
+        make_ask_desk,
+        make_break_desk,
+        make_compare_desk,
+        make_desk,
+        make_session,
+        make_task_desk,
+    )
 
     session = make_session(settings, application.host, arguments)
-    return application.show_window(
-        session,
-        make_desk(session, settings),
-        make_task_desk(session),
-        make_break_desk(session),
-        arguments,
+    desks = Desks(
+        llms=make_desk(session, settings),
+        tasks=make_task_desk(session),
+        breaks=make_break_desk(session),
+        asks=make_ask_desk(session),
+        compares=make_compare_desk(session),
     )
+    return application.show_window(session, desks, arguments)
 
 
 def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", settings: "Settings") -> "RunReport":

@@ -3,10 +3,13 @@
 import sys
 import time
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Protocol
 
+from core.debugger.ask_views import AskDeskCommands
 from core.debugger.break_views import BreakDeskCommands
 from core.debugger.commands import SessionCommands, TaskDeskCommands
+from core.debugger.compare_views import CompareDeskCommands
 from core.debugger.llm_entries import LLMDeskCommands
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
 from gui.theme import Choice
@@ -48,6 +51,17 @@ class Opening(Protocol):
     llm: str
 
 
+@dataclass(frozen=True)
+class Desks:
+    """What the parts of the window ask of the session beside the run itself."""
+
+    llms: LLMDeskCommands
+    tasks: TaskDeskCommands
+    breaks: BreakDesk
+    asks: AskDeskCommands
+    compares: CompareDeskCommands
+
+
 class Application:
     """Owns the QApplication and the live page; make one, before anything else of Qt."""
 
@@ -69,9 +83,7 @@ class Application:
     def show_window(
         self,
         session: Session,
-        desk: LLMDeskCommands,
-        task_desk: TaskDeskCommands,
-        break_desk: BreakDesk,
+        desks: Desks,
         opening: Opening,
     ) -> int:
         """Show the window on a session until it is closed; returns the exit code."""
@@ -82,19 +94,21 @@ class Application:
         from gui.llm_settings import LLMSettingsController
         from gui.main_window import MainWindow
         from gui.remembered import OpenedTask
+        from gui.side_windows import SideWindows
         from gui.task_files import TaskFiles
 
         session.start()  # The browser's driver starts in the worker while the window is built.
         window = MainWindow(session, self.area, QSettings())
         if self._theme != "system":
             window.theme.choose(self._theme)
-        controller = LLMSettingsController(desk, window)
+        controller = LLMSettingsController(desks.llms, window)
         window.llm_settings_requested.connect(controller.open)
-        TaskFiles(task_desk, window.tasks)
-        Breaks(break_desk, window)
+        TaskFiles(desks.tasks, window.tasks)
+        Breaks(desks.breaks, window)
+        SideWindows(desks.asks, desks.compares, window)
         window.show_at_first()
         session.announce()
-        break_desk.announce()
+        desks.breaks.announce()
         window.restore_choices(preset=opening.preset, llm=opening.llm)
         task = OpenedTask(
             task=opening.task, seed=opening.seed, url=opening.url, instruction=opening.instruction

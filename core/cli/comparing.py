@@ -1,7 +1,8 @@
 """The compare command: two runs beside each other."""
 
 from core.cli.output import put, put_json, put_table
-from core.debugger.comparing import Compared, Pair, Part, compare_runs, compare_steps
+from core.debugger.compare_views import Compared, Pair, Part
+from core.debugger.comparing import compare_runs, compare_steps
 from core.errors import NotInTraceError, UsageError
 from core.settings import Settings
 from core.trace.records import StepRow

@@ -4,7 +4,9 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from core.browser.host import BrowserHost
+from core.debugger.ask_desk import AskDesk
 from core.debugger.break_desk import BreakDesk
+from core.debugger.compare_desk import CompareDesk
 from core.debugger.llm_desk import LLMDesk
 from core.debugger.session import Session
 from core.debugger.task_desk import TaskDesk
@@ -44,6 +46,16 @@ def make_task_desk(session: Session) -> TaskDesk:
 def make_break_desk(session: Session) -> BreakDesk:
     """Return what the window asks of breakpoints and watches."""
     return BreakDesk(session, session.queue)
+
+
+def make_ask_desk(session: Session) -> AskDesk:
+    """Return what asking again needs of the session."""
+    return AskDesk(session, session.llms, session.queue)
+
+
+def make_compare_desk(session: Session) -> CompareDesk:
+    """Return what comparing runs and steps needs of the session."""
+    return CompareDesk(session, session.queue)
 
 
 def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:

@@ -2,48 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any
 
+from core.debugger.ask_views import AskView, Question, WhatIf
 from core.debugger.driving import Driver
-from core.debugger.what_if import Question, WhatIf, ask_again, deciding_call, what_ifs_of
+from core.debugger.what_if import ask_again, deciding_call, what_ifs_of
 from core.errors import BackstepError, UsageError
-from core.llm.protocol import Message
 from core.llm.registry import LLMs
-from core.model import Record
 from core.signal import Signal
 from core.trace.store import TraceStore
-
-
-class AskView(Record):
-    """What can be asked again of a step, and what was."""
-
-    run: int
-    step: int
-    recorded: str = ""
-    """The action that the run took."""
-    llm: str = ""
-    messages: tuple[Message, ...] = ()
-    temperature: float | None = None
-    asked: tuple[WhatIf, ...] = ()
-    """The latest last; one under way has fewer answers than were asked for."""
-    busy: bool = False
-    problem: str = ""
-    """Why nothing can be asked, or what went wrong."""
-
-
-class AskDeskCommands(Protocol):
-    """Asking again, seen from the window; safe to call from any thread."""
-
-    changed: Signal[AskView]
-
-    def open(self, run: int, step: int) -> None:
-        """Show what can be asked again of this step."""
-
-    def ask(self, question: Question) -> None:
-        """Put a question; the answers come one by one with `changed`."""
-
-    def cancel(self) -> None:
-        """Withdraw what is still out; the answers that came are kept."""
 
 
 class AskDesk:

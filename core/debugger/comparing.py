@@ -1,9 +1,8 @@
 """Two runs or branches beside each other: which steps belong together, where they first part, and in what."""
 
-import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from core.agent.policies.frame import place_of_page
 from core.agent.records import (
@@ -20,64 +19,11 @@ from core.agent.records import (
     Reviewed,
 )
 from core.agent.reflection.remedies import in_words
-from core.model import Record
-from core.trace.records import RunRow, StepDetail, StepRow
+from core.debugger.compare_views import Compared, Pair, Part, PartName, comparable
+from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
 
-PartName = Literal[
-    "state",
-    "thought",
-    "action",
-    "outcome",
-    "plan",
-    "retrieval",
-    "page",
-    "clean observation",
-    "prompt",
-    "reply",
-]
 _DECIDING = ("decide", "rationale", "function")
-_LOOPBACK = re.compile(r"127\.0\.0\.1:\d+")
-
-
-class Part(Record):
-    """One side by side of two steps."""
-
-    name: PartName
-    left: str = ""
-    right: str = ""
-
-    @property
-    def same(self) -> bool:
-        return _plain(self.left) == _plain(self.right)
-
-
-class Pair(Record):
-    """Two steps that belong together, or one that has no counterpart."""
-
-    left: StepRow | None = None
-    right: StepRow | None = None
-    shared: bool = False
-    """Whether it is one step of both: what two branches have in common."""
-    differs: tuple[PartName, ...] = ()
-    """What of page, action and outcome is not the same."""
-
-    @property
-    def same(self) -> bool:
-        return self.left is not None and self.right is not None and not self.differs
-
-
-class Compared(Record):
-    """Two runs, step by step."""
-
-    left: RunRow
-    right: RunRow
-    pairs: tuple[Pair, ...] = ()
-
-    @property
-    def first_difference(self) -> int | None:
-        """The position of the first pair that is not the same, from 0; None where there is none."""
-        return next((position for position, pair in enumerate(self.pairs) if not pair.same), None)
 
 
 class _Told(NamedTuple):
@@ -140,7 +86,7 @@ def _told(store: TraceStore, rows: Sequence[StepRow]) -> list[_Told]:
         found.append(
             _Told(
                 row,
-                f"{_plain(page.url)} {page.fingerprint}" if page is not None else "",
+                f"{comparable(page.url)} {page.fingerprint}" if page is not None else "",
                 _action(records, observed),
                 f"{row.effect} {row.outcome}",
             )
@@ -171,7 +117,7 @@ def _action(records: Sequence[PhaseRecord], observed: Observed | None) -> str:
     )
     if action is None:
         return ""
-    return _plain(in_words(action, observed.observation) if observed is not None else str(action))
+    return comparable(in_words(action, observed.observation) if observed is not None else str(action))
 
 
 def _parts(store: TraceStore, step: tuple[int, int] | None) -> dict[PartName, str]:
@@ -224,8 +170,3 @@ def _call(store: TraceStore, detail: StepDetail) -> dict[PartName, str]:
         return {"prompt": prompt, "reply": call.error}
     called = [f"{one.name} {one.arguments}" for one in reply.tool_calls]
     return {"prompt": prompt, "reply": "\n".join([*filter(None, [reply.text]), *called])}
-
-
-def _plain(text: str) -> str:
-    """Return the text without the ports of sites of ours, which are others each time."""
-    return _LOOPBACK.sub("127.0.0.1", text)

@@ -1,20 +1,16 @@
 """Asking a recorded question again: with other words, another LLM, another temperature, several times at once."""
 
 import asyncio
-import difflib
 import time
 import tomllib
-from collections import Counter
 from collections.abc import Callable
-
-from pydantic import Field
 
 from core.agent.asking import Answerer
 from core.agent.records import CallRecord, Decided, Recognised, Reviewed
+from core.debugger.ask_views import Answer, Question, WhatIf, changed_lines
 from core.errors import LLMError, UsageError
 from core.llm.protocol import LLMRequest, Message
 from core.llm.repair import ReplyFormat, read_reply
-from core.model import Record
 from core.trace.prompts import Prompt
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
@@ -22,64 +18,6 @@ from core.trace.store import TraceStore
 _DECIDING = ("decide", "function")
 _AT_ONCE = 8
 """Calls that are out at the same time."""
-
-
-class Question(Record):
-    """What is to be asked of a step."""
-
-    run: int
-    step: int
-    messages: tuple[Message, ...] = ()
-    """Empty for those that were sent."""
-    llm: str = ""
-    """Empty for the run's own."""
-    temperature: float | None = Field(default=None, ge=0, le=5)
-    """None for what was sent."""
-    count: int = Field(default=5, ge=1, le=100)
-
-
-class Answer(Record):
-    """One reply, as it would have been read."""
-
-    action: str = ""
-    thought: str = ""
-    problem: str = ""
-    """Why there is no usable action, or no reply."""
-    more: tuple[str, ...] = ()
-    """Further actions of the same reply."""
-    tokens: int = 0
-    cost: float | None = None
-    seconds: float = 0.0
-
-
-class WhatIf(Record):
-    """What came of a question; it is stored with its step and changes nothing in the run."""
-
-    number: int = 0
-    """Given by the trace."""
-    run: int
-    step: int
-    call: int
-    """The call that was asked again."""
-    llm: str
-    temperature: float | None = None
-    count: int
-    """Answers that were asked for."""
-    when: float
-    """Seconds since the epoch."""
-    recorded: str = ""
-    """The action that the run took, as text."""
-    messages: tuple[Message, ...] = ()
-    """What was asked, where it was changed; else empty. Pictures are left out."""
-    changed: tuple[str, ...] = ()
-    """The lines of the prompt that were taken out (``-``) and put in (``+``)."""
-    answers: tuple[Answer, ...] = ()
-
-    @property
-    def distribution(self) -> tuple[tuple[str, int], ...]:
-        """Return the actions with how often each was proposed, the most frequent first; none usable is empty."""
-        counts = Counter(answer.action for answer in self.answers)
-        return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
 def deciding_call(detail: StepDetail) -> CallRecord:
@@ -151,16 +89,6 @@ def what_ifs_of(store: TraceStore, run: int, step: int) -> tuple[WhatIf, ...]:
         WhatIf.model_validate_json(text).model_copy(update={"number": number})
         for number, text in store.what_ifs(run, step)
     )
-
-
-def changed_lines(before: tuple[Message, ...], after: tuple[Message, ...]) -> tuple[str, ...]:
-    """Return the lines by which two prompts differ, each with its sign."""
-    lines = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=0)
-    return tuple(line for line in lines if not line.startswith(("---", "+++", "@@")))
-
-
-def _lines(messages: tuple[Message, ...]) -> list[str]:
-    return [line for one in messages for line in (f"[{one.role}]", *one.text.splitlines())]
 
 
 def _request(detail: StepDetail, call: CallRecord, prompt: Prompt, question: Question) -> LLMRequest:

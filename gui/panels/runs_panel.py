@@ -31,6 +31,9 @@ class RunsPanel(QWidget):
     back_requested = Signal(int, int)
     """Run and number of a step: the run goes on from before it, on a branch."""
     current_requested = Signal(int)
+    ask_requested = Signal(int, int)
+    compare_run_requested = Signal(int)
+    compare_step_requested = Signal(int, int)
     """A run that was left and is to be taken up."""
     naming_requested = Signal(object)
     """The `RunRow` that is to be named."""
@@ -137,6 +140,17 @@ class RunsPanel(QWidget):
                     key="Ctrl+B",
                     why="The page is brought back, and a branch goes on from there",
                 ),
+                Entry(
+                    "Ask again…",
+                    lambda: self.ask_requested.emit(*place),
+                    why="Put its question once more, changed or several times",
+                ),
+                Entry(
+                    "Compare with the step in view…",
+                    lambda: self.compare_step_requested.emit(*place),
+                    enabled=self.delegate.viewed not in (None, place),
+                    why="Page, prompt, thought and outcome beside each other",
+                ),
             )
         row = node.run
         can = can_take_up(row) and not node.current
@@ -152,6 +166,12 @@ class RunsPanel(QWidget):
                 else "It is current"
                 if node.current
                 else "It has ended: go back to a step of it",
+            ),
+            Entry(
+                "Compare with the run in view…",
+                lambda: self.compare_run_requested.emit(row.run),
+                enabled=self.delegate.viewed is not None and self.delegate.viewed[0] != row.run,
+                why="Step by step, with where they first part",
             ),
             Entry("Name…", lambda: self.naming_requested.emit(row), key="F2"),
             Entry("Export…", lambda: self.export_requested.emit(row.run), key="Ctrl+E"),

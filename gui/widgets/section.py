@@ -1,6 +1,7 @@
 """A part of a panel: its heading, the fact that matters at the right, and what lies under it."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from gui.theme import Theme
@@ -42,6 +43,12 @@ def indented(content: QWidget) -> QWidget:
     column.setContentsMargins(10, 0, 10, 0)
     column.addWidget(content)
     return around
+
+
+def on_panel(widget: QWidget) -> None:
+    """Give a widget of a window the ground that panels lie on."""
+    widget.setBackgroundRole(QPalette.ColorRole.Base)
+    widget.setAutoFillBackground(True)
 
 
 def scrolled(name: str, *contents: QWidget, tall: QWidget | None = None) -> QScrollArea:

@@ -36,9 +36,17 @@ def pss_mb() -> float:
 def main() -> None:
     started, task, seed, database = float(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
     sys.argv = sys.argv[:1]
-    from core.cli.window import WindowArguments, make_desk, make_session, make_task_desk
+    from core.cli.window import (
+        WindowArguments,
+        make_ask_desk,
+        make_break_desk,
+        make_compare_desk,
+        make_desk,
+        make_session,
+        make_task_desk,
+    )
     from core.settings import load_settings
-    from gui.application import Application
+    from gui.application import Application, Desks
 
     settings = load_settings({"db": database, "llm": "rules"})
     application = Application()
@@ -72,7 +80,14 @@ def main() -> None:
     timer = QTimer()
     timer.timeout.connect(look)
     timer.start(5)
-    application.show_window(session, make_desk(session, settings), make_task_desk(session), opening)
+    desks = Desks(
+        llms=make_desk(session, settings),
+        tasks=make_task_desk(session),
+        breaks=make_break_desk(session),
+        asks=make_ask_desk(session),
+        compares=make_compare_desk(session),
+    )
+    application.show_window(session, desks, opening)
     print(json.dumps(figures))
 
 

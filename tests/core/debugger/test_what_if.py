@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from core.debugger.what_if import Question, ask_again, changed_lines, deciding_call, what_ifs_of
+from core.debugger.ask_views import Question, changed_lines
+from core.debugger.what_if import ask_again, deciding_call, what_ifs_of
 from core.errors import UsageError
 from core.llm.protocol import LLMReply, Message
 from core.settings import LLMSettings

@@ -1,0 +1,250 @@
+"""Two texts beside each other, line by line, with what differs marked by a sign and a shade."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import ceil
+from typing import Literal, NamedTuple
+
+from PySide6.QtCore import QRect, QSize, Qt, QTimer
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
+
+from core.debugger.compare_views import comparable
+from core.debugger.line_diff import LinePair, line_pairs
+from gui.theme import Theme
+from gui.widgets.formats import count
+from gui.widgets.text_view import TextView
+
+Mark = Literal["", "taken out", "put in", "gap", "left out"]
+_SIGNS: dict[Mark, str] = {"taken out": "−", "put in": "+"}
+_TONES: dict[Mark, str] = {"taken out": "bad", "put in": "good"}
+_SHADE = 30
+"""How strongly a changed line is shaded, of 255."""
+_MARGIN = 18
+_AROUND = 3
+"""Equal lines that are shown around a change."""
+_FEWEST = 20
+_IDLE_MS = 80
+
+
+class SideLine(NamedTuple):
+    """One line of one side as it is drawn."""
+
+    text: str
+    mark: Mark = ""
+    first: bool = True
+    """Whether it begins a line of the text; else it carries a long one on."""
+
+
+class MarkedText(TextView):
+    """One side: lines that do not wrap, each with its mark in the margin."""
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        self._marked_theme = theme
+        self._lines: tuple[SideLine, ...] = ()
+        super().__init__(theme, name, parent)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setViewportMargins(_MARGIN, 0, 0, 0)
+        self._margin = _Margin(self)
+        self.updateRequest.connect(self._margin.update)
+        theme.changed.connect(self._margin.update)
+
+    @property
+    def lines(self) -> tuple[SideLine, ...]:
+        return self._lines
+
+    @property
+    def columns(self) -> int:
+        """How many characters fit beside each other."""
+        letter = QFontMetricsF(self.font()).horizontalAdvance("x")
+        room = self.viewport().width() - 2 * self.document().documentMargin() - 2
+        return max(_FEWEST, int(room / letter))
+
+    def show_lines(self, lines: Sequence[SideLine]) -> None:
+        self._lines = tuple(lines)
+        self.show_text("\n".join(line.text for line in lines))
+        self.viewport().update()
+
+    def go_to_line(self, line: int) -> None:
+        """Scroll so that this line is near the top."""
+        self.verticalScrollBar().setValue(max(0, line - _AROUND))
+
+    def visible_lines(self) -> Iterator[tuple[SideLine, QRect]]:
+        """Yield each line in view with where it is in the viewport."""
+        block, height = self.firstVisibleBlock(), ceil(QFontMetricsF(self.font()).lineSpacing())
+        while block.isValid() and block.blockNumber() < len(self._lines):
+            top = round(self.blockBoundingGeometry(block).translated(self.contentOffset()).top())
+            if top > self.viewport().height():
+                return
+            yield self._lines[block.blockNumber()], QRect(0, top, self.viewport().width(), height)
+            block = block.next()
+
+    def paint_margin(self, margin: QWidget) -> None:
+        painter = QPainter(margin)
+        painter.fillRect(margin.rect(), self._marked_theme.colour("panel"))
+        painter.setFont(self.font())
+        for line, place in self.visible_lines():
+            room = QRect(0, place.top(), margin.width(), place.height())
+            painter.fillRect(room, self._shade(line))
+            if line.first and line.mark in _SIGNS:
+                painter.setPen(self._marked_theme.colour(_TONES[line.mark]))
+                painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), _SIGNS[line.mark])
+        painter.end()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        for line, place in self.visible_lines():
+            painter.fillRect(place, self._shade(line))
+        painter.end()
+        super().paintEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        inside = self.contentsRect()
+        self._margin.setGeometry(inside.left(), inside.top(), _MARGIN, self.viewport().height())
+
+    def _shade(self, line: SideLine) -> QColor:
+        if line.mark in _TONES:
+            shade = self._marked_theme.colour(_TONES[line.mark])
+            shade.setAlpha(_SHADE)
+            return shade
+        return self._marked_theme.colour("raised") if line.mark else QColor(Qt.GlobalColor.transparent)
+
+
+class _Margin(QWidget):
+    """The strip left of the text, with the signs."""
+
+    def __init__(self, text: MarkedText) -> None:
+        super().__init__(text)
+        self._text = text
+
+    def sizeHint(self) -> QSize:
+        return QSize(_MARGIN, 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self._text.paint_margin(self)
+
+
+class SideBySide(QWidget):
+    """Shows two texts that scroll as one, from the first line that differs on."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._texts = ("", "")
+        self._pairs: tuple[LinePair, ...] = ()
+        self._only_changes = False
+        self._columns = 0
+        self.left = MarkedText(theme, "Left", self)
+        self.right = MarkedText(theme, "Right", self)
+        for view, other in ((self.left, self.right), (self.right, self.left)):
+            view.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
+            view.horizontalScrollBar().valueChanged.connect(other.horizontalScrollBar().setValue)
+            view.filled.connect(self._on_filled)
+        self.left.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(_IDLE_MS)
+        self._idle.timeout.connect(self._on_resized)
+        self._go_to: int | None = None
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(1)
+        row.addWidget(self.left, 1)
+        row.addWidget(self.right, 1)
+
+    @property
+    def changed(self) -> int:
+        """How many lines differ."""
+        return sum(not pair.same for pair in self._pairs)
+
+    def show_texts(self, left: str, right: str) -> None:
+        """Replace both texts and go to the first line that differs."""
+        if (left, right) == self._texts:
+            return
+        self._texts = (left, right)
+        self._pairs = line_pairs(left, right, key=comparable)
+        self._lay_out(from_start=True)
+
+    def set_only_changes(self, on: bool) -> None:
+        """Leave out equal lines that are not beside a change, or show all."""
+        if on != self._only_changes:
+            self._only_changes = on
+            self._lay_out(from_start=True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._idle.start()
+
+    def _on_resized(self) -> None:
+        if self._pairs and self._columns != min(self.left.columns, self.right.columns):
+            self._lay_out(from_start=False)
+
+    def _lay_out(self, *, from_start: bool) -> None:
+        """Break both texts at one width, so that each line is level with its counterpart."""
+        self._columns = min(self.left.columns, self.right.columns)
+        share = self.right.verticalScrollBar().value() / max(1, len(self.right.lines))
+        rows = list(self._rows())
+        lefts, rights = [one for one, _ in rows], [other for _, other in rows]
+        changed = next((at for at, line in enumerate(lefts) if line.mark not in ("", "left out")), 0)
+        self._go_to = None
+        self.left.show_lines(lefts)
+        self.right.show_lines(rights)
+        self._go_to = changed if from_start else round(share * len(rows)) + _AROUND
+        self._on_filled()
+
+    def _rows(self) -> Iterator[tuple[SideLine, SideLine]]:
+        for left_out, pairs in groupby(zip(self._pairs, self._kept(), strict=True), lambda one: not one[1]):
+            shown = [pair for pair, _ in pairs]
+            if left_out:
+                told = SideLine(f"⋯ {count(len(shown), 'equal line')}", "left out")
+                yield told, told
+                continue
+            for pair in shown:
+                yield from _level(pair, self._columns)
+
+    def _kept(self) -> list[bool]:
+        """Return of each pair whether it is shown."""
+        if not self._only_changes:
+            return [True] * len(self._pairs)
+        kept = [False] * len(self._pairs)
+        for at, pair in enumerate(self._pairs):
+            if not pair.same:
+                start = max(0, at - _AROUND)
+                kept[start : at + _AROUND + 1] = [True] * len(kept[start : at + _AROUND + 1])
+        return kept
+
+    def _on_filled(self) -> None:
+        if self._go_to is not None and self.left.complete and self.right.complete:
+            self.right.go_to_line(self._go_to)
+            self.left.go_to_line(self._go_to)
+            self._go_to = None
+
+
+def _level(pair: LinePair, columns: int) -> Iterator[tuple[SideLine, SideLine]]:
+    """Yield the rows of one pair of lines, as many on either side."""
+    lefts = _side(pair.left, "" if pair.same else "taken out", columns)
+    rights = _side(pair.right, "" if pair.same else "put in", columns)
+    gap: Mark = "" if pair.same else "gap"
+    for at in range(max(len(lefts), len(rights))):
+        yield (
+            lefts[at] if at < len(lefts) else SideLine("", gap),
+            rights[at] if at < len(rights) else SideLine("", gap),
+        )
+
+
+def _side(line: str | None, mark: Mark, columns: int) -> list[SideLine]:
+    if line is None:
+        return []
+    return [SideLine(part, mark, first=not at) for at, part in enumerate(_broken(line, columns))]
+
+
+def _broken(line: str, columns: int) -> list[str]:
+    """Break a line at spaces, and within a word only where it is longer than a row."""
+    rest, found = line.expandtabs(4), []
+    start = 0
+    while len(rest) - start > columns:
+        space = rest.rfind(" ", start + columns // 2, start + columns + 1)
+        end = space + 1 if space >= 0 else start + columns
+        found.append(rest[start:end])
+        start = end
+    return [*found, rest[start:]]

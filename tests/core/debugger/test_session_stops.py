@@ -76,9 +76,10 @@ def test_a_run_stops_before_the_action_that_a_breakpoint_names_and_says_why(live
     live.session.run()
     view = stopped(live, "Add")
     assert (view.step, view.phase) == (2, "review")
+    assert "Add" in view.stopped_at  # Apart from the message, which another command may take away.
     assert breaks.views[-1].breakpoints[0].hits == 1
     live.session.run()
-    live.wait_mode("ended")
+    assert live.wait_mode("ended").stopped_at == ""
 
 
 def test_a_breakpoint_that_only_logs_lets_the_run_go_on(live, server, page, breaks):

@@ -5,12 +5,11 @@ here: `advance` does one phase and returns.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from core.action import Action, NewTrial
+from core.action import NewTrial
 from core.agent.abstraction.asked import Abstractor
 from core.agent.asking import Answerer, Asked, Asker, Hold
-from core.agent.clean import clean_of
 from core.agent.deciding import Decider
 from core.agent.knowledge import Knowledge
 from core.agent.past import Past
@@ -49,12 +48,8 @@ from core.agent.saved import saved_of
 from core.agent.spaces.backup import CHOOSE
 from core.agent.state import Budget, Pending, RunState, StepClock
 from core.agent.world import World
-from core.browser.checkpoints.inputs import RecordedInput, marks_of
-from core.browser.demonstration import Deed
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
-from core.browser.sent import SentAt
-from core.browser.settle import Mark
 from core.environments.protocol import Ask
 from core.errors import BackstepError, BrowserError, UsageError
 from core.llm.protocol import LLMRequest, Message
@@ -93,9 +88,6 @@ class AgentRun:
         self._judge_of_steps = Judge(prompter)
         self._next_preset = state.preset
         self._begun = begun
-        self._before_deed = Mark(0, 0)
-        self.looked: Capture | None = None
-        """The page as it was read while the person was typing."""
         self._done: PhaseRecord | None = None
         """What the phase under way left, where the trace has not taken it yet."""
         self._judged: Verdict | None = None
@@ -218,74 +210,26 @@ class AgentRun:
 
     # What a person does in the page
 
-    async def look_for_deeds(self) -> None:
-        """Read the page as the person takes it; the first thing they do is done in it. Raises BrowserError."""
-        state = self.state
-        state.capture = await self.world.capturer.with_picture(await self.world.read())
-        state.page = await self.world.page_state(state.episode)
-        self._before_deed = self.world.tabs.mark()
-
-    async def take_deed(self, deed: Deed, *, more: bool) -> Action | None:
-        """Store what the person did as a step of theirs, and read the page after it.
-
-        With `more` deeds waiting the page is already beyond it: then the last
-        look at it, while the person was typing, is the page that they were done
-        in. A step that was begun for the agent becomes theirs. Returns the
-        action, or None where the deed has none. Raises BrowserError, PageGone
-        and TraceError; the step is not sealed then.
-        """
-        state = self.state
-        before = state.capture
-        if before is None or self.ended:
-            return None
-        if deed.kind == "look":
-            if not more:
-                self.looked = await self.world.capturer.with_picture(await self.world.read())
-            return None
-        action = deed.action(before.observation)
-        if action is None:
-            return None
-        proposed = state.pending.action
+    def take_over(self) -> None:
+        """Make the step that is not done yet one of the person's: nothing of the agent's is left of it."""
         self._begin_again("observe")
-        if self._begun != state.number:
+        if self._begun != self.state.number:
             self._begin_step()
-        state.before, state.clean = before, clean_of(before.observation)
-        state.pending = Pending(action=action, origin="person", proposed=proposed or action)
-        done = RecordedInput(step=state.number, action=action, marks=marks_of(action, before.observation))
-        self.world.touches.touch()
-        if more or (deed.kind == "type" and self.looked is not None):
-            # Typing is told as the field is left, when the next deed has begun.
-            state.capture = self.looked or before
-        else:
-            await self.world.tabs.settle(self._before_deed)
-            self._before_deed = self.world.tabs.mark()
-            state.capture = await self.world.capturer.with_picture(await self.world.read())
-        self.looked = None
-        state.inputs.append(done)
-        sent = self.world.tabs.take_sent()
-        state.sent += [SentAt(step=state.number, sent=one) for one in sent]
-        state.acted = Acted(
-            effect="page action",
-            outcome="done",
-            target=deed.label,
-            xpath=deed.xpath,
-            events=self.world.tabs.take_events(),
-            sent=sent,
-            inputs=(done,),
-            episode_ended=await self.world.episode_ended(),
-        )
-        page = state.page if state.profile is None else state.page.without_logins()
-        self.store.save_page(state.run, state.number, page.model_dump_json(exclude_defaults=True).encode())
-        for record in (
-            self._with_blobs(Observed(observation=before.observation), before),
-            review(state),
-            state.acted,
-            commit(state),
-        ):
+
+    def seal(self, before: Capture, records: Iterable[PhaseRecord]) -> None:
+        """Store a whole step of the person's, which began with `before`, and go on to the next; raises TraceError."""
+        state = self.state
+        self._save_page()
+        observed = self._with_blobs(Observed(observation=before.observation), before)
+        for record in (observed, *records):
             self.store.save_phase(state.run, state.number, record)
-        state.page = await self.world.page_state(state.episode)
         self._next_step()
-        return action
+
+    def _save_page(self) -> None:
+        state = self.state
+        page = state.page if state.profile is None else state.page.without_logins()
+        kept = page.model_dump_json(exclude_defaults=True)
+        self.store.save_page(state.run, state.number, kept.encode())
 
     def drop_scheduled(self, why: str) -> None:
         """Do without the remedy that the next step would try; the next that waits is gone back for."""
@@ -379,9 +323,7 @@ class AgentRun:
         match phase:
             case "observe":
                 observed, capture = await observe(state, self.world)
-                page = state.page if state.profile is None else state.page.without_logins()
-                kept = page.model_dump_json(exclude_defaults=True)
-                self.store.save_page(state.run, state.number, kept.encode())
+                self._save_page()
                 return self._with_blobs(observed, capture)
             case "recognise":
                 back, forward = await self.world.history()

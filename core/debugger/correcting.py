@@ -32,7 +32,8 @@ class Corrections:
         self._workshop = workshop
         self._who = who
         self._question: LLMRequest | None = None
-        self._demonstrating: Demonstrating | None = None
+        self.demonstrating: Demonstrating | None = None
+        """Records what the person does, while they have the page."""
 
     def store(self, kind: InterventionKind, before: str, after: str) -> None:
         """Store what a person changed in the step under way."""
@@ -215,7 +216,7 @@ class Corrections:
         except (PageGone, BrowserError, ActionError) as error:
             driver.log("warning", "handover", f"What you do in the page is not recorded: {error}")
         else:
-            self._demonstrating = demonstrating
+            self.demonstrating = demonstrating
         driver.change(handed_over=True)
 
     def _on_deed(self, run: AgentRun) -> None:
@@ -227,7 +228,7 @@ class Corrections:
 
     async def _taken_back(self) -> int:
         """Record no more, and return how many steps of the person's there are."""
-        demonstrating, self._demonstrating = self._demonstrating, None
+        demonstrating, self.demonstrating = self.demonstrating, None
         return await demonstrating.end() if demonstrating is not None else 0
 
     async def _current_url(self, *, follow: bool) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
+from core.agent.deeds import Deeds
 from core.agent.loop import AgentRun
 from core.browser.demonstration import Deed, Demonstration
 from core.browser.page import PageGone
@@ -18,6 +19,7 @@ class Demonstrating:
 
     def __init__(self, run: AgentRun, on_step: Callable[[], None], on_problem: Callable[[str], None]) -> None:
         self._run = run
+        self.deeds = Deeds(run)
         self._on_step = on_step
         self._on_problem = on_problem
         self._demonstration = Demonstration()
@@ -26,7 +28,7 @@ class Demonstrating:
 
     async def begin(self) -> None:
         """Read the page and listen to it; raises BrowserError and ActionError."""
-        await self._run.look_for_deeds()
+        await self.deeds.look()
         await self._demonstration.follow(self._run.world.tabs.current)
         self._recording = asyncio.ensure_future(self._record())
 
@@ -54,7 +56,7 @@ class Demonstrating:
                 deeds.task_done()
 
     async def _take(self, deed: Deed) -> None:
-        action = await self._run.take_deed(deed, more=not self._demonstration.deeds.empty())
+        action = await self.deeds.take(deed, more=not self._demonstration.deeds.empty())
         if action is None:
             return
         self._steps += 1

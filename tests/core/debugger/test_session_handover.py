@@ -100,7 +100,7 @@ def test_what_was_typed_and_not_left_is_recorded_as_the_page_is_given_back(hande
 def test_a_persons_steps_are_gone_back_to_and_replayed(handed):
     live = handed
     person_does(live, 'type [textbox "Name"] [Ada]')
-    until(lambda: live.session.agent_run.looked is not None)
+    until(lambda: live.session._corrections.demonstrating.deeds.looked is not None)
     person_does(live, 'click [link "Send"]')
     live.wait(lambda: live.view.step == 3)
     take_back(live)

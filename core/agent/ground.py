@@ -82,6 +82,7 @@ def ground_of(state: RunState, world: World, prompter: Prompter) -> Ground:
         touch=world.touches.touch,
         # What a seed decides repeats itself, harms nobody, and is made and kept by the page's scripts.
         begin_here=begin_here if state.episode.task.seeded else None,
+        clean=state.profile is None,
         own_cookies=keeps.session_cookies if keeps is not None else (),
         choose=choose,
     )

@@ -59,6 +59,8 @@ class Ground:
     scripts, which keep in memory what no reading shows, and where doing again does no harm."""
     own_cookies: tuple[str, ...] = ()
     """Cookies by which the environment's server knows the page's session: they are its own to set."""
+    clean: bool = True
+    """Whether a task that is begun anew has a clean profile; a named one keeps what was done in it."""
     fresh: bool = False
     """Whether the task has just been begun anew, and nothing was done in it since."""
     choose: Choose | None = None

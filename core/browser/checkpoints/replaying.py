@@ -55,12 +55,13 @@ class ReplayInPlace:
 
 
 class ReplayFromStart:
-    """Begins the task anew in a clean profile and does again what was done until the step."""
+    """Begins the task anew, in a clean profile unless it has a named one, and does again what was done."""
 
     name = "replay from the start"
     restores = (
         "Everything that follows from the actions, scripts' memory too. "
-        "What they do at a server is done a second time, unless it is a bundled site's."
+        "What they do at a server is done a second time, unless it is a bundled site's; "
+        "a named profile keeps what it had come to."
     )
 
     def unfit(self, checkpoint: Checkpoint) -> str:
@@ -69,7 +70,7 @@ class ReplayFromStart:
     async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
         await ground.reopen()
         remarks = await _do_again(checkpoint.inputs, ground)
-        return Brought(remarks=remarks, provenance="replayed")
+        return Brought(remarks=remarks, provenance="replayed" if ground.clean else "restored")
 
 
 async def _do_again(

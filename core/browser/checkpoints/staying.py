@@ -17,7 +17,7 @@ class AsItIs:
 
     async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
         if ground.fresh and not checkpoint.inputs:
-            return Brought(provenance="replayed")
+            return Brought(provenance="replayed" if ground.clean else "restored")
         untouched = bool(checkpoint.page.touched) and checkpoint.page.touched == ground.touched()
         if not untouched and ground.begin_here is not None:
             raise RestoreError("It was touched since, and its scripts may know of it.")

@@ -140,3 +140,20 @@ async def test_a_password_is_not_put_back_and_that_is_said(browser: Browsing, si
     )
     assert found.grade == "same page"
     assert any("a password is not recorded" in remark for remark in found.attempts[0].remarks)
+
+
+@in_browser
+async def test_a_replay_in_a_profile_that_keeps_what_was_done_is_not_called_exact(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page(COUNTER)
+    await browser.open(url)
+    inputs, recorded = await done(browser, 'click [button "Add"]')
+    checkpoint = Checkpoint(step=2, observation=recorded, inputs=tuple(inputs))
+    grades = []
+    for clean in (True, False):
+        there = ground(browser, url)
+        there.clean = clean
+        found = await restore(checkpoint, there, strategies=(ReplayFromStart(),))
+        grades.append(found.grade)
+    assert grades == ["exact", "equivalent"]

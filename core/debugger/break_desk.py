@@ -1,6 +1,5 @@
 """Making and changing breakpoints and watches while the window is open, and going backwards by them."""
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -11,9 +10,9 @@ from core.debugger.breakpoints.reverse import last_hit
 from core.debugger.breakpoints.watch import Watch
 from core.debugger.breakpoints.watches import Watches, last_change
 from core.debugger.driving import Driver
+from core.debugger.file_reading import ask_file
 from core.errors import BackstepError, UsageError
 from core.signal import Signal
-from core.trace.store import TraceStore
 
 
 class BreakDesk:
@@ -120,7 +119,7 @@ class BreakDesk:
     def back_to_hit(self, run: int, step: int) -> None:
         async def work() -> None:
             asked = self._breakpoints.all
-            found = await self._in_file(lambda store: last_hit(store, asked, run, step))
+            found = await ask_file(self._driver.store, lambda store: last_hit(store, asked, run, step))
             if found is None:
                 self._driver.change(message=f"No breakpoint stops before step {step} of run {run}.")
                 return
@@ -134,7 +133,7 @@ class BreakDesk:
             watch = next((one for one in self._watches.all if one.number == number), None)
             if watch is None:
                 raise UsageError(f"There is no watch {number}.")
-            found = await self._in_file(lambda store: last_change(store, run, step, watch))
+            found = await ask_file(self._driver.store, lambda store: last_change(store, run, step, watch))
             if found is None:
                 self._driver.change(message=f"{watch.text} has not changed before step {step} of run {run}.")
                 return
@@ -154,19 +153,3 @@ class BreakDesk:
                 self._driver.complain(str(error))
 
         self._post(whole())
-
-    async def _in_file(self, question: Callable[[TraceStore], Any]) -> Any:
-        """Ask the database in a thread of its own: a long run takes a while to be gone through."""
-        store = self._driver.store
-        if store is None:
-            raise UsageError("The database is not open yet; wait a moment and try again.")
-        path = store.path
-
-        def read() -> Any:
-            reader = TraceStore.open(path, read_only=True)
-            try:
-                return question(reader)
-            finally:
-                reader.close()
-
-        return await asyncio.to_thread(read)

@@ -8,7 +8,8 @@ from core.agent.records import Observed
 from core.debugger.compare_views import ComparedView, PairView, StepKey
 from core.debugger.comparing import compare_runs, compare_steps
 from core.debugger.driving import Driver
-from core.errors import BackstepError, TraceError, UsageError
+from core.debugger.file_reading import ask_file
+from core.errors import BackstepError, TraceError
 from core.signal import Signal
 from core.trace.store import TraceStore
 
@@ -30,7 +31,7 @@ class CompareDesk:
             asked = self._runs = ComparedView(left=left, right=right)
             self.compared.send(asked)
             try:
-                found = await self._in_file(lambda store: compare_runs(store, left, right))
+                found = await ask_file(self._driver.store, lambda store: compare_runs(store, left, right))
                 told = asked.model_copy(update={"compared": found})
             except BackstepError as error:
                 told = asked.model_copy(update={"problem": str(error)})
@@ -46,29 +47,13 @@ class CompareDesk:
                 if self._pair is not asked:
                     return  # another pair was asked for while the one before was read
                 try:
-                    told = await self._in_file(lambda store: _pair_view(store, asked))
+                    told = await ask_file(self._driver.store, lambda store: _pair_view(store, asked))
                 except BackstepError as error:
                     told = asked.model_copy(update={"problem": str(error)})
             if self._pair is asked:
                 self.paired.send(told)
 
         self._post(work())
-
-    async def _in_file(self, question: Callable[[TraceStore], Any]) -> Any:
-        """Ask the database in a thread of its own: two long runs take a while to be gone through."""
-        store = self._driver.store
-        if store is None:
-            raise UsageError("The database is not open yet; wait a moment and try again.")
-        path = store.path
-
-        def read() -> Any:
-            reader = TraceStore.open(path, read_only=True)
-            try:
-                return question(reader)
-            finally:
-                reader.close()
-
-        return await asyncio.to_thread(read)
 
 
 def _pair_view(store: TraceStore, asked: PairView) -> PairView:

@@ -39,6 +39,17 @@ LLMName = Annotated[
 BaseUrl = Annotated[
     str | None, typer.Option("--base-url", help="The address of an OpenAI-compatible server.")
 ]
+MaxSteps = Annotated[
+    int | None,
+    typer.Option("--max-steps", min=1, help="Page actions at the most, those before a fork among them."),
+]
+Browser = Annotated[
+    str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
+]
+OnGate = Annotated[
+    str | None,
+    typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
+]
 Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
 TaskFiles = Annotated[
@@ -108,17 +119,10 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         preset: PresetName = None,
         llm: LLMName = None,
         base_url: BaseUrl = None,
-        max_steps: Annotated[
-            int | None, typer.Option("--max-steps", min=1, help="Page actions at the most.")
-        ] = None,
-        browser: Annotated[
-            str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
-        ] = None,
+        max_steps: MaxSteps = None,
+        browser: Browser = None,
         db: Database = None,
-        on_gate: Annotated[
-            str | None,
-            typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
-        ] = None,
+        on_gate: OnGate = None,
         profile: Annotated[
             str | None,
             typer.Option("--profile", help="A named profile that keeps logins; a clean one without."),
@@ -169,17 +173,10 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         preset: PresetName = None,
         llm: LLMName = None,
         base_url: BaseUrl = None,
-        max_steps: Annotated[
-            int | None, typer.Option("--max-steps", min=1, help="Page actions at the most, those before too.")
-        ] = None,
-        browser: Annotated[
-            str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
-        ] = None,
+        max_steps: MaxSteps = None,
+        browser: Browser = None,
         db: Database = None,
-        on_gate: Annotated[
-            str | None,
-            typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
-        ] = None,
+        on_gate: OnGate = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
@@ -211,17 +208,10 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         preset: PresetName = None,
         llm: LLMName = None,
         base_url: BaseUrl = None,
-        max_steps: Annotated[
-            int | None, typer.Option("--max-steps", min=1, help="Page actions at the most, those before too.")
-        ] = None,
-        browser: Annotated[
-            str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
-        ] = None,
+        max_steps: MaxSteps = None,
+        browser: Browser = None,
         db: Database = None,
-        on_gate: Annotated[
-            str | None,
-            typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
-        ] = None,
+        on_gate: OnGate = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
@@ -368,9 +358,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         parser: Annotated[
             Path | None, typer.Option("--parser", help="A Python file for implicit abstraction.")
         ] = None,
-        browser: Annotated[
-            str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
-        ] = None,
+        browser: Browser = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
     ) -> None:

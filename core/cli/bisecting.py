@@ -3,6 +3,7 @@
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
 from core.cli.browsers import WithEmbedded, WithLoop, in_browser
+from core.cli.browsing import open_for_reading
 from core.cli.output import put_json, put_table, say
 from core.debugger.bisecting import PrefixResult, bisect, chosen_steps
 from core.debugger.headless import RunReport, fork_headless
@@ -13,7 +14,6 @@ from core.llm.registry import open_llms
 from core.model import Record
 from core.settings import Settings, config_folder
 from core.trace.records import RunRow, StepRow
-from core.trace.store import TraceStore
 
 _WIDTH = 20
 """Signs of the plot's axis from 0 to 1."""
@@ -83,7 +83,7 @@ def bisect_run(
 
 
 def _run(settings: Settings, run: int) -> tuple[RunRow, tuple[StepRow, ...]]:
-    store = TraceStore.open(settings.database, read_only=True)
+    store = open_for_reading(settings)
     try:
         return store.run(run), store.steps(run)
     except NotInTraceError as error:

@@ -1,5 +1,6 @@
 """The compare command: two runs beside each other."""
 
+from core.cli.browsing import open_for_reading
 from core.cli.output import put, put_json, put_table
 from core.debugger.compare_views import Compared, Pair, Part
 from core.debugger.comparing import compare_runs, compare_steps
@@ -13,7 +14,7 @@ _WIDEST = 48
 
 def compare(settings: Settings, left: int, right: int, *, as_json: bool) -> None:
     """Print the steps of two runs side by side and what differs first; raises UsageError where one is not there."""
-    store = TraceStore.open(settings.database, read_only=True)
+    store = open_for_reading(settings)
     try:
         compared = compare_runs(store, left, right)
         parts = _first(store, compared)

@@ -3,6 +3,7 @@
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
 from core.cli.browsers import WithEmbedded, WithLoop, in_browser
+from core.cli.browsing import open_for_reading
 from core.cli.output import say, step_line
 from core.cli.running import put_report
 from core.debugger.headless import RunReport, fork_headless
@@ -13,7 +14,6 @@ from core.llm.registry import open_llms
 from core.model import Record
 from core.settings import Settings, config_folder
 from core.trace.records import RunRow
-from core.trace.store import TraceStore
 
 
 class ForkArguments(Record):
@@ -75,7 +75,7 @@ def fork_run(
 
 def _row(settings: Settings, arguments: ForkArguments) -> RunRow:
     """Return the run; raises TraceError where there is no such run or step."""
-    store = TraceStore.open(settings.database, read_only=True)
+    store = open_for_reading(settings)
     try:
         store.owner_of(arguments.run, arguments.step)
         return store.run(arguments.run)

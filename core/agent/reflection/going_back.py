@@ -47,7 +47,10 @@ async def go_back(
 
 
 async def new_trial(state: RunState, world: World) -> Acted:
-    """Begin the task anew, in a clean profile unless the run has a named one; raises BrowserError where the browser has ended."""
+    """Begin the task anew, in a clean profile unless the run has a named one.
+
+    Raises BrowserError where the browser has ended.
+    """
     try:
         await reopen(state, world)
         state.capture = await world.read()

@@ -131,3 +131,13 @@ async def test_it_goes_on_in_the_next_document_and_ends_when_it_is_told_to(
 )
 def test_an_element_that_was_not_seen_is_told_by_its_place(deed: Deed, words: str) -> None:
     assert str(deed.action(Observation(url="x"))).startswith(words)
+
+
+@in_browser
+async def test_a_pause_in_typing_is_told_as_a_look(browser: Browsing, site: Site) -> None:
+    demonstration = await demonstrating(browser, site, FORM)
+    page = await browser.see()
+    await browser.do(f"type [{next(one.ref for one in page.elements if one.name == 'Name')}] [Ada]")
+    deed = await asyncio.wait_for(demonstration.deeds.get(), 30)
+    assert (deed.kind, deed.action(page)) == ("look", None)
+    await demonstration.stop()

@@ -1,0 +1,56 @@
+"""Deeds of a person as steps: the page each was done in, though the page is already beyond it."""
+
+import pytest
+
+from core.action import parse_action
+from core.agent.deeds import Deeds
+from core.browser.demonstration import Deed
+from tests.core.agent.traced import records, steps
+from tests.core.stage import page_file
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def run(stage, llm_server, tmp_path):
+    page_file(tmp_path, "<h1>Thanks</h1>", "thanks.html")
+    body = '<label>Name <input></label> <a href="thanks.html">Send</a>'
+    return stage.open(llm_server, url=page_file(tmp_path, body, "start.html"), instruction="Send it.")
+
+
+def ref(run, name):
+    return next(one.ref for one in run.state.capture.observation.elements if one.name == name)
+
+
+def does(stage, run, text):
+    async def act():
+        before = run.world.tabs.mark()
+        await run.world.actor.act(parse_action(text))
+        await run.world.tabs.settle(before)
+
+    stage.thread.run(act())
+
+
+def test_what_was_typed_is_in_the_page_of_the_next_deed(stage, run):
+    deeds = Deeds(run)
+    stage.thread.run(deeds.look())
+    field, link = ref(run, "Name"), ref(run, "Send")
+    does(stage, run, f"type [{field}] [Ada]")
+    stage.thread.run(deeds.take(Deed(kind="look", ref=field), more=False))
+    does(stage, run, f"click [{link}]")  # Leaving the field, which tells the typing, and the page at once.
+    stage.thread.run(deeds.take(Deed(kind="type", ref=field, text="Ada"), more=True))
+    stage.thread.run(deeds.take(Deed(kind="click", ref=link), more=False))
+    assert [(one.number, one.origin, one.sealed) for one in steps(run)] == [
+        (1, "person", True),
+        (2, "person", True),
+    ]
+    before, typed = (records(run, number)["observe"].observation for number in (1, 2))
+    assert [page.element(field).value for page in (before, typed)] == ["", "Ada"]
+    assert run.state.observation.url.endswith("thanks.html")
+
+
+def test_a_deed_without_an_action_leaves_no_step(stage, run):
+    deeds = Deeds(run)
+    stage.thread.run(deeds.look())
+    assert stage.thread.run(deeds.take(Deed(kind="click"), more=False)) is None
+    assert steps(run) == ()

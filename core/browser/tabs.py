@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,8 @@ from playwright.async_api import Page as PlaywrightPage
 from core.browser.host import BrowserEvent, BrowserEventKind, BrowserHost, TabId
 from core.browser.net_errors import certificate_refused, network_reason
 from core.browser.page import Page, PageGone, Refs
+from core.browser.recorded.recorder import NetworkRecorder
+from core.browser.recorded.sealing import Seal
 from core.browser.sent import Sent
 from core.browser.settle import DEFAULT_BOUNDS, Bounds, Mark, Settled, mark, settle
 from core.errors import ActionError, BrowserError
@@ -40,6 +43,8 @@ class Tabs:
         self._events: list[BrowserEvent] = []
         self._crashes: set[TabId] = set()
         self._listeners: list[Callable[[BrowserEvent], None]] = []
+        self.network = NetworkRecorder()
+        self._seals: list[Seal] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         host.on_event(self._on_host_event)
 
@@ -79,7 +84,24 @@ class Tabs:
             said = str(error).partition("\n")[0] or f"nothing came of it within {START_SECONDS:g} s"
             raise BrowserError(f"The browser could not open an empty tab: {said}") from error
         await self.make_current(tab)
+        context = self.current.playwright_page.context
+        try:
+            for seal in self._seals:
+                await seal.put_on(context)
+        except Error as error:
+            raise BrowserError("The browser has ended; open the task anew.") from error
+        self.network.follow(context, logins=name is None)
         return self.current
+
+    @asynccontextmanager
+    async def sealed(self, seal: Seal) -> AsyncGenerator[None, None]:
+        """Let nothing leave for a server until left; begins with the next profile that is opened."""
+        self._seals.append(seal)
+        try:
+            yield
+        finally:
+            self._seals.remove(seal)
+            await seal.take_off(free=not self._seals)
 
     async def close(self) -> None:
         """Let go of the browser; what is already gone is no error."""

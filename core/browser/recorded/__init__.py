@@ -1,0 +1,1 @@
+"""What servers answered to a page: recorded as it comes, and given again without asking them."""

@@ -104,7 +104,7 @@ async def test_a_page_goes_on_live_after_it_was_given_again(browser: Browsing, s
     served = Served(site)
     part = served("live", content_type="text/plain")
     url = served(
-        "<button onclick=\"fetch('"
+        "<button aria-label=ask onclick=\"fetch('"
         + part
         + "').then(r => r.text(), String).then(t => this.textContent = t)\">"
         "ask</button>"

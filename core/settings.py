@@ -110,6 +110,8 @@ class FileSettings(Record):
     """LLM calls of one trial."""
     on_gate: OnGate = "refuse"
     dialogs: Dialogs = "accept"
+    record_network: bool = True
+    """Whether what servers answer is kept with a run, so that its pages can be given again without them."""
     embedding: str = Field(default="built-in", min_length=1)
     """What exemplars are found by: ``built-in``, or a model as an LLM is named."""
     theme: Theme = "system"

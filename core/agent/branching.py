@@ -58,6 +58,7 @@ async def reopen_task(world: World, task: Task, row: RunRow) -> Episode:
     """
     world.capturer.hidden = world.environment.hidden_selectors
     try:
+        world.follow_network(task)
         await world.tabs.open_profile(row.profile)
         world.tabs.take_events()
         world.touches.touch()
@@ -147,7 +148,7 @@ async def _bring_back(
 ) -> tuple[AgentRun, Restored]:
     """Bring the page back and store how well that went; return the run that goes on from there."""
     prompter = Prompter(conduct.knowledge, Asker(store, conduct.llm, conduct.on_asked))
-    ground = ground_of(state, world, prompter)
+    ground = ground_of(state, world, prompter, Past(store, state.run))
     ground.fresh = conduct.fresh
     restored = await restore(
         checkpoint,
@@ -156,6 +157,7 @@ async def _bring_back(
         on_attempt=conduct.on_attempt,
     )
     world.tabs.take_events()
+    world.tabs.network.drop()
     try:
         state.capture = await world.read()
     except PageGone as error:

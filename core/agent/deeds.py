@@ -63,6 +63,7 @@ class Deeds:
             state.capture = await self._read()
         self.looked = None
         state.acted = await self._acted(deed, action, before)
+        await run.keep_network()
         run.seal(before, (review(state), state.acted, commit(state)))
         state.page = await world.page_state(state.episode)
         return action

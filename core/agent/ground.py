@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+from core.agent.past import Past
 from core.agent.prompting import Prompter
 from core.agent.reflection.carrying_out import choose_element
 from core.agent.state import RunState
 from core.agent.world import World
 from core.browser.capture import Capturer
 from core.browser.checkpoints.checkpoint import Ground
+from core.browser.checkpoints.comparing import load_volatile
 from core.browser.checkpoints.history import History
 from core.browser.checkpoints.identity import FoundAgain
 from core.browser.driver import TabDriver
@@ -17,6 +19,7 @@ from core.observation import Element, Observation
 
 async def reopen(state: RunState, world: World) -> None:
     """Begin the task anew: in a clean profile, or in the named one that the run has."""
+    world.follow_network(state.episode.task)
     await world.tabs.open_profile(state.profile)
     state.episode = await world.environment.open(
         state.episode.task, state.episode.seed, TabDriver(world.tabs)
@@ -25,7 +28,7 @@ async def reopen(state: RunState, world: World) -> None:
     world.tabs.take_events()
 
 
-def ground_of(state: RunState, world: World, prompter: Prompter) -> Ground:
+def ground_of(state: RunState, world: World, prompter: Prompter, past: Past) -> Ground:
     """Return what bringing a page back works with."""
     keeps = world.keeper
     # Nobody looks at a picture of a page that is only compared.
@@ -85,4 +88,6 @@ def ground_of(state: RunState, world: World, prompter: Prompter) -> Ground:
         clean=state.profile is None,
         own_cookies=keeps.session_cookies if keeps is not None else (),
         choose=choose,
+        stable_url=load_volatile().url,
+        body=past.body,
     )

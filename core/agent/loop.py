@@ -302,6 +302,12 @@ class AgentRun:
         self._done = None
         return record
 
+    async def keep_network(self) -> None:
+        """Store with the step under way what servers have answered since this was last asked."""
+        taken = await self.world.tabs.network.take()
+        if taken:
+            self.store.save_network(self.state.run, self.state.number, taken)
+
     def _begin_step(self) -> None:
         state = self.state
         agent = saved_of(state).as_json().encode()
@@ -371,6 +377,7 @@ class AgentRun:
             return
         acted = state.acted or Acted(effect="none", outcome="skipped")
         stops = isinstance(self._done, Committed) and self._done.stops
+        await self.keep_network()
         if acted.episode_ended or acted.effect == "stop" or stops:
             await self.finish("done")
             return
@@ -515,6 +522,7 @@ async def open_run(
     each step.
     """
     world.capturer.hidden = world.environment.hidden_selectors
+    world.follow_network(task)
     try:
         await world.tabs.open_profile(profile)
         world.tabs.take_events()
@@ -535,6 +543,7 @@ async def open_run(
             profile=profile,
         )
     )
+    store.save_network(run, 0, await world.tabs.network.take())
     state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget, profile=profile)
     asker = Asker(store, llm, on_asked)
     return AgentRun(store, world, Prompter(knowledge, asker), state)

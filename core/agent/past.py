@@ -7,6 +7,7 @@ from core.agent.saved import SavedAgent
 from core.browser.checkpoints.checkpoint import Checkpoint
 from core.browser.checkpoints.inputs import RecordedInput
 from core.browser.checkpoints.kept import PageState
+from core.browser.recorded.exchange import Exchange
 from core.errors import TraceError
 from core.trace.store import TraceStore
 
@@ -38,12 +39,30 @@ class Past:
         nearest = None
         if loaded < step:
             nearest = self._plain(loaded)
-        return self._plain(step).model_copy(update={"nearest": nearest})
+        more = {"nearest": nearest, "exchanges": self.exchanges(saved, step)}
+        return self._plain(step).model_copy(update=more)
 
     def recalled(self, step: int) -> Recalled | None:
         """Return the exemplars that a step recalled."""
         records = self._store.step(self._run, step).records
         return next((one for one in records if isinstance(one, Recalled)), None)
+
+    def exchanges(self, saved: SavedAgent, step: int) -> tuple[Exchange, ...]:
+        """Return what servers answered on the way to a step's page: while its task was opened, and to what was done."""
+        # What an action set off may have been asked for when the step after it was under way.
+        steps = {step, *saved.done_at, *(done + 1 for done in saved.done_at)}
+        first = min(saved.done_at, default=step)
+        recorded = self._store.network(self._run)
+        opened = max((one.step for one in recorded if one.opening and one.step < first), default=-1)
+        return tuple(
+            one
+            for one in recorded
+            if (one.step == opened if one.opening else one.step > opened and one.step in steps)
+        )
+
+    def body(self, name: str) -> bytes:
+        """Return the content of an answer; raises TraceError where it is not there."""
+        return self._store.blob(name)
 
     def inputs(self, saved: SavedAgent) -> list[RecordedInput]:
         """Return what was done in the page before a step, in order."""

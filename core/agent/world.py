@@ -17,7 +17,7 @@ from core.browser.tabs import Tabs
 from core.environments.protocol import Environment, KeepsState
 from core.errors import ActionError, BrowserError
 from core.observation import Capture
-from core.task import Episode
+from core.task import Episode, Task
 
 
 class Touches:
@@ -46,6 +46,12 @@ class World:
     environment: Environment
     gates: Gates
     touches: Touches = field(default_factory=Touches)
+    record_network: bool = True
+    """Whether what servers answer is to be recorded, where they are not ours."""
+
+    def follow_network(self, task: Task) -> None:
+        """Have the answers recorded from the next opening on, unless pages come from here and can be had again."""
+        self.tabs.network.wanted = self.record_network and self.keeper is None and not task.seeded
 
     @property
     def keeper(self) -> KeepsState | None:

@@ -147,6 +147,7 @@ class Branches:
         await driver.halt()
         current, driver.agent_run = driver.agent_run, None
         if current is not None and not current.ended:
+            await current.keep_network()
             current.leave()
 
 

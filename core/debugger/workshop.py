@@ -39,6 +39,7 @@ class Workshop:
             capturer=Capturer(self.host),
             environment=environment,
             gates=self.gates,
+            record_network=self.settings.record_network,
         )
 
     async def close(self) -> None:

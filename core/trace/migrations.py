@@ -338,5 +338,36 @@ CREATE INDEX what_ifs_step ON what_ifs (run, step);
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (_make_version_1, _make_version_2, _make_version_3, _make_version_4)
+def _make_version_5(database: Database) -> None:
+    """Make room for what servers answered."""
+    database.executescript(
+        """
+CREATE TABLE exchanges (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
+    step INTEGER NOT NULL,              -- the step's number; 0 before the first
+    time REAL NOT NULL,
+    opening INTEGER NOT NULL,           -- whether it came while the task was being opened
+    method TEXT NOT NULL,
+    url TEXT NOT NULL,
+    kind TEXT NOT NULL,                 -- what asked for it: document, script, fetch, websocket, ...
+    sent TEXT NOT NULL,                 -- SHA-256 of what was sent with it, in hex
+    status INTEGER NOT NULL,            -- 0 where no answer came
+    headers TEXT NOT NULL,              -- JSON: a list of [name, value]
+    body INTEGER REFERENCES blobs (id),
+    missing TEXT NOT NULL,              -- why the content was not kept
+    error TEXT NOT NULL
+);
+CREATE INDEX exchanges_step ON exchanges (run, step);
+"""
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    _make_version_1,
+    _make_version_2,
+    _make_version_3,
+    _make_version_4,
+    _make_version_5,
+)
 """What makes each version out of the one before; an empty file is version 0."""

@@ -12,12 +12,14 @@ from typing import TypeVar
 from core.agent.records import BlobHash, CallRecord, Observed, PhaseRecord
 from core.browser.checkpoints.outcome import Restored
 from core.browser.host import BrowserEvent
+from core.browser.recorded.exchange import Exchange
+from core.browser.recorded.recorder import Taken
 from core.debugger.snapshots import LogLine
 from core.errors import TraceError
 from core.llm.protocol import LLMReply
 from core.observation import Observation
 from core.task import Verdict
-from core.trace import owners, prompts, reading, writing
+from core.trace import network, owners, prompts, reading, writing
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase, damaged
 from core.trace.imports import storing
@@ -99,6 +101,11 @@ class TraceStore:
         """Store what the browser and the environment's server keep for the page of a step, as JSON."""
         with self._write():
             writing.save_page(self._database, self._blobs, run, step, page)
+
+    def save_network(self, run: int, step: int, taken: Iterable[Taken]) -> None:
+        """Store what servers answered in a step, in this order."""
+        with self._write():
+            network.save(self._database, self._blobs, run, step, taken)
 
     def put_blob(self, data: bytes, media_type: str) -> BlobHash:
         """Store `data` and return its hash; content that is stored already is left as it is."""
@@ -304,6 +311,10 @@ class TraceStore:
     def page(self, run: int, number: int) -> bytes:
         """Return what the browser and the environment's server kept for the page of a step, or nothing."""
         return self._read(lambda: reading.page(self._database, self._blobs, run, number))
+
+    def network(self, run: int) -> tuple[Exchange, ...]:
+        """Return what servers answered in a run, for a branch before it too, in order; the contents are blobs."""
+        return self._read(lambda: network.of_run(self._database, run))
 
     def times(self, run: int) -> tuple[StepTimes, ...]:
         """Return when each step was begun and its phases were stored, in order."""

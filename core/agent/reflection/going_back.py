@@ -26,8 +26,9 @@ async def go_back(
     """
     entry = entry_of(state, scheduled)
     checkpoint = past.checkpoint(entry.step)
-    restored = await restore(checkpoint, ground_of(state, world, prompter), volatile=load_volatile())
+    restored = await restore(checkpoint, ground_of(state, world, prompter, past), volatile=load_volatile())
     world.tabs.take_events()
+    world.tabs.network.drop()
     state.capture = await world.read()
     state.stale = False
     state.inputs = list(checkpoint.inputs)

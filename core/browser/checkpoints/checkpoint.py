@@ -7,6 +7,7 @@ from core.browser.act import Actor
 from core.browser.checkpoints.identity import FoundAgain
 from core.browser.checkpoints.inputs import RecordedInput
 from core.browser.checkpoints.kept import PageState
+from core.browser.recorded.exchange import Exchange
 from core.browser.tabs import Tabs
 from core.model import Record
 from core.observation import Element, Observation
@@ -22,6 +23,8 @@ class Checkpoint(Record):
     """What was done before it since the task was opened, in order."""
     page: PageState = PageState()
     """What the browser and the environment's server kept then."""
+    exchanges: tuple[Exchange, ...] = ()
+    """What servers answered on the way to it, where that was recorded."""
     nearest: "Checkpoint | None" = None
     """The earlier step at which the document was loaded, where that is not the first one."""
 
@@ -64,6 +67,10 @@ class Ground:
     fresh: bool = False
     """Whether the task has just been begun anew, and nothing was done in it since."""
     choose: Choose | None = None
+    stable_url: Callable[[str], str] = str
+    """Returns a URL without what changes by itself."""
+    body: Callable[[str], bytes] | None = None
+    """Returns the content of a recorded answer."""
 
     async def put_server(self, snapshot: str) -> None:
         """Put the environment's server back where it keeps a state that is another one by now."""

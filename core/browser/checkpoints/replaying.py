@@ -8,8 +8,12 @@ from core.browser.checkpoints.identity import called, find_marked
 from core.browser.checkpoints.inputs import Marks, RecordedInput
 from core.browser.checkpoints.loading import UrlWithStorage
 from core.browser.checkpoints.strategy import Brought, RestoreError
+from core.browser.recorded.exchange import SOCKET
+from core.browser.recorded.sealing import Seal
 from core.errors import ActionError
 from core.observation import Observation
+
+_NOT_ASKED = "The server was not asked: what it holds is as it is now."
 
 
 class ReplayFromNearest:
@@ -52,6 +56,34 @@ class ReplayInPlace:
             raise RestoreError("The task's pages are not made by scripts alone.")
         await ground.begin_here()
         return Brought(remarks=await _do_again(checkpoint.inputs, ground))
+
+
+class ReplayRecorded:
+    """Does again what was done, in a page that reaches no server: each request gets what was recorded for it."""
+
+    name = "replay with recorded answers"
+    restores = (
+        "What followed from the actions since the task was opened, scripts' memory too, with the answers of then: no "
+        "request leaves for a server, which goes on afterwards from what it holds now."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        if not any(one.kind != SOCKET for one in checkpoint.exchanges):
+            return "What servers answered was not recorded."
+        if any(one.kind == SOCKET for one in checkpoint.exchanges):
+            return "The page spoke over a WebSocket, and what came over it is not recorded."
+        return ""
+
+    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+        if not ground.clean:
+            raise RestoreError("A named profile keeps what it had come to, for which nothing was recorded.")
+        if ground.body is None:
+            raise RestoreError("The answers are not at hand.")
+        seal = Seal(checkpoint.exchanges, ground.body, stable=ground.stable_url)
+        async with ground.tabs.sealed(seal):
+            await ground.reopen()
+            remarks = await _do_again(checkpoint.inputs, ground)
+        return Brought(remarks=(*remarks, *seal.remarks, _NOT_ASKED), provenance="replayed")
 
 
 class ReplayFromStart:

@@ -2,7 +2,12 @@
 
 from core.browser.checkpoints.checkpoint import Ground
 from core.browser.checkpoints.loading import HistoryEntry, UrlWithStorage
-from core.browser.checkpoints.replaying import ReplayFromNearest, ReplayFromStart, ReplayInPlace
+from core.browser.checkpoints.replaying import (
+    ReplayFromNearest,
+    ReplayFromStart,
+    ReplayInPlace,
+    ReplayRecorded,
+)
 from core.browser.checkpoints.staying import AsItIs, SameDocument
 from core.browser.checkpoints.strategy import Strategy
 
@@ -11,6 +16,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     SameDocument(),
     HistoryEntry(),
     UrlWithStorage(),
+    ReplayRecorded(),
     ReplayFromNearest(),
     ReplayInPlace(),
     ReplayFromStart(),

@@ -107,15 +107,24 @@ class NetworkRecorder:
         exchange = Exchange(method="GET", url=socket.url, kind=SOCKET, opening=self._opening)
         self._done.append((self._number(), Taken(exchange, b"")))
 
+    @staticmethod
+    def _from_server(request: Request) -> bool:
+        return request.url.startswith(("http:", "https:"))
+
     def _on_request(self, request: Request) -> None:
-        self._numbers[request] = self._number()
+        if self._from_server(request):
+            self._numbers[request] = self._number()
 
     def _on_failed(self, request: Request) -> None:
+        if not self._from_server(request):
+            return
         number = self._numbers.pop(request, None) or self._number()
         exchange = self._asked(request).model_copy(update={"error": request.failure or "It failed."})
         self._done.append((number, Taken(exchange, b"")))
 
     def _on_finished(self, request: Request) -> None:
+        if not self._from_server(request):
+            return
         number = self._numbers.pop(request, None) or self._number()
         task = asyncio.ensure_future(self._fetch(number, request, self._asked(request)))
         self._fetching.add(task)

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 Body = Callable[[str], bytes]
 """Returns the content of a hash; raises TraceError where it is not there."""
 _KEY = "backstep-sealed"
+_TO_SERVERS = re.compile("^https?:")
 _MOST_REMARKS = 20
 _ABORTS = {
     "net::ERR_ABORTED": "aborted",
@@ -67,7 +68,7 @@ class Seal:
         if context is self._context:
             return
         self._script = await context.add_init_script(f"({script('sealed')})({json.dumps(_KEY)})")
-        await context.route("**/*", self._answer)
+        await context.route(_TO_SERVERS, self._answer)
         self._context = context
 
     async def take_off(self, *, free: bool = True) -> None:
@@ -76,7 +77,7 @@ class Seal:
         if context is None:
             return
         try:
-            await context.unroute("**/*", self._answer)
+            await context.unroute(_TO_SERVERS, self._answer)
             await self._script.close()
             for frame in [frame for page in context.pages for frame in page.frames] if free else ():
                 await _free(frame)

@@ -30,8 +30,13 @@ class Site:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Answer nothing any more."""
         self.released.set()
-        self._server.stop()
+        if self._server.is_running():
+            self._server.stop()
 
     def page(self, body: str, *, head: str = "", headers: dict[str, str] | None = None) -> str:
         """Serve a page with this body, and return its URL."""

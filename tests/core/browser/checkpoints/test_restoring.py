@@ -4,7 +4,12 @@ from core.action import parse_action
 from core.browser.checkpoints.checkpoint import Checkpoint, Ground
 from core.browser.checkpoints.inputs import RecordedInput, marks_of
 from core.browser.checkpoints.loading import HistoryEntry, UrlWithStorage
-from core.browser.checkpoints.replaying import ReplayFromNearest, ReplayFromStart, ReplayInPlace
+from core.browser.checkpoints.replaying import (
+    ReplayFromNearest,
+    ReplayFromStart,
+    ReplayInPlace,
+    ReplayRecorded,
+)
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.staying import AsItIs, SameDocument
 from core.observation import Observation

@@ -1,0 +1,120 @@
+"""Going back with what servers answered then, and nothing sent to them again."""
+
+from collections import Counter
+
+import pytest
+from werkzeug import Response
+
+from tests.core.browser.site import Site
+from tests.core.stage import ref_in
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def site():
+    with Site() as site:
+        yield site
+
+
+class Cart:
+    """A page whose scripts ask a server that counts."""
+
+    def __init__(self, site):
+        self.count, self.asked = 0, Counter()
+        add = site.serve(self._add)
+        self.url = site.serve(self._page)
+        self._script = (
+            f"<button onclick=\"fetch('{add}', {{method: 'POST'}}).then(r => r.text()).then(say)\">add</button>"
+            "<p id=p></p><script>let said = 0; const say = t => { said++; p.textContent = t + ' after ' + said }"
+            "</script>"
+        )
+
+    def _page(self, request):
+        self.asked["page"] += 1
+        return Response(f"<title>{self.count}</title>{self._script}", content_type="text/html")
+
+    def _add(self, request):
+        self.asked["add"] += 1
+        self.count += 1
+        return Response(f"{self.count} in the cart", content_type="text/plain")
+
+
+def click(request):
+    return Reply(text=f"REASON: So.\nACTION: click [{ref_in(request, 'button')}]")
+
+
+@pytest.fixture
+def at_four(live, server, site):
+    """A run that has added three times."""
+    cart = Cart(site)
+    server.script(click, click, click, Reply(text="REASON: Done.\nACTION: stop []"))
+    live.session.set_preset("step")
+    live.open("web/open", url=cart.url, instruction="Add three.")
+    for number in (1, 2, 3, 4):
+        live.session.step()
+        live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
+    live.wait_mode("waiting")
+    return live, cart
+
+
+def go_back(live, run, step):
+    """Go back, asked a second time as something was sent since."""
+    live.session.go_back(run, step)
+    live.wait(lambda: "does not take back" in live.view.message)
+    live.session.go_back(run, step)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
+    live.settle()
+
+
+def test_a_page_that_scripts_made_is_given_again_without_asking_its_server(at_four, server):
+    live, cart = at_four
+    asked = cart.asked.copy()
+    go_back(live, live.view.run, 3)
+    assert "Back at step 3 by replay with recorded answers: equivalent" in live.view.message
+    # Opening it by its URL was tried before, and shows what the server has come to.
+    assert cart.asked["add"] == asked["add"] == 3
+    store = live.store()
+    try:
+        restored = store.restored(live.view.run)
+    finally:
+        store.close()
+    last = restored.attempts[-1]
+    assert last.remarks == ("The server was not asked: what it holds is as it is now.",)
+    server.script(click)
+    live.session.step()
+    live.wait(lambda: live.step.number == 3 and live.view.phase == "review")
+    assert "2 in the cart after 2" in live.step.observation.raw
+
+
+def test_after_it_the_page_reaches_its_server_again(at_four, server):
+    live, cart = at_four
+    go_back(live, live.view.run, 3)
+    server.script(click, Reply(text="REASON: Done.\nACTION: stop []"))
+    live.session.step()
+    live.wait(lambda: live.step.number == 3 and live.view.phase == "review")
+    live.session.step()
+    live.wait(lambda: live.step.number == 4 and live.view.phase == "review")
+    assert cart.asked["add"] == 4
+    assert "4 in the cart after 3" in live.step.observation.raw
+
+
+def test_a_page_is_brought_back_whose_server_has_gone(at_four, site):
+    live, _ = at_four
+    site.stop()
+    go_back(live, live.view.run, 2)
+    assert "Back at step 2 by replay with recorded answers: equivalent" in live.view.message
+
+
+def test_a_branch_is_gone_back_in_with_the_answers_of_both(at_four, server):
+    live, cart = at_four
+    go_back(live, live.view.run, 3)
+    server.script(click, Reply(text="REASON: Done.\nACTION: stop []"))
+    for number in (3, 4):
+        live.session.step()
+        live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
+    branch, asked = live.view.run, cart.asked["add"]
+    go_back(live, branch, 3)
+    assert "Back at step 3 by replay with recorded answers" in live.view.message
+    assert cart.asked["add"] == asked

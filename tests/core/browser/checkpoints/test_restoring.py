@@ -92,6 +92,7 @@ async def test_what_only_scripts_knew_is_replayed_and_then_exact(browser: Browsi
         (SameDocument.name, "same page"),
         (HistoryEntry.name, None),
         (UrlWithStorage.name, "same page"),
+        (ReplayRecorded.name, None),
         (ReplayFromNearest.name, None),
         (ReplayInPlace.name, None),
         (ReplayFromStart.name, "exact"),

@@ -15,6 +15,7 @@ from gui.keys_dialog import KeysDialog
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
 
+IMPORTED = "Runs (*.backstep *.json);;All files (*)"
 _SEARCHED = ("Observation", "Prompt", "Log", "Permissible actions", "Exemplars")
 """Docks with a search field, as Ctrl+F goes through them where the focus is in none of them."""
 
@@ -36,6 +37,7 @@ class Conduct(QObject):
             "again": window.tasks.open_again,
             "next_seed": window.tasks.open_next_seed,
             "export": self._on_export,
+            "import": self._on_import,
             "quit": window.close,
             "run": self._on_run,
             "step": self._on_step,
@@ -239,6 +241,12 @@ class Conduct(QObject):
         if path:
             form, path = chosen_format(path, filters.get(chosen, FORMATS[0].title))
             self._window.commands.export_run(run, form.name, path)
+
+    def _on_import(self) -> None:
+        """Ask for a file with a run in it."""
+        path, _ = QFileDialog.getOpenFileName(self._window, "Import a run", "", IMPORTED)
+        if path:
+            self._window.commands.import_run(path)
 
     def name_run(self, row: RunRow) -> None:
         """Ask what a run is to be called."""

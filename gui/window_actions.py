@@ -46,6 +46,13 @@ COMMANDS: tuple[Command, ...] = (
         "export",
         "Write the run in view to a file, as a page, as data or as a script",
     ),
+    Command(
+        "import",
+        "&Import run…",
+        "Ctrl+I",
+        "cloud-download",
+        "Bring in a run: a repro file, a recording of Chrome DevTools or a history of browser-use",
+    ),
     Command("quit", "&Quit", "Ctrl+Q", "sign-out", "Close the window; a run under way is ended as stopped"),
     Command("run", "&Run", "F5", "debug-start", "Go on by itself until the end or a pause", "Run"),
     Command(

@@ -54,7 +54,19 @@ class Menus(QObject):
         self.pace = self._pace_menu(window)
         self._fill(
             "&File",
-            ("new_task", "add_tasks", "again", "next_seed", "", "export", "", "llm_settings", "", "quit"),
+            (
+                "new_task",
+                "add_tasks",
+                "again",
+                "next_seed",
+                "",
+                "export",
+                "import",
+                "",
+                "llm_settings",
+                "",
+                "quit",
+            ),
         )
         run = self._fill(
             "&Run",

@@ -25,7 +25,8 @@ from core.browser.checkpoints.outcome import Restored
 from core.browser.checkpoints.restoring import restore
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
-from core.errors import BrowserError
+from core.browser.recorded.sealing import Seal
+from core.errors import BrowserError, UsageError
 from core.model import Record
 from core.task import Episode, Task, Verdict
 from core.trace.records import RunRow, RunStart
@@ -51,11 +52,16 @@ class Conduct:
     """Is told the name of each way back that is tried."""
 
 
-async def reopen_task(world: World, task: Task, row: RunRow) -> Episode:
+async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, *, offline: bool) -> Episode:
     """Begin the task of a stored run anew, to go back to a step of it from there.
 
-    Raises as `open_run` does.
+    Where it is to be `offline`, its pages get what servers answered in the run
+    and reach none; those that come from here need no other. Raises as `open_run` does, and UsageError where nothing was
+    recorded to be offline with.
     """
+    await world.tabs.open_up()
+    if offline and world.keeper is None and not task.seeded:
+        world.tabs.close_off(_seal_of(store, row))
     world.capturer.hidden = world.environment.hidden_selectors
     try:
         world.follow_network(task)
@@ -65,6 +71,15 @@ async def reopen_task(world: World, task: Task, row: RunRow) -> Episode:
         return await world.environment.open(task, row.seed, TabDriver(world.tabs))
     except PageGone as error:
         raise BrowserError(f"The page of {task.id} went away while it was opened; try again.") from error
+
+
+def _seal_of(store: TraceStore, row: RunRow) -> Seal:
+    recorded = store.network(row.run)
+    if not recorded:
+        raise UsageError(
+            f"What servers answered in run {row.run} was not recorded: it cannot be gone on with offline."
+        )
+    return Seal(recorded, store.blob, stable=load_volatile().url)
 
 
 async def open_branch(
@@ -94,6 +109,7 @@ async def open_branch(
             profile=row.profile,
             parent_run=owner,
             parent_step=step,
+            offline=world.tabs.closed_off,
         )
     )
     state = _state_of(_moved(saved, row, episode), branch, episode, past, conduct)

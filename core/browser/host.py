@@ -13,7 +13,16 @@ TabId = str
 """The CDP target id of a tab."""
 
 BrowserEventKind = Literal[
-    "dialog", "popup", "tab_closed", "download", "crash", "hang", "certificate", "load_failed", "console"
+    "dialog",
+    "popup",
+    "tab_closed",
+    "download",
+    "crash",
+    "hang",
+    "certificate",
+    "load_failed",
+    "console",
+    "held_back",
 ]
 
 

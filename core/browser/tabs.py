@@ -102,6 +102,25 @@ class Tabs:
         finally:
             self._seals.remove(seal)
             await seal.take_off(free=not self._seals)
+            for outer in self._seals:
+                outer.catch_up(seal)
+
+    @property
+    def closed_off(self) -> bool:
+        """Whether the pages reach no server."""
+        return bool(self._seals)
+
+    def close_off(self, seal: Seal) -> None:
+        """Let nothing leave for a server from the next profile on, until `open_up`; what is held back is an event."""
+        seal.on_remark = lambda remark: self._note(
+            BrowserEvent(kind="held_back", text=remark, tab=self.current.tab)
+        )
+        self._seals.append(seal)
+
+    async def open_up(self) -> None:
+        """Let the pages reach their servers again."""
+        while self._seals:
+            await self._seals.pop().take_off()
 
     async def close(self) -> None:
         """Let go of the browser; what is already gone is no error."""

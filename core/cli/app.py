@@ -177,6 +177,14 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         browser: Browser = None,
         db: Database = None,
         on_gate: OnGate = None,
+        offline: Annotated[
+            bool | None,
+            typer.Option(
+                "--offline/--live",
+                help="Give the pages what servers answered in the run, and let nothing leave for them; by default as "
+                "the run was.",
+            ),
+        ] = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
@@ -186,7 +194,13 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
 
         settings = _settings(base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate)
         arguments = ForkArguments(
-            run=run, step=step, preset=preset, llm=llm, max_steps=settings.max_steps, as_json=as_json
+            run=run,
+            step=step,
+            preset=preset,
+            llm=llm,
+            max_steps=settings.max_steps,
+            offline=offline,
+            as_json=as_json,
         )
         report = fork_run(
             arguments,
@@ -310,16 +324,18 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
 
     @app.command(name="import")
     def import_(
-        file: Annotated[Path, typer.Argument(help="A recording saved as JSON.")],
+        file: Annotated[Path, typer.Argument(help="A repro file, or a recording saved as JSON.")],
         form: Annotated[
             str,
-            typer.Option("--format", help="chrome-recorder or browser-use; told by what is in it without."),
+            typer.Option(
+                "--format", help="repro, chrome-recorder or browser-use; told by what is in it without."
+            ),
         ] = "",
         dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")] = False,
         as_json: AsJson = False,
         db: Database = None,
     ) -> None:
-        """Store a recording of another program as a run."""
+        """Store a run of a repro file, or a recording of another program, as a run."""
         from core.cli.importing import import_file
 
         import_file(_settings(db=db), file, form, dry_run=dry_run, as_json=as_json)

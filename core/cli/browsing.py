@@ -153,7 +153,7 @@ def export(settings: Settings, run: int, form: str, output: Path, *, content: bo
         export_run(settings.database, run, form, str(output), content=content)
     except NotInTraceError as error:
         raise UsageError(str(error)) from error
-    say(f"Run {run} was written to {output}.")
+    say(f"Run {run} was written to {output}. {format_named(form).note}".rstrip())
 
 
 def send(settings: Settings, run: int, form: str, endpoint: str, *, content: bool = False) -> None:

@@ -26,6 +26,8 @@ class ForkArguments(Record):
     llm: str | None = None
     """None for the run's own."""
     max_steps: int
+    offline: bool | None = None
+    """None for as the run was."""
     as_json: bool = False
 
 
@@ -40,6 +42,7 @@ def fork_run(
     """Fork a run and print its progress and its report; raises BackstepError where it cannot begin."""
     row = _row(settings, arguments)
     preset, name = arguments.preset or row.preset, arguments.llm or row.llm
+    offline = row.offline if arguments.offline is None else arguments.offline
     llms = open_llms(settings, config_folder=config_folder())
     llm = llms.routed(name)
     if name == "person":
@@ -51,8 +54,10 @@ def fork_run(
             settings, host, llms=llms, environments=environments, config=config_folder()
         )
         try:
+            alone = ", offline" if offline else ""
             say(
-                f"run {row.run} ({row.task}, seed {row.seed}) from step {arguments.step}, preset {preset}, LLM {name}"
+                f"run {row.run} ({row.task}, seed {row.seed}) from step {arguments.step}, preset {preset}, "
+                f"LLM {name}{alone}"
             )
             return await fork_headless(
                 workshop,
@@ -62,6 +67,7 @@ def fork_run(
                 llm=llm,
                 budget=Budget(arguments.max_steps, settings.max_llm_calls),
                 on_gate=settings.on_gate,
+                offline=offline,
                 on_step=lambda step: say(step_line(step)),
                 on_restored=lambda restored: say(restored.sentence),
             )

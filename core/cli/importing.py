@@ -1,4 +1,4 @@
-"""Foreign recordings as stored runs: first what would be done is told, then it is done whole or not at all."""
+"""Files as stored runs: first what would be done is told, then it is done whole or not at all."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ from core.errors import DataError
 from core.settings import Settings
 from core.trace.imports.records import ImportedRun
 from core.trace.imports.registry import ImportFormat, read_file
+from core.trace.repro.importing import REPRO, import_repro, is_repro, told_of_import
 from core.trace.store import TraceStore
 
 
@@ -15,6 +16,9 @@ def import_file(settings: Settings, path: Path, form: str, *, dry_run: bool, as_
 
     Raises DataError, with nothing stored, where an entry is faulty.
     """
+    if form == REPRO or (not form and is_repro(path)):
+        _import_repro(settings, path, dry_run=dry_run, as_json=as_json)
+        return
     kind, imported = read_file(path, form)
     if not as_json:
         _show(path, kind, imported)
@@ -37,6 +41,19 @@ def import_file(settings: Settings, path: Path, form: str, *, dry_run: bool, as_
         say(f"{path} would become one run of {len(imported.steps)} steps; nothing was stored.")
     else:
         say(f"{path} was imported as run {run}.")
+
+
+def _import_repro(settings: Settings, path: Path, *, dry_run: bool, as_json: bool) -> None:
+    store = TraceStore.open(settings.database)
+    try:
+        content, run = import_repro(store, path, dry_run=dry_run)
+    finally:
+        store.close()
+    if as_json:
+        put_json({"file": str(path), "format": REPRO, "run": run, **content.model_dump(mode="json")})
+    else:
+        say(f"{path} is {content.sentence}.")
+    say(told_of_import(path.name, content, run))
 
 
 def _show(path: Path, kind: ImportFormat, imported: ImportedRun) -> None:

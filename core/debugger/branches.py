@@ -103,10 +103,9 @@ class Branches:
         await self._leave()
         driver.moving(row.task, row.seed, f"{what}…")
         if world is None or episode is None:
-            own = {"url": row.start_url, "instruction": row.instruction} if row.environment == "web" else {}
-            task = workshop.environments.find(row.task, **own)
+            task = workshop.task_of(row)
             world = workshop.world(task)
-            episode = await reopen_task(world, task, row)
+            episode = await reopen_task(workshop.store, world, task, row, offline=row.offline)
             conduct = replace(conduct, fresh=True)
         run, restored = await bring(world, episode, conduct)
         driver.adopt(run)
@@ -133,11 +132,12 @@ class Branches:
         if current is None:
             return None, None
         mine = self._workshop().store.run(current.state.run)
-        same = (row.task, row.seed, row.instruction, row.profile) == (
+        same = (row.task, row.seed, row.instruction, row.profile, row.offline) == (
             mine.task,
             mine.seed,
             mine.instruction,
             mine.profile,
+            mine.offline,
         )
         return (current.world, current.state.episode) if same else (None, None)
 

@@ -139,6 +139,9 @@ class SessionCommands(Protocol):
     def export_run(self, run: int, form: str, path: str) -> None:
         """Write a run in one of the formats of `core.trace.exports.registry`."""
 
+    def import_run(self, path: str) -> None:
+        """Store the run of a repro file, or a recording of another program, and show it."""
+
 
 class TaskDeskAnswer(Record):
     """What became of adding or removing files of tasks."""

@@ -94,18 +94,20 @@ async def fork_headless(
     llm: Answerer,
     budget: Budget,
     on_gate: OnGate,
+    offline: bool = False,
     on_step: Callable[[StepRow], None] = lambda step: None,
     on_restored: Callable[[Restored], None] = lambda restored: None,
 ) -> RunReport:
     """Go back to a step of a stored run, on a branch, and run the agent from there to the end.
 
+    With `offline` its pages get what servers answered in the run, and reach none.
+
     Where the page could not be brought back as recorded, the rule of gates
     decides: refused or ended, the branch ends there. Raises as `run_headless`
     does, and TraceError where the step was not kept well enough.
     """
-    own = {"url": row.start_url, "instruction": row.instruction} if row.environment == "web" else {}
     workshop.store.agent(row.run, step)
-    task = workshop.environments.find(row.task, **own)
+    task = workshop.task_of(row)
     world = workshop.world(task)
     conduct = Conduct(
         preset=workshop.knowledge.presets.get(preset),
@@ -115,7 +117,7 @@ async def fork_headless(
         budget=budget,
         fresh=True,
     )
-    episode = await reopen_task(world, task, row)
+    episode = await reopen_task(workshop.store, world, task, row, offline=offline)
     run, restored = await open_branch(workshop.store, world, episode, run=row.run, step=step, conduct=conduct)
     on_restored(restored)
     if not restored.verified and on_gate != "allow":

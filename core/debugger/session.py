@@ -6,6 +6,7 @@ everything else here runs in that loop.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Literal, get_args
 
 from core.agent.asking import Asked
@@ -14,7 +15,7 @@ from core.agent.presets import AMOUNTS, Mechanism
 from core.agent.records import PHASES
 from core.agent.state import Budget
 from core.browser.host import BrowserEvent
-from core.debugger import exporting
+from core.debugger import exporting, importing
 from core.debugger.branches import Branches
 from core.debugger.correcting import Corrections
 from core.debugger.goals import Goal, out, over
@@ -25,6 +26,7 @@ from core.errors import BackstepError, TraceError, UsageError
 from core.llm.registry import LLMs, RoutedLLM
 from core.settings_file import near
 from core.task import Verdict
+from core.trace.exports.registry import format_named
 
 
 class Session(Lifetime):
@@ -409,7 +411,21 @@ class Session(Lifetime):
             database = self._need_workshop().store.path
             await asyncio.to_thread(exporting.export_run, database, run, form, path)
             self.log("info", "export", f"Run {run} was written to {path}.")
-            self.change(message=f"Run {run} was written to {path}.")
+            note = format_named(form).note
+            self.change(message=f"Run {run} was written to {path}. {note}".rstrip())
+
+        self._post(work)
+
+    def import_run(self, path: str) -> None:
+        async def work() -> None:
+            store = self._need_workshop().store
+            run, told = await asyncio.to_thread(importing.import_run, store, Path(path))
+            self.log("info", "import", told)
+            self.send_runs()
+            if run is not None and (steps := store.steps(run)):
+                self.expand(run)
+                self.show_recorded(run, steps[0].number)
+            self.change(message=told)
 
         self._post(work)
 

@@ -11,9 +11,12 @@ from core.browser.capture import Capturer
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
+from core.environments.web import OPEN_TASK
+from core.errors import UsageError
 from core.llm.registry import LLMs
 from core.settings import Settings
 from core.task import Task
+from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
 
@@ -41,6 +44,23 @@ class Workshop:
             gates=self.gates,
             record_network=self.settings.record_network,
         )
+
+    def task_of(self, row: RunRow) -> Task:
+        """Return the task of a stored run.
+
+        One that is not there any more is opened at its URL where the run is
+        offline, and has no judge then. Raises UsageError and DataError as
+        `Environments.find` does.
+        """
+        web = {"url": row.start_url, "instruction": row.instruction}
+        if row.environment == "web":
+            return self.environments.find(row.task, **web)
+        try:
+            return self.environments.find(row.task)
+        except UsageError:
+            if not row.offline:
+                raise
+            return self.environments.find(OPEN_TASK, **web)
 
     async def close(self) -> None:
         """Let go of the browser, the LLMs, the environments and the trace, in this order."""

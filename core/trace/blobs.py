@@ -65,7 +65,7 @@ class Blobs:
     def put(self, data: bytes, media_type: str) -> tuple[int, BlobHash]:
         """Store `data` unless it is there already; returns the row's id and the hash."""
         name = hash_of(data)
-        if (known := self._id(name)) is not None:
+        if (known := self.id_if_known(name)) is not None:
             return known, name
         encoding, stored, dictionary = "identity", data, None
         if media_type not in _COMPRESSED_ALREADY and len(data) >= _TINY:
@@ -92,7 +92,7 @@ class Blobs:
         """Return the row of a blob that is stored, None for no name; raises TraceError for an unknown one."""
         if not name:
             return None
-        known = self._id(name)
+        known = self.id_if_known(name)
         if known is None:
             raise TraceError(
                 f"The trace database {self._database.path} has no blob {name}; store it before it is named."
@@ -113,18 +113,23 @@ class Blobs:
 
     def content(self, id: int) -> bytes:
         """Return the content of a row; raises TraceError as `get` does."""
+        return self.content_and_type(id)[0]
+
+    def content_and_type(self, id: int) -> tuple[bytes, str]:
+        """Return content and media type of a row; raises TraceError as `get` does."""
         row = self._database.row(f"{_SELECT} WHERE blobs.id = ?", (id,))
         if row is None:
             raise TraceError(f"The trace database {self._database.path} has lost blob number {id}.")
-        return self._content(row)
+        return self._content(row), row["media_type"]
+
+    def id_if_known(self, name: BlobHash) -> int | None:
+        """Return the row of a blob, None where there is none of that name."""
+        row = self._database.row("SELECT id FROM blobs WHERE hash = ?", (name,))
+        return None if row is None else int(row["id"])
 
     def forget(self) -> None:
         """Use no earlier blob as a dictionary any more: what was put last may not have been committed."""
         self._earlier.clear()
-
-    def _id(self, name: BlobHash) -> int | None:
-        row = self._database.row("SELECT id FROM blobs WHERE hash = ?", (name,))
-        return None if row is None else int(row["id"])
 
     def _against_earlier(self, data: bytes, media_type: str, plain: bytes) -> tuple[bytes, int | None]:
         tried = [

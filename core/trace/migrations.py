@@ -359,6 +359,7 @@ CREATE TABLE exchanges (
     error TEXT NOT NULL
 );
 CREATE INDEX exchanges_step ON exchanges (run, step);
+ALTER TABLE runs ADD COLUMN offline INTEGER NOT NULL DEFAULT 0; -- its pages get recorded answers only
 """
     )
 

@@ -37,6 +37,8 @@ class RunStart(Record):
     """The named browser profile; None for clean ones."""
     parent_run: int | None = None
     parent_step: int | None = None
+    offline: bool = False
+    """Whether its pages get recorded answers only, and reach no server."""
 
 
 class RunRow(Record):
@@ -77,6 +79,8 @@ class RunRow(Record):
     """For a branch: the step at which it left its parent, and the first of its own."""
     grade: Grade | Literal[""] = ""
     """For a branch: how well its first page equals the parent's."""
+    offline: bool = False
+    """Whether its pages get recorded answers only, and reach no server."""
 
 
 class StepRow(Record):

@@ -39,6 +39,7 @@ from core.trace.records import (
     StepTimes,
     WatchRow,
 )
+from core.trace.repro.rows import Change, Copier
 
 NewBlobs = Iterable[tuple[bytes, str]]
 """Contents with their media types."""
@@ -91,6 +92,21 @@ class TraceStore:
         """Store a whole run read of a foreign file, as ``import/NAME``, and return its number."""
         with self._write():
             return storing.store_run(self._database, self._blobs, imported, name)
+
+    def copy_to(self, target: "TraceStore", run: int, change: Change, *, offline: bool = False) -> int:
+        """Copy a run with those that it branched from into another database, and return its number there.
+
+        `change` is what becomes of all text. With `offline` the pages of the
+        copies get recorded answers only. Nothing is copied where it raises
+        TraceError.
+        """
+        with self._database.read(), target._write():
+            runs = [part for part, _ in reading.path(self._database, run)]
+            copier = Copier(self._database, self._blobs, target._database, target._blobs, change)
+            copies = copier.copy(runs)
+            for copy in copies.values() if offline else ():
+                target._database.execute("UPDATE runs SET offline = 1 WHERE run = ?", (copy,))
+            return copies[run]
 
     def begin_step(self, run: int, number: int, trial: int = 1, *, agent: bytes = b"") -> None:
         """Store a new step, with the agent as it is when the step begins, as JSON."""
@@ -315,6 +331,10 @@ class TraceStore:
     def network(self, run: int) -> tuple[Exchange, ...]:
         """Return what servers answered in a run, for a branch before it too, in order; the contents are blobs."""
         return self._read(lambda: network.of_run(self._database, run))
+
+    def path_of(self, run: int) -> tuple[int, ...]:
+        """Return the runs that a run branched from, the oldest first, and the run itself."""
+        return self._read(lambda: tuple(part for part, _ in reading.path(self._database, run)))
 
     def times(self, run: int) -> tuple[StepTimes, ...]:
         """Return when each step was begun and its phases were stored, in order."""

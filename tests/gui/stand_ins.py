@@ -154,6 +154,9 @@ class AskedSession:
     def search_runs(self, query: str) -> None:
         self.asked.append(("search_runs", query))
 
+    def import_run(self, path: str) -> None:
+        self.asked.append(("import_run", path))
+
     def export_run(self, run: int, form: str, path: str) -> None:
         self.asked.append(("export_run", run, form, path))
 

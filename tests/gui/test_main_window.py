@@ -486,6 +486,18 @@ def test_a_run_is_exported_in_the_format_that_is_picked(
     assert session.asked[-1] == asked
 
 
+@pytest.mark.parametrize(
+    ("path", "asked"), [("/tmp/a.backstep", ("import_run", "/tmp/a.backstep")), ("", None)]
+)
+def test_a_run_is_imported_from_the_file_that_is_picked(
+    window: MainWindow, session, monkeypatch, path, asked
+):
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (path, ""))
+    before = list(session.asked)
+    window.actions_by_name["import"].trigger()
+    assert session.asked == before + ([asked] if asked else [])
+
+
 def test_f10_in_the_welcome_steps_and_closes_it(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     window.tasks.show_welcome()

@@ -24,10 +24,16 @@ STRATEGIES: tuple[Strategy, ...] = (
 """In the order they are tried."""
 
 _LEAVING_NOTHING_OUT = (AsItIs, ReplayFromNearest, ReplayInPlace, ReplayFromStart)
+_OFFLINE = (AsItIs, ReplayRecorded)
 
 
 def strategies_for(ground: Ground) -> tuple[Strategy, ...]:
-    """Return the ways that are tried there: what scripts hide in memory, only doing again brings back."""
+    """Return the ways that are tried there: what scripts hide in memory, only doing again brings back.
+
+    Where no server is reached, only its recorded answers in their order do.
+    """
+    if ground.tabs.closed_off:
+        return tuple(one for one in STRATEGIES if isinstance(one, _OFFLINE))
     if ground.begin_here is None:
         return STRATEGIES
     return tuple(one for one in STRATEGIES if isinstance(one, _LEAVING_NOTHING_OUT))

@@ -69,6 +69,18 @@ class Answers:
             exchange, remark = answer.exchange, remark or answer.remark
         return Answer(remark=f"{url} sends on in a circle; it was held back.")
 
+    def use(self, exchange: Exchange) -> None:
+        """Count an answer as given, where it is one of these and not given yet."""
+        for index in self._exact.get((exchange.method, _plain(exchange.url), exchange.sent), ()):
+            if index not in self._used and self._exchanges[index] == exchange:
+                self._used.add(index)
+                return
+
+    @property
+    def given(self) -> tuple[Exchange, ...]:
+        """What was given, in the order it was recorded."""
+        return tuple(self._exchanges[index] for index in sorted(self._used))
+
     def _next(self, indices: Sequence[int]) -> Exchange | None:
         if not indices:
             return None

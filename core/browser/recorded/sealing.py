@@ -57,6 +57,8 @@ class Seal:
         self._remarks: dict[str, None] = {}
         self._context: BrowserContext | None = None
         self._script: Any = None
+        self.on_remark: Callable[[str], None] = lambda remark: None
+        """Is told at once what is not answered as recorded."""
 
     async def put_on(self, context: BrowserContext) -> None:
         """Seal the context, whose task is about to be opened: every answer is due anew.
@@ -83,6 +85,16 @@ class Seal:
                 await _free(frame)
         except Error as error:
             log.info("The browser ended while it was sealed: %s", error.message)
+
+    def catch_up(self, other: "Seal") -> None:
+        """Count as given what another seal has given meanwhile."""
+        for exchange in other._answers.given:
+            self._answers.use(exchange)
+
+    def _remark(self, remark: str) -> None:
+        if remark not in self._remarks:
+            self._remarks[remark] = None
+            self.on_remark(remark)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -113,7 +125,7 @@ class Seal:
             found = self._answers.follow(exchange)
             exchange = found.exchange
         if found.remark:
-            self._remarks.setdefault(found.remark)
+            self._remark(found.remark)
         if exchange is None:
             await route.abort("blockedbyclient")
             return
@@ -128,9 +140,7 @@ class Seal:
         elif not exchange.status:
             await route.abort(_ABORTS.get(exchange.error, "failed"))
         elif exchange.missing:
-            self._remarks.setdefault(
-                f"The answer to {exchange.method} {exchange.url} was not kept: {exchange.missing}"
-            )
+            self._remark(f"The answer to {exchange.method} {exchange.url} was not kept: {exchange.missing}")
             await route.abort("failed")
         else:
             await self._fulfil(route, exchange)
@@ -139,7 +149,7 @@ class Seal:
         try:
             body = self._body(exchange.body) if exchange.body else b""
         except BackstepError as error:
-            self._remarks.setdefault(str(error))
+            self._remark(str(error))
             await route.abort("failed")
             return
         # What a cache had still is given to a browser that has none.

@@ -24,6 +24,8 @@ class ExportFormat(Record):
     """What a file of it ends with, such as ``.atif.json``."""
     made_by: str
     """The module and the function in it that takes the store and the run's number."""
+    note: str = ""
+    """What to know before it is passed on."""
     leaves_out_content: bool = False
     """Whether prompts and replies are written only where they are asked for."""
 
@@ -62,6 +64,14 @@ FORMATS: tuple[ExportFormat, ...] = (
         suffix=".otel.json",
         made_by="core.trace.exports.otel_json:export_otel",
         leaves_out_content=True,
+    ),
+    ExportFormat(
+        name="repro",
+        title="Repro file",
+        suffix=".backstep",
+        made_by="core.trace.repro.exporting:export_repro",
+        note="Cookies, passwords and keys that could be told are not in it. What pages show in words or in pictures "
+        "is: look at it before you pass it on.",
     ),
 )
 

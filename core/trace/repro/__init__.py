@@ -1,0 +1,1 @@
+"""One run as a file that another copy of the program opens and repeats: written without secrets, and brought in."""

@@ -1,0 +1,163 @@
+"""Copying runs from one trace database into another, row by row, whatever tables there are.
+
+What belongs to a run is told by the tables themselves: by their references to
+runs and steps. Numbers are given anew where the other database has its own.
+Each function works inside the transactions that are open.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import zstandard
+
+from core.errors import TraceError
+from core.trace import blobs as compression
+from core.trace.blobs import Blobs
+from core.trace.database import TraceDatabase, damaged
+
+_HASH = re.compile(r"\b[0-9a-f]{64}\b")
+_TEXTUAL = re.compile(
+    r"^(text/|application/(json|javascript|xml|x-www-form-urlencoded)|image/svg)|\+(json|xml)$"
+)
+_NOT_OURS = ("hits", "breakpoint"), ("hits", "watch")
+"""Columns that name what belongs to a database and not to a run."""
+_FIRST = ("runs", "steps")
+
+
+class Change(Protocol):
+    """What is made of the text that is copied."""
+
+    def text(self, text: str) -> str: ...
+
+
+class Unchanged:
+    """Copies everything as it is."""
+
+    def text(self, text: str) -> str:
+        return text
+
+
+class Table(NamedTuple):
+    """A table with rows that belong to runs."""
+
+    name: str
+    columns: tuple[str, ...]
+    key: str
+    """The column that numbers its rows by itself; empty where other columns name them."""
+    references: dict[str, str]
+    """Column to the table that it refers to."""
+
+
+def tables_of(database: TraceDatabase) -> tuple[Table, ...]:
+    """Return the tables with rows that belong to runs, each after those that it refers to."""
+    found: dict[str, Table] = {}
+    for row in database.rows("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid"):
+        name = row["name"]
+        info = database.rows(f'PRAGMA table_info("{name}")')
+        references = {
+            one["from"]: one["table"] for one in database.rows(f'PRAGMA foreign_key_list("{name}")')
+        }
+        if name != "runs" and not {"runs", "steps"} & set(references.values()):
+            continue
+        keys = [one["name"] for one in info if one["pk"]]
+        own = keys[0] if len(keys) == 1 and keys[0] not in references else ""
+        found[name] = Table(name, tuple(one["name"] for one in info), own, references)
+    return tuple(
+        sorted(
+            found.values(),
+            key=lambda one: (one.name not in _FIRST, _FIRST.index(one.name) if one.name in _FIRST else 0),
+        )
+    )
+
+
+class Copier:
+    """Copies runs with all that belongs to them."""
+
+    def __init__(
+        self,
+        source: TraceDatabase,
+        source_blobs: Blobs,
+        target: TraceDatabase,
+        target_blobs: Blobs,
+        change: Change,
+    ) -> None:
+        self._source, self._source_blobs = source, source_blobs
+        self._target, self._target_blobs = target, target_blobs
+        self._change = change
+        self._numbers: dict[str, dict[int, int]] = {name: {} for name in _FIRST}
+        self._blobs: dict[int, tuple[int, str]] = {}
+
+    def copy(self, runs: Sequence[int]) -> dict[int, int]:
+        """Copy these runs, each after the one that it branched from; return their numbers there.
+
+        Raises TraceError where something of them is damaged: the transaction
+        of the target is to be given up then.
+        """
+        for table in tables_of(self._source):
+            for row in self._rows(table, runs):
+                self._insert(table, row)
+        return self._numbers["runs"]
+
+    def _rows(self, table: Table, runs: Sequence[int]) -> list[dict[str, Any]]:
+        if "runs" in table.references.values() and table.name != "runs":
+            column = next(name for name, to in table.references.items() if to == "runs")
+            where = f"{column} = ?"
+        elif table.name == "runs":
+            where = "run = ?"
+        else:
+            column = next(name for name, to in table.references.items() if to == "steps")
+            where = f"{column} IN (SELECT id FROM steps WHERE run = ?)"
+        order = ", ".join(f'"{name}"' for name in ([table.key] if table.key else table.columns[:2]))
+        return [
+            row
+            for run in runs
+            for row in self._source.rows(f"SELECT * FROM {table.name} WHERE {where} ORDER BY {order}", (run,))
+        ]
+
+    def _insert(self, table: Table, row: dict[str, Any]) -> None:
+        values = {name: self._value(table, name, value) for name, value in row.items() if name != table.key}
+        if table.name == "runs":
+            values["owner"] = ""  # Nobody is at work on it there.
+            if values["parent_run"] is None:
+                values["parent_step"] = None
+        columns, marks = ", ".join(values), ", ".join("?" * len(values))
+        cursor = self._target.execute(
+            f"INSERT INTO {table.name} ({columns}) VALUES ({marks})", list(values.values())
+        )
+        if table.name in self._numbers:
+            self._numbers[table.name][row[table.key]] = cursor.lastrowid or 0
+
+    def _value(self, table: Table, column: str, value: Any) -> Any:
+        if value is None or (table.name, column) in _NOT_OURS:
+            return None
+        to = table.references.get(column)
+        if to == "blobs":
+            return self._blob(value)[0]
+        if to is not None:
+            return self._numbers[to].get(value)
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, bytes):
+            try:
+                return compression.compress(self._text(compression.decompress(value).decode()).encode())
+            except (zstandard.ZstdError, UnicodeDecodeError) as error:
+                raise TraceError(damaged(self._source.path)) from error
+        return value
+
+    def _text(self, text: str) -> str:
+        """Return the text changed, with the names that the blobs have there which it names."""
+        return self._change.text(_HASH.sub(self._renamed, text))
+
+    def _renamed(self, found: re.Match[str]) -> str:
+        id = self._source_blobs.id_if_known(found[0])
+        return found[0] if id is None else self._blob(id)[1]
+
+    def _blob(self, id: int) -> tuple[int, str]:
+        known = self._blobs.get(id)
+        if known is None:
+            data, media_type = self._source_blobs.content_and_type(id)
+            if _TEXTUAL.search(media_type):
+                data = self._text(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+            known = self._blobs[id] = self._target_blobs.put(data, media_type)
+        return known

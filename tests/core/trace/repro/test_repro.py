@@ -1,0 +1,190 @@
+"""A repro file holds a run whole, without secrets, and comes into any database."""
+
+import sqlite3
+
+import pytest
+
+from core.action import RefTarget, Type
+from core.agent.records import Acted, Observed, Reviewed
+from core.browser.checkpoints.identity import ElementMark
+from core.browser.checkpoints.inputs import RecordedInput
+from core.browser.checkpoints.kept import PageState
+from core.browser.recorded.exchange import Exchange, hash_of
+from core.browser.recorded.recorder import Taken
+from core.errors import DataError, TraceError
+from core.observation import Box, Element, Observation
+from core.trace.repro.exporting import export_repro
+from core.trace.repro.importing import import_repro, is_repro
+from core.trace.store import TraceStore
+from tests.core.trace.making import start, write_run, write_step
+
+COOKIE = "cookie-secret-1"
+PASSWORD = 'pass"word<2>'
+PAGE = f"<form><input type=password value='x'><p>{COOKIE}</p></form>".encode()
+
+
+@pytest.fixture
+def other(tmp_path):
+    store = TraceStore.open(tmp_path / "other.db")
+    yield store
+    store.close()
+
+
+def secret_run(store):
+    """A run with a cookie, a password that was typed, and answers of a server."""
+    run = write_run(store)
+    number = store.steps(run)[-1].number
+    exchange = Exchange(
+        method="GET",
+        url="https://a.test/",
+        status=200,
+        headers=(("set-cookie", f"sid={COOKIE}; Path=/"), ("content-type", "text/html")),
+        body=hash_of(PAGE),
+        opening=True,
+    )
+    store.save_network(run, 0, [Taken(exchange, PAGE)])
+    page = PageState(cookies=({"name": "sid", "value": COOKIE, "url": "https://a.test/"},))
+    store.save_page(run, number, page.model_dump_json().encode())
+    return run
+
+
+def written(store, tmp_path, run):
+    path = tmp_path / "run.backstep"
+    path.write_bytes(export_repro(store, run))
+    return path
+
+
+def everything(path):
+    """Return all text of a database, its blobs unpacked."""
+    store = TraceStore.open(path)
+    try:
+        rows = store._database.rows("SELECT id FROM blobs")
+        blobs = [store._blobs.content(row["id"]) for row in rows]
+    finally:
+        store.close()
+    return path.read_bytes() + b"\n".join(blobs)
+
+
+def test_a_run_comes_back_whole_in_another_database(store, other, tmp_path):
+    write_run(other)
+    run = secret_run(store)
+    content, copy = import_repro(other, written(store, tmp_path, run))
+    assert (content.steps, content.answers, content.known) == (len(store.steps(run)), 1, None)
+    for number in [row.number for row in store.steps(run)]:
+        was, now = store.step(run, number), other.step(copy, number)
+        assert now.records == was.records
+        assert [one.model_dump(exclude={"messages", "reply"}) for one in now.calls] == [
+            one.model_dump(exclude={"messages", "reply"}) for one in was.calls
+        ]
+    for was, now in zip(store.calls(run), other.calls(copy), strict=True):
+        assert other.prompt(now) == store.prompt(was)
+        assert other.reply(now) == store.reply(was)
+    same = {"run", "offline"}
+    assert other.run(copy).model_dump(exclude=same) == store.run(run).model_dump(exclude=same)
+    assert other.run(copy).offline
+    assert [one.run for one in other.runs("draft")] != []
+    other.check()
+
+
+def test_secrets_are_nowhere_in_the_file_and_one_name_stands_for_each(store, tmp_path):
+    path = written(store, tmp_path, secret_run(store))
+    assert COOKIE.encode() not in everything(path)
+    found = TraceStore.open(path)
+    try:
+        exchange = found.network(1)[0]
+        assert dict(exchange.headers)["set-cookie"] == "sid=removed-1; Path=/"
+        assert b"removed-1" in found.blob(exchange.body)
+    finally:
+        found.close()
+
+
+def test_a_typed_password_goes_from_action_and_pages(store, tmp_path, password_step):
+    run = password_step(store, PASSWORD)
+    path = written(store, tmp_path, run)
+    text = everything(path).decode(errors="replace")
+    assert "pass" not in text.replace("password", "")
+    assert "removed-1" in text
+
+
+def test_a_branch_brings_what_it_branched_from(store, other, tmp_path):
+    root = write_run(store)
+    branch = store.begin_run(start().model_copy(update={"parent_run": root, "parent_step": 2}))
+    write_step(store, branch, 2)
+    write_run(other)
+    content, copy = import_repro(other, written(store, tmp_path, branch))
+    assert [one.run for one in content.ancestors] == [root]
+    assert [(one.number, one.run == copy) for one in other.steps(copy)] == [(1, False), (2, True)]
+
+
+def test_a_run_that_is_here_already_is_not_brought_in_again(store, tmp_path):
+    run = write_run(store)
+    content, same = import_repro(store, written(store, tmp_path, run))
+    assert (content.known, same) == (run, run)
+    assert len(store.runs()) == 1
+
+
+def test_a_run_without_answers_is_not_offline(store, other, tmp_path):
+    _, copy = import_repro(other, written(store, tmp_path, write_run(store)))
+    assert not other.run(copy).offline
+
+
+def test_nothing_is_brought_in_of_a_damaged_file(store, other, tmp_path):
+    path = written(store, tmp_path, write_run(store))
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE blobs SET data = x'00' WHERE id = (SELECT max(id) FROM blobs)")
+    connection.close()
+    with pytest.raises(TraceError, match="damaged"):
+        import_repro(other, path)
+    assert other.runs() == ()
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"SQLite format 3\x00" + b"\0" * 100])
+def test_other_files_are_no_repro_files(tmp_path, content):
+    path = tmp_path / "x.backstep"
+    path.write_bytes(content)
+    assert not is_repro(path)
+
+
+def test_a_file_that_only_looks_like_one_says_so(other, tmp_path):
+    path = tmp_path / "x.backstep"
+    store = TraceStore.open(path)
+    store.close()
+    with pytest.raises(DataError, match="holds no run"):
+        import_repro(other, path)
+    path.write_bytes(path.read_bytes()[:200])
+    assert is_repro(path)
+    with pytest.raises(DataError, match=r"x\.backstep"):
+        import_repro(other, path)
+
+
+def test_tables_that_are_none_are_refused(other, tmp_path):
+    path = tmp_path / "x.backstep"
+    TraceStore.open(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE VIEW more AS SELECT 1")
+    connection.close()
+    with pytest.raises(DataError, match="not those of a trace"):
+        import_repro(other, path)
+
+
+@pytest.fixture
+def password_step():
+    field = Element(
+        ref=3, role="textbox", name="Password", uses=("type",), box=Box(x=0, y=0, width=9, height=9)
+    )
+
+    def make(store, password):
+        run = store.begin_run(start())
+        store.begin_step(run, 1)
+        page = Observation(url="https://a.test/", elements=(field,))
+        action = Type(target=RefTarget(ref=3), text=password)
+        done = RecordedInput(step=1, action=action, marks={"target": ElementMark(element=field)})
+        for record in (
+            Observed(observation=page),
+            Reviewed(origin="agent", action=action),
+            Acted(effect="page action", outcome="done", inputs=(done,), message=f"typed {password}"),
+        ):
+            store.save_phase(run, 1, record)
+        return run
+
+    return make

@@ -50,7 +50,7 @@ def _import_repro(settings: Settings, path: Path, *, dry_run: bool, as_json: boo
     finally:
         store.close()
     if as_json:
-        put_json({"file": str(path), "format": REPRO, "run": run, **content.model_dump(mode="json")})
+        put_json({"file": str(path), "format": REPRO, "run": run, "content": content.model_dump(mode="json")})
     else:
         say(f"{path} is {content.sentence}.")
     say(told_of_import(path.name, content, run))

@@ -26,7 +26,7 @@ def export_repro(store: TraceStore, run: int) -> bytes:
         path = Path(folder) / "repro.db"
         target = TraceStore.open(path)
         try:
-            store.copy_to(target, run, secrets)
+            store.copy_to(target, run, secrets, offline=bool(store.network(run)))
         finally:
             target.close()
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:

@@ -91,7 +91,7 @@ def enabled(scene: Scene) -> dict[str, bool]:
         "stop": can_stop(view),
         "accept": acceptable,
         "ask_again": reviewing,
-        "skip": reviewing,
+        "skip": reviewing or bool(view.held_request),
         "point": scene.pointing or acceptable,
         "edit_plan": scene.plan_editable,
         "fire_remedy": scene.remedy_waits,

@@ -63,6 +63,8 @@ class Page:
         self._rescue = asyncio.Lock()
         self._document_request = ("", "")
         self.sent = SentLog()
+        self.patient: Callable[[], bool] = lambda: False
+        """Whether an answer may be long in coming, for something is held that the page waits for."""
 
     @classmethod
     async def attach(
@@ -323,6 +325,9 @@ class Page:
                 await asyncio.wait({task}, timeout=max(min(patience, left), 0))
                 if task.done():
                     break
+                if self.patient():
+                    deadline = loop.time() + timeout
+                    continue
                 if left <= patience:
                     raise BrowserError(
                         f"The page at {self.playwright_page.url} does not answer; "

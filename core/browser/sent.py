@@ -4,9 +4,15 @@ from collections.abc import Sequence
 
 from core.model import Record
 
-_READING = ("GET", "HEAD", "OPTIONS")
+READING = ("GET", "HEAD", "OPTIONS")
+"""Methods that change nothing."""
 _LONGEST = 2000
 """Characters of an address that are kept."""
+
+
+def cut(url: str) -> str:
+    """Return an address as it is kept."""
+    return url[:_LONGEST]
 
 
 class Sent(Record):
@@ -46,11 +52,11 @@ class SentLog:
         request = event["request"]
         assert isinstance(request, dict)
         # A redirected request comes again under its id, and is sent again.
-        if request["method"] not in _READING:
-            self._sent.append(Sent(method=request["method"], url=str(request["url"])[:_LONGEST]))
+        if request["method"] not in READING:
+            self._sent.append(Sent(method=request["method"], url=cut(str(request["url"]))))
 
     def on_socket(self, event: dict[str, object]) -> None:
-        self._sockets[str(event["requestId"])] = str(event["url"])[:_LONGEST]
+        self._sockets[str(event["requestId"])] = cut(str(event["url"]))
 
     def on_socket_closed(self, event: dict[str, object]) -> None:
         self._sockets.pop(str(event["requestId"]), None)

@@ -11,6 +11,7 @@ from playwright.async_api import Browser as PlaywrightBrowser
 from playwright.async_api import Error, Playwright, async_playwright
 from playwright.async_api import Page as PlaywrightPage
 
+from core.browser.holding import Ask, Holding
 from core.browser.host import BrowserEvent, BrowserEventKind, BrowserHost, TabId
 from core.browser.net_errors import certificate_refused, network_reason
 from core.browser.page import Page, PageGone, Refs
@@ -44,6 +45,7 @@ class Tabs:
         self._crashes: set[TabId] = set()
         self._listeners: list[Callable[[BrowserEvent], None]] = []
         self.network = NetworkRecorder()
+        self.holding = Holding()
         self._seals: list[Seal] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         host.on_event(self._on_host_event)
@@ -237,6 +239,7 @@ class Tabs:
                 if tab not in self._pages or self._pages[tab].playwright_page.is_closed():
                     found = await self._wait_for_page(tab)
                     self._pages[tab] = await Page.attach(tab, found, self._note, self._refs)
+                    self._pages[tab].patient = lambda: self.holding.held > 0
         except (Error, TimeoutError) as error:
             raise BrowserError("A tab of the browser cannot be driven; open the task anew.") from error
         self.current = self._pages[tab]
@@ -324,11 +327,38 @@ class Tabs:
     def _browser_lives(self) -> bool:
         return self._browser is not None and self._browser.is_connected()
 
-    async def settle(self, since: Mark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
-        """Wait for the current tab to come to rest; follows a popup the action opened.
+    @asynccontextmanager
+    async def held(self, ask: Ask) -> AsyncGenerator[None, None]:
+        """Ask before the pages send anything, until left; waits for the page stand still meanwhile.
 
         Raises BrowserError where the browser has ended.
         """
+        try:
+            async with self.holding.on(self.current.playwright_page.context, ask):
+                yield
+        except Error as error:
+            raise BrowserError("The browser has ended; open the task anew.") from error
+
+    async def settle(self, since: Mark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
+        """Wait for the current tab to come to rest; follows a popup the action opened.
+
+        Time in which something is held does not count. Raises BrowserError
+        where the browser has ended.
+        """
+        while True:
+            await self.holding.over()
+            settling = asyncio.ensure_future(self._settle(since, bounds))
+            held = asyncio.ensure_future(self.holding.begins())
+            try:
+                await asyncio.wait([settling, held], return_when=asyncio.FIRST_COMPLETED)
+                if settling.done():
+                    return settling.result()
+            finally:
+                settling.cancel()
+                held.cancel()
+                await asyncio.wait([settling])
+
+    async def _settle(self, since: Mark, bounds: Bounds) -> Settled:
         page = self.current
         if since.tab != page.tab:
             since = mark(page)  # The action chose another tab, where nothing has been begun.

@@ -5,7 +5,9 @@ from collections.abc import Callable
 
 from core.agent.loop import AgentRun
 from core.agent.records import Acted, CallRecord, Phase, PhaseRecord
+from core.browser.sent import Sent
 from core.debugger.breakpoints.keeper import Breakpoints
+from core.debugger.breakpoints.kinds import RequestBegins
 from core.debugger.breakpoints.moment import Moment, Moments
 from core.debugger.breakpoints.stored import follow_stored
 from core.debugger.breakpoints.watch import PageValue, WatchValue
@@ -38,6 +40,10 @@ class Breaking:
         self._step = 0
         self._passed: tuple[int, int, Phase] | None = None
         """The moment before a phase at which the run has stopped: it is not asked again."""
+        self._asked: list[Sent] = []
+        """What was asked about before it left, in the action under way."""
+        self.refused = False
+        """Whether what was held last is not to leave."""
         self._go_on = asyncio.Event()
         self._go_on.set()
 
@@ -50,11 +56,14 @@ class Breaking:
         """Whether the run stands in the middle of a phase, before or after an LLM call."""
         return not self._go_on.is_set()
 
-    def let_go(self) -> None:
+    def let_go(self, *, refuse: bool = False) -> None:
+        """Go on; with `refuse` without what was held."""
+        self.refused = refuse
         self._go_on.set()
 
     async def wait(self) -> None:
         """Wait until the person goes on."""
+        self.refused = False
         self._go_on.clear()
         try:
             await self._go_on.wait()
@@ -84,8 +93,12 @@ class Breaking:
         if isinstance(record, Acted):
             for event in record.events:
                 reasons.append(self._ask(moments.event(event)))
+            asked, self._asked = self._asked, []
             for sent in record.sent:
-                reasons.append(self._ask(moments.request(sent)))
+                if sent in asked:
+                    asked.remove(sent)
+                else:
+                    reasons.append(self._ask(moments.request(sent)))
         reasons.append(self._ask(moments.after(record)))
         return " ".join(filter(None, reasons))
 
@@ -106,6 +119,23 @@ class Breaking:
         if moments is None:
             return ""
         return self._ask(moments.after_call(call) if over else moments.before_call(call))
+
+    @property
+    def holds_requests(self) -> bool:
+        """Whether something that a page begins to send may be stopped at."""
+        return self.breakpoints is not None and any(
+            one.enabled and one.then == "stop"
+            for one in self.breakpoints.all
+            if isinstance(one, RequestBegins)
+        )
+
+    def request(self, run: AgentRun, sent: Sent) -> str:
+        """Return why to hold what is about to leave, or nothing; it is not asked about once more after the action."""
+        moments = self._following(run)
+        if moments is None:
+            return ""
+        self._asked.append(sent)
+        return self._ask(moments.request(sent))
 
     def _ask(self, moment: Moment) -> str:
         assert self.breakpoints is not None

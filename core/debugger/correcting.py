@@ -96,7 +96,11 @@ class Corrections:
         self._driver.publish_step(run)
 
     def skip(self) -> None:
-        """Leave the step under review without an action."""
+        """Leave the step under review without an action; a request that is held does not leave."""
+        if self._driver.session.held_request:
+            self.store("refuse request", self._driver.session.held_request, "")
+            self._driver.breaking.let_go(refuse=True)
+            return
         run = self._reviewing()
         if run is None:
             return

@@ -5,8 +5,9 @@ import logging
 
 from core.agent.loop import AgentRun
 from core.agent.phases.abstract import asks_llm
-from core.agent.records import Acted, CallRecord, PhaseRecord
+from core.agent.records import Acted, CallRecord, Phase, PhaseRecord
 from core.browser.page import PageGone
+from core.browser.sent import Sent
 from core.debugger.breaking import Breaking
 from core.debugger.goals import Goal, GoalKind
 from core.debugger.publisher import Publisher
@@ -145,6 +146,29 @@ class Driver(Publisher):
         await self.breaking.wait()
         self.set_mode("asking")
 
+    async def _advance(self, run: AgentRun, phase: Phase) -> PhaseRecord:
+        if phase != "act" or not self.breaking.holds_requests:
+            return await run.advance()
+        async with run.world.tabs.held(lambda sent: self._hold_request(run, sent)):
+            return await run.advance()
+
+    async def _hold_request(self, run: AgentRun, sent: Sent) -> bool:
+        """Stop before something leaves where a breakpoint says so; return whether the person lets it go."""
+        stopped = self.breaking.request(run, sent)
+        if not stopped:
+            return True
+        told = f"{stopped} It is held: Run (F5) or Step (F10) lets it go, Skip (Ctrl+J) refuses it."
+        self.change(held_request=str(sent))
+        self.rest(run, "waiting", told, stopped_at=told)
+        try:
+            await self.breaking.wait()
+        finally:
+            self.change(held_request="")
+        self.set_mode("acting")
+        if self.breaking.refused:
+            self.log("warning", "breakpoint", f"{sent} was refused.")
+        return not self.breaking.refused
+
     def rest(self, run: AgentRun, mode: Mode, message: str, *, stopped_at: str = "") -> None:
         """Wait for the person, with the step as far as it has come."""
         self.set_mode(mode, message, stopped_at=stopped_at)
@@ -167,7 +191,7 @@ class Driver(Publisher):
                 return
             run.state.overlap = until.kind == "end"
             self.set_mode(self._mode_of(phase, run))
-            record = await run.advance()
+            record = await self._advance(run, phase)
             first = False
             if phase in ("observe", "act"):
                 await self.breaking.look_at_page(run)

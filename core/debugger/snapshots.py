@@ -88,6 +88,8 @@ class SessionView(Record):
     """One sentence: what is going on, or what went wrong and what to do."""
     stopped_at: str = ""
     """While the run waits at a breakpoint or for a watch that changed: which, and why."""
+    held_request: str = ""
+    """What the page is about to send and is held, such as ``POST https://…``."""
     run: int | None = None
     task: str = ""
     seed: int = 0

@@ -134,6 +134,7 @@ InterventionKind = Literal[
     "switch",  # a mechanism of the agent was switched on (after) or off (before), or its number set
     "plan",  # the plan was rewritten
     "remedy",  # a remedy was fired
+    "refuse request",  # what the page was about to send did not leave
     "handover",  # the person had the page
     "end",  # how the run ended
 ]

@@ -1,10 +1,12 @@
 """Stepping, breakpoints and watches at the window, on real pages."""
 
 import pytest
+from werkzeug import Response
 
 from core.debugger.break_desk import BreakDesk
 from core.debugger.breakpoints.kinds import ActionChosen, Condition, FigureAbove, LLMCall, RequestBegins
 from core.debugger.breakpoints.watch import Watch
+from tests.core.browser.site import Site
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
 
@@ -126,13 +128,101 @@ def test_a_held_call_can_be_cancelled(live, server, page, breaks):
     assert server.requests == []
 
 
-def test_a_request_that_changes_something_stops_the_run(live, server, page, breaks):
-    server.script(clicks('button "Save"'), says("stop []"))
-    begin(live, page)
-    breaks.desk.add(RequestBegins(url="*/save"))
+class Saving:
+    """A page that sends in several ways, and a server that notes what has come."""
+
+    def __init__(self, site):
+        self.came = []
+        save = site.serve(self._save)
+        self.url = site.page(
+            f"<p id=p>-</p><script>const save = () => fetch('{save}', {{method: 'POST'}})</script>"
+            "<button onclick=\"save().then(() => p.textContent = 'saved', () => p.textContent = 'refused')\">Save"
+            "</button>"
+            "<button onclick=\"Promise.all([save(), save()]).then(() => p.textContent = 'both')\">Both</button>"
+            f"<button onclick=\"const r = new XMLHttpRequest(); r.open('POST', '{save}', false); r.send();"
+            "p.textContent = 'waited'\">Wait</button>"
+            f"<form method=post action='{save}'><button>Form</button></form>"
+        )
+
+    def _save(self, request):
+        self.came.append(request.method)
+        return Response("<p>Saved.</p>", content_type="text/html")
+
+
+@pytest.fixture
+def saving():
+    with Site() as site:
+        yield Saving(site)
+
+
+def held(live, server, saving, breaks, button):
+    server.script(clicks(f'button "{button}"'), says("stop []"))
+    begin(live, saving.url)
+    breaks.desk.add(RequestBegins(url="*"))
     live.session.run()
     view = stopped(live, "POST")
-    assert (view.step, view.phase) == (1, "align")
+    assert (view.step, view.phase, saving.came) == (1, "act", [])
+    assert view.held_request.startswith("POST http://127.0.0.1:")
+    return view
+
+
+@pytest.mark.parametrize(
+    ("button", "came", "shown"),
+    [("Save", 1, "saved"), ("Wait", 1, "waited"), ("Form", 1, "Saved.")],
+)
+def test_what_a_page_sends_is_held_before_it_leaves_and_goes_when_told(
+    live, server, saving, breaks, button, came, shown
+):
+    held(live, server, saving, breaks, button)
+    live.session.step()
+    live.wait(lambda: live.view.step == 2 and live.view.phase == "review" and live.view.mode == "waiting")
+    assert len(saving.came) == came
+    assert shown in live.step.observation.raw
+    assert live.view.held_request == ""
+    assert breaks.views[-1].breakpoints[0].hits == 1
+
+
+def test_a_request_that_is_refused_never_leaves_and_the_refusal_is_kept(live, server, saving, breaks):
+    held(live, server, saving, breaks, "Save")
+    live.session.skip()
+    live.wait_mode("ended")
+    assert saving.came == []
+    store = live.store()
+    try:
+        (told,) = store.interventions(live.view.run)
+        assert store.run(live.view.run).touched
+    finally:
+        store.close()
+    assert told.kind == "refuse request"
+    assert told.before.startswith("POST")
+    assert "refused" in live.step.observation.raw
+
+
+def test_requests_that_begin_at_once_are_asked_about_one_by_one(live, server, saving, breaks):
+    held(live, server, saving, breaks, "Both")
+    asked = len(live.views)
+    live.session.run()
+    live.wait(lambda: any(view.held_request for view in live.views[asked + 2 :]), "the second request")
+    live.session.run()
+    live.wait_mode("ended")
+    assert len(saving.came) == 2
+
+
+def test_what_is_held_when_the_run_is_stopped_does_not_leave(live, server, saving, breaks):
+    held(live, server, saving, breaks, "Save")
+    live.session.stop()
+    live.wait_mode("ended")
+    assert saving.came == []
+
+
+def test_requests_are_not_held_where_they_are_only_logged(live, server, saving, breaks):
+    server.script(clicks('button "Save"'), says("stop []"))
+    begin(live, saving.url)
+    breaks.desk.add(RequestBegins(url="*", then="log"))
+    live.session.run()
+    live.wait_mode("ended")
+    assert len(saving.came) == 1
+    assert any(line.source == "breakpoint" and "POST" in line.text for line in live.lines)
 
 
 def test_watches_show_what_the_run_and_the_page_come_to_and_stop_on_change(live, server, page, breaks):

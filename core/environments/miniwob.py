@@ -2,7 +2,7 @@
 
 The same seed gives the same page as ``env.reset(seed=…)`` of the package does
 in its mode ``train``, on every machine: time, time zone and the language of
-dates are fixed as well (resources/scripts/miniwob_clock.js).
+dates are fixed as well (resources/scripts/fixed_clock.js).
 """
 
 import asyncio
@@ -100,9 +100,7 @@ class MiniWob:
             "mode": self._mode,
             "timed": self._time_limit,
         }
-        await page.add_init_script(
-            _call("miniwob_clock.js", settings) + _call("miniwob_episode.js", settings)
-        )
+        await page.add_init_script(_call("fixed_clock.js", settings) + _call("miniwob_episode.js", settings))
         url = f"{origin}/{task.details['page']}"
         await page.goto(url)
         state = await _read(page)

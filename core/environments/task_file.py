@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from core.task import Episode, Task, Verdict
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
+CLOCK = Path(__file__).resolve().parents[2] / "resources" / "scripts" / "fixed_clock.js"
 RESERVED = ("miniwob", "shop", "airline", "web", "webarena")
 
 
@@ -67,7 +69,21 @@ class TaskEntry(Record):
     instruction: Words
     url: Words
     tags: Annotated[tuple[Words, ...], Field(strict=False)] = ()
+    clock: Annotated[datetime | None, Field(strict=False)] = None
+    """The time at which every document of the task begins, UTC where no zone is given; its random numbers follow
+    from the seed then."""
     judge: Judge | None = None
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What is to be known of it when it is opened and judged."""
+        found: dict[str, Any] = {}
+        if self.judge is not None:
+            found["judge"] = self.judge.model_dump(exclude_unset=True)
+        if self.clock is not None:
+            zoned = self.clock if self.clock.tzinfo else self.clock.replace(tzinfo=UTC)
+            found["clock"] = int(zoned.timestamp() * 1000)
+        return found
 
 
 class Head(Record):
@@ -122,6 +138,10 @@ class TaskFile:
         return self._tasks
 
     async def open(self, task: Task, seed: int, page: PageDriver) -> Episode:
+        clock = task.details.get("clock")
+        if clock is not None:
+            settings = json.dumps({"origin": "", "clock": clock, "seed": seed})
+            await page.add_init_script(f"({CLOCK.read_text(encoding='utf-8')})({settings});")
         await page.goto(task.start_url)
         return Episode(task=task, seed=seed, instruction=task.instruction, start_url=await page.url())
 
@@ -176,7 +196,7 @@ def _tasks(entries: list[Any], name: str, source: SourceText, problems: list[str
             start_url=url,
             tags=entry.tags,
             judged=entry.judge is not None,
-            details={"judge": entry.judge.model_dump(exclude_unset=True)} if entry.judge else {},
+            details=entry.details,
         )
         tasks[task.id] = task
     return tuple(tasks.values())

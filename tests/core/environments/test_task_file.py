@@ -73,7 +73,7 @@ def test_an_unknown_key_is_named_with_its_line_and_the_nearest_valid_key(tmp_pat
     assert problems_of(path) == [
         "line 10: tasks[0].judge.awnser: is no key of this form; did you mean answer?",
         "line 12: tasks[1].url: is missing",
-        "line 15: tasks[1].start: is no key of this form; there are id, instruction, url, tags, judge",
+        "line 15: tasks[1].start: is no key of this form; there are id, instruction, url, tags, clock, judge",
     ]
 
 
@@ -209,3 +209,41 @@ async def test_a_task_without_a_judge_is_left_to_the_person(tmp_path, used_page,
     verdict = await file.judge(await file.open(file.tasks()[0], 0, used_page), used_page, "12")
     assert (verdict.success, verdict.judge) == (None, "none")
     assert not await file.ended(used_page)
+
+
+@pytest.mark.parametrize(
+    "written_as", ["2026-05-01T09:00:00Z", "2026-05-01T09:00:00", "2026-05-01T11:00:00+02:00"]
+)
+def test_a_clock_is_read_as_utc_unless_it_names_a_zone(tmp_path, written_as):
+    for quote in ("", '"'):
+        text = TOML.replace(
+            'url = "localhost:8000"', f'url = "localhost:8000"\nclock = {quote}{written_as}{quote}'
+        )
+        task = TaskFile.read(written(tmp_path, text)).tasks()[1]
+        assert task.details == {"clock": 1777626000000}
+
+
+def test_a_clock_that_is_no_time_is_told_with_its_line(tmp_path):
+    text = TOML.replace('url = "localhost:8000"', 'url = "localhost:8000"\nclock = "noon"')
+    (problem,) = problems_of(written(tmp_path, text))
+    assert problem.startswith("line 16: tasks[1].clock")
+
+
+async def test_the_clock_is_set_before_the_page_opens(tmp_path):
+    text = TOML.replace('url = "localhost:8000"', 'url = "localhost:8000"\nclock = "2026-05-01T09:00:00Z"')
+    file = TaskFile.read(written(tmp_path, text))
+    told = []
+
+    class Page:
+        async def add_init_script(self, script):
+            told.append(script[-70:])
+
+        async def goto(self, url):
+            told.append(url)
+
+        async def url(self):
+            return "http://localhost:8000/"
+
+    await file.open(file.tasks()[1], 7, Page())
+    assert '"clock": 1777626000000, "seed": 7' in told[0]
+    assert told[1] == "http://localhost:8000"

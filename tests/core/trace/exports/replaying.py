@@ -108,7 +108,7 @@ def miniwob_pages(seed: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     }
     scripts = [
         (RESOURCES / "scripts" / name).read_text(encoding="utf-8")
-        for name in ("miniwob_clock.js", "miniwob_episode.js")
+        for name in ("fixed_clock.js", "miniwob_episode.js")
     ]
     handler.start = "".join(f"({script})({json.dumps(settings)});\n" for script in scripts) + _TELLS_ITS_END
     try:

@@ -1,11 +1,12 @@
 /* Gives a page the same time, time zone, language of dates and random numbers on every machine.
 
-   Runs before the page's own scripts. Takes one argument: {origin, clock, seed}.
+   Runs before the page's own scripts. Takes one argument: {origin, clock, seed};
+   an empty origin means every page.
    `clock` is the time in milliseconds at which every document starts; it runs on
    from there. The time zone is UTC and dates are written in American English, as
    the pages expect. Math.random is seeded until the page seeds it itself. */
 (settings) => {
-  if (location.origin !== settings.origin) return;
+  if (settings.origin && location.origin !== settings.origin) return;
   const installed = Symbol.for("backstep.clock");
   if (window[installed]) return;
   Object.defineProperty(window, installed, { value: true });

@@ -1,10 +1,9 @@
-"""Real runs to ask breakpoints of: each drives a page, and a scripted LLM answers."""
+"""Scenes to ask breakpoints of: each drives a real page, and a scripted LLM answers."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 from core.agent.loop import AgentRun
 from core.agent.records import PHASES
@@ -32,6 +31,23 @@ class Told:
     sentence: str
 
 
+@dataclass(frozen=True)
+class Scene:
+    """A task, who works on it, and what the LLM answers."""
+
+    replies: tuple[Any, ...]
+    task: str = ""
+    url: str = ""
+    instruction: str = "Do it."
+    preset: str = "plain"
+
+    def open(self, stage: Stage, server: LLMServer) -> AgentRun:
+        server.script(*self.replies)
+        if self.url:
+            return stage.open(server, url=self.url, instruction=self.instruction, preset=self.preset)
+        return stage.open(server, self.task, preset=self.preset)
+
+
 class Stored:
     """Runs by the names of the functions here that make them; each is made when it is first asked for."""
 
@@ -45,9 +61,17 @@ class Stored:
     def run(self, name: str) -> int:
         if name not in self._runs:
             self._server.reset()
-            self._runs[name] = _MAKERS[name](self._stage, self._server, self._folder)
+            self._runs[name] = self._play(name)
             self._stage.clear()
         return self._runs[name]
+
+    def _play(self, name: str) -> int:
+        stage, run = self._stage, SCENES[name](self._folder).open(self._stage, self._server)
+        try:
+            stage.to_the_end(run)
+        except LLMError:
+            stage.to_the_end(run)  # It is asked again.
+        return run.state.run
 
     def moments(self, name: str) -> list[Moment]:
         return list(moments_of(self.store, self.run(name)))
@@ -72,7 +96,7 @@ def text(words: str) -> Reply:
     return Reply(text=words)
 
 
-def clumsy(stage: Stage, server: LLMServer, folder: Path) -> int:
+def clumsy(folder: Path) -> Scene:
     """Preset plain: an action that fails and is tried again, replies of no use, an LLM call that fails, typing."""
     covered = (
         '<button style="position:absolute;left:10px;top:10px;width:90px;height:30px">Delete all</button>'
@@ -80,31 +104,23 @@ def clumsy(stage: Stage, server: LLMServer, folder: Path) -> int:
         '<label style="position:absolute;left:10px;top:100px">Name <input></label>'
     )
     delete = on('button "Delete all"', thought="Away with it.")
-    server.script(
-        delete,
-        delete,
-        text("What now?"),
-        text("I do not know."),
-        Reply(status=500, body='{"error": {"message": "out of order"}}'),
-        on('textbox "Name"', "type", text="Ada Lovelace"),
-        stop("42"),
+    return Scene(
+        (
+            delete,
+            delete,
+            text("What now?"),
+            text("I do not know."),
+            Reply(status=500, body='{"error": {"message": "out of order"}}'),
+            on('textbox "Name"', "type", text="Ada Lovelace"),
+            stop("42"),
+        ),
+        url=page_file(folder, covered, "clumsy.html"),
     )
-    run = stage.open(server, url=page_file(folder, covered, "clumsy.html"))
-    for _ in range(3):
-        stage.step(run)
-    stage.until(run, "decide")
-    with pytest.raises(LLMError):
-        stage.phase(run)
-    stage.to_the_end(run)
-    return run.state.run
 
 
-def mended(stage: Stage, server: LLMServer, folder: Path) -> int:
+def mended(folder: Path) -> Scene:
     """Preset reflect: a wrong action, a remedy that is wrong too, and a second trial with a new plan."""
-    server.script(*mending())
-    run = stage.open(server, url=site(folder), instruction="Find the order number.", preset="reflect")
-    stage.to_the_end(run)
-    return run.state.run
+    return Scene(tuple(mending()), url=site(folder), instruction="Find the order number.", preset="reflect")
 
 
 def site(folder: Path) -> str:
@@ -138,24 +154,23 @@ def mending() -> list:
     ]
 
 
-def policies(stage: Stage, server: LLMServer, folder: Path) -> int:
+def policies(folder: Path) -> Scene:
     """Preset step: a policy is called, types, and comes back."""
 
     def searching(request: Request) -> Reply:
         field = ref_in(request, 'searchbox "Keywords"')
         return says(f"type [{field}] [steel bottle] [enter=1]")
 
-    server.script(says("search_shop [steel bottle]"), searching, says("stop [205 results]"), says("stop []"))
-    run = stage.open(server, SHOP, preset="step")
-    stage.to_the_end(run)
-    return run.state.run
+    replies = (says("search_shop [steel bottle]"), searching, says("stop [205 results]"), says("stop []"))
+    return Scene(replies, SHOP, preset="step")
 
 
-def shopping(stage: Stage, server: LLMServer, folder: Path) -> int:
+def shopping(folder: Path) -> Scene:
     """Preset laser: search, results, item, and the order, which ends the run."""
     goal = next(one.goal for one in bundled_goals() if SHOP.endswith(one.name))
     product = bundled_catalogue().product(goal.product)
     options = {group.name: goal.options.get(group.name, group.values[0]) for group in product.groups}
+    replies: list[Reply] = []
     for number, action in enumerate(
         (
             call("search", keywords=product.title, max_price=goal.price_limit / 100),
@@ -165,26 +180,22 @@ def shopping(stage: Stage, server: LLMServer, folder: Path) -> int:
         ),
         start=1,
     ):
-        server.script(text(f"Thought {number}."), Reply(calls=(action,)))
-    run = stage.open(server, SHOP, preset="laser")
-    stage.to_the_end(run)
-    return run.state.run
+        replies += [text(f"Thought {number}."), Reply(calls=(action,))]
+    return Scene(tuple(replies), SHOP, preset="laser")
 
 
-def trajectories(stage: Stage, server: LLMServer, folder: Path) -> int:
+def trajectories(folder: Path) -> Scene:
     """Preset synapse: exemplars are recalled, and the run stops."""
 
     def shorten(request: Request) -> Reply:
         return text("\n".join(re.findall(r"\[\d+\].*", request.texts[-1])))
 
-    server.script(shorten, says("stop []"))
     page = page_file(folder, "<p>Quarterly figures of the harbour.</p>", "harbour.html")
-    run = stage.open(server, url=page, instruction="Read the harbour's figures.", preset="synapse")
-    stage.to_the_end(run)
-    return run.state.run
+    instruction = "Read the harbour's figures."
+    return Scene((shorten, says("stop []")), url=page, instruction=instruction, preset="synapse")
 
 
-_MAKERS = {make.__name__: make for make in (clumsy, mended, policies, shopping, trajectories)}
+SCENES = {make.__name__: make for make in (clumsy, mended, policies, shopping, trajectories)}
 
 
 def follow(stage: Stage, run: AgentRun) -> list[Moment]:

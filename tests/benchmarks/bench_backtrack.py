@@ -206,7 +206,7 @@ async def _go_back(
     strategies: Sequence[Strategy] | None,
 ) -> Back:
     state, world = walk.run.state, walk.world
-    ground = replace(ground_of(state, world, prompter), choose=None)
+    ground = replace(ground_of(state, world, prompter, walk.past), choose=None)
     restored = await restore(walk.past.checkpoint(step), ground, strategies=strategies, volatile=volatile)
     back = Back(
         task=state.episode.task.id,

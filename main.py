@@ -34,6 +34,7 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         make_break_desk,
         make_compare_desk,
         make_desk,
+        make_reading_desk,
         make_session,
         make_task_desk,
     )
@@ -45,6 +46,8 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         breaks=make_break_desk(session),
         asks=make_ask_desk(session),
         compares=make_compare_desk(session),
+        diffs=make_compare_desk(session),
+        reading=make_reading_desk(session),
     )
     return application.show_window(session, desks, arguments)
 

@@ -11,6 +11,7 @@ from core.debugger.break_views import BreakDeskCommands
 from core.debugger.commands import SessionCommands, TaskDeskCommands
 from core.debugger.compare_views import CompareDeskCommands
 from core.debugger.llm_entries import LLMDeskCommands
+from core.debugger.reading_views import ReadingDeskCommands
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
 from gui.theme import Choice
 
@@ -60,6 +61,9 @@ class Desks:
     breaks: BreakDesk
     asks: AskDeskCommands
     compares: CompareDeskCommands
+    diffs: CompareDeskCommands
+    """The same for the Diff tab: neither takes the other's turn."""
+    reading: ReadingDeskCommands
 
 
 class Application:
@@ -93,6 +97,7 @@ class Application:
         from gui.breaks import Breaks
         from gui.llm_settings import LLMSettingsController
         from gui.main_window import MainWindow
+        from gui.reading import Reading
         from gui.remembered import OpenedTask
         from gui.side_windows import SideWindows
         from gui.task_files import TaskFiles
@@ -106,6 +111,7 @@ class Application:
         TaskFiles(desks.tasks, window.tasks)
         Breaks(desks.breaks, window)
         SideWindows(desks.asks, desks.compares, window)
+        Reading(desks.reading, desks.diffs, window)
         window.show_at_first()
         session.announce()
         desks.breaks.announce()

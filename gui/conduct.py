@@ -11,12 +11,13 @@ from core.trace.exports.registry import FORMATS, chosen_format
 from core.trace.records import RunRow
 from gui.enabling import Scene, can_pause, enabled
 from gui.keys_dialog import KeysDialog
+from gui.panels.why_menu import selected_in
 
 if TYPE_CHECKING:
     from gui.main_window import MainWindow
 
 IMPORTED = "Runs (*.backstep *.json);;All files (*)"
-_SEARCHED = ("Observation", "Prompt", "Log", "Permissible actions", "Exemplars")
+_SEARCHED = ("Observation", "Prompt", "Diff", "Page log", "Log", "Permissible actions", "Exemplars")
 """Docks with a search field, as Ctrl+F goes through them where the focus is in none of them."""
 
 
@@ -71,6 +72,8 @@ class Conduct(QObject):
             "search_runs": window.tool_bar.focus_search,
             "find": self._on_find,
             "reset_layout": window.docks.arrange,
+            "why": self._on_why,
+            "time_bar": window.time.reach,
             "keys": self._on_keys,
             "welcome": window.tasks.show_welcome,
         }
@@ -270,6 +273,17 @@ class Conduct(QObject):
             widget = next((window.dock(name).widget() for name in front), None)
         if widget is not None:
             widget.focus_search()
+
+    def _on_why(self) -> None:
+        """Look for what is selected where the focus is."""
+        window = self._window
+        text = selected_in(window.focusWidget())
+        chosen = window.runs.chosen_step
+        if chosen is not None and not text:
+            window.why_requested.emit(*chosen, "")
+        else:
+            run, number = (self._step.run, self._step.number) if self._step is not None else (0, 0)
+            window.why_requested.emit(run, number, text)
 
     def _on_keys(self) -> None:
         KeysDialog(self._window.theme, list(self._window.actions_by_name.values()), self._window).open()

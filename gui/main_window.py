@@ -23,6 +23,7 @@ from gui.heartbeat import Heartbeat
 from gui.opening_files import open_file
 from gui.outlines import kept_boxes
 from gui.page_stack import PageStack
+from gui.panels.time_strip import TimeStrip
 from gui.relay import Relay
 from gui.remembered import OpenedTask, Remembered
 from gui.status_line import StatusLine
@@ -36,7 +37,7 @@ from gui.window_frame import WindowFrame
 from gui.window_menus import Menus
 from gui.window_panels import Panels
 
-_LAYOUT_VERSION = 3
+_LAYOUT_VERSION = 4
 _TAB_FACT = 18
 """Letters of a fact that stand in a tab."""
 _FIRST_PAINT_MS = 300
@@ -53,6 +54,10 @@ class MainWindow(QMainWindow):
     """
 
     llm_settings_requested = Signal()
+    why_requested = Signal(int, int, str)
+    """Run and step, and words of it that are to be looked for; no words ask what can be."""
+    step_shown = Signal(object)
+    """A `StepView`, once all panels show it."""
     closed = Signal()
     """The window has closed; nothing is relayed to it any more."""
 
@@ -140,6 +145,7 @@ class MainWindow(QMainWindow):
             panels.calls,
             panels.log,
         )
+        self.diff, self.page_log = panels.diff, panels.page_log
         self.page = PageStack(theme, page_area, self)
         self.setCentralWidget(self.page)
         self.docks = Docks(theme, self, panels.by_name)
@@ -148,6 +154,8 @@ class MainWindow(QMainWindow):
         self.tool_bar = ToolBar(theme, self.actions_by_name, self.menus.pace, self.menus.mechanisms, self)
         self.addToolBar(self.tool_bar)
         self.tool_bar.show_recent(self.remembered.recent)
+        self.time = TimeStrip(theme, self.remembered, self)
+        self.addToolBar(Qt.ToolBarArea.BottomToolBarArea, self.time)
         self.status = StatusLine(theme, self)
         self.setStatusBar(self.status)
         for place in PLACES:
@@ -175,6 +183,9 @@ class MainWindow(QMainWindow):
         self.action.ask_again_requested.connect(commands.ask_again)
         self.action.answer_requested.connect(commands.answer)
         self.action.pointing_requested.connect(self.page.set_pointing)
+        self.action.why_requested.connect(self._on_why_requested)
+        self.runs.why_requested.connect(lambda run, step: self.why_requested.emit(run, step, ""))
+        self.time.bar.step_requested.connect(commands.show_step)
         self.page.pointing_changed.connect(self.action.show_pointing)
         self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
         self.page.pointing_changed.connect(self._refresh_actions)
@@ -272,6 +283,7 @@ class MainWindow(QMainWindow):
         self.breakpoints.show_step(step)
         self._mark_kept()
         self._refresh_actions()
+        self.step_shown.emit(step)
 
     def _mark_kept(self) -> None:
         """Outline what the abstraction kept, while one looks at the observation of the page as it is now."""
@@ -309,6 +321,10 @@ class MainWindow(QMainWindow):
         self.docks.by_name["Prompt"].show()
         self.docks.by_name["Prompt"].raise_()
         self.prompt.show_call(number)
+
+    def _on_why_requested(self, text: str) -> None:
+        step = self._step
+        self.why_requested.emit(step.run if step else 0, step.number if step else 0, text)
 
     def _on_naming_requested(self, row: RunRow) -> None:
         self.conduct.name_run(row)

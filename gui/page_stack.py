@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from core.debugger.snapshots import LivePageView, Picked, SessionView, StepView
-from core.observation import Box, Ref
+from core.observation import Box, Element, Ref
 from gui.enabling import can_hand_over
 from gui.key_guard import KeyGuard
 from gui.message_bar import MessageBar
@@ -122,6 +122,15 @@ class PageStack(QWidget):
     def show_kept(self, boxes: tuple[Box, ...]) -> None:
         """Outline what the abstraction kept; an empty tuple takes it away."""
         self.overlay.show_kept(boxes)
+
+    def mark(self, element: Element | None) -> None:
+        """Frame an element, in the live page or in the picture of a recorded step; None takes the frame away."""
+        seen = element if element is not None and element.in_viewport else None
+        self.cover.picture.show_found(seen.box if seen is not None else None)
+        if not self.pointing:
+            label = "" if seen is None else f"{seen.role} “{seen.name[:60]}”"
+            picked = None if seen is None else Picked(ref=seen.ref, label=label, box=seen.box)
+            self.overlay.show_picked(None if self.covered else picked)
 
     @Slot(object)
     def highlight(self, ref: Ref | None) -> None:

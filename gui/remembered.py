@@ -53,6 +53,15 @@ class Remembered:
         self._settings.setValue("last/pace", str(seconds))
 
     @property
+    def waits_folded(self) -> bool:
+        """Whether the time bar draws waits short."""
+        return self._text("time/folded") != "false"
+
+    @waits_folded.setter
+    def waits_folded(self, on: bool) -> None:
+        self._settings.setValue("time/folded", "true" if on else "false")
+
+    @property
     def recent(self) -> tuple[OpenedTask, ...]:
         """The tasks opened last, newest first, each once."""
         found = []

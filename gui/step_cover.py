@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from core.debugger.snapshots import ScreenshotView, StepView
+from core.observation import Box
 from gui.theme import Theme
 from gui.widgets.words import ElidedLabel, set_tone
 
@@ -21,6 +22,7 @@ class Picture(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._view = ScreenshotView()
+        self._found: Box | None = None
         self._image = QImage()
         self._scaled = QImage()
         self.words = ""
@@ -38,6 +40,12 @@ class Picture(QWidget):
         self.setAccessibleName(self.words or f"Picture of the recorded step. {view.caption}")
         self.update()
 
+    def show_found(self, box: Box | None) -> None:
+        """Frame another element as well; None takes the frame away."""
+        if box != self._found:
+            self._found = box
+            self.update()
+
     def place(self) -> QRectF:
         """Return where the picture lies, in widget pixels."""
         room = QRectF(self.rect()).adjusted(12, 12, -12, -12)
@@ -51,7 +59,14 @@ class Picture(QWidget):
 
     def marked(self) -> QRectF | None:
         """Return where the acted element lies, in widget pixels."""
-        place, size, box = self.place(), self._size(), self._view.box
+        return self._drawn(self._view.box)
+
+    def found(self) -> QRectF | None:
+        """Return where the other framed element lies, in widget pixels."""
+        return self._drawn(self._found)
+
+    def _drawn(self, box: Box | None) -> QRectF | None:
+        place, size = self.place(), self._size()
         if box is None or place.isEmpty():
             return None
         scale = place.width() / size.width()
@@ -82,6 +97,12 @@ class Picture(QWidget):
             painter.setBrush(fill)
             painter.setPen(QPen(QColor(_MARK), 3))
             painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), 4, 4)
+        found = self.found()
+        if found is not None:
+            painter.setClipRect(place.adjusted(-3, -3, 3, 3))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(_FOUND), 3, Qt.PenStyle.DashLine))
+            painter.drawRoundedRect(found.adjusted(-5, -5, 5, 5), 4, 4)
         painter.end()
 
     def _size(self) -> QSize:
@@ -154,3 +175,4 @@ class StepCover(QWidget):
 
 
 _MARK = "#f2a313"
+_FOUND = "#8440d1"

@@ -49,7 +49,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "import",
         "&Import run…",
-        "Ctrl+I",
+        "Ctrl+Alt+E",
         "cloud-download",
         "Bring in a run: a repro file, a recording of Chrome DevTools or a history of browser-use",
     ),
@@ -182,6 +182,20 @@ COMMANDS: tuple[Command, ...] = (
         "Find runs by instruction, thought, action or answer",
     ),
     Command("find", "&Find in the panel", "Ctrl+F", "search", "Go to the search field of the panel in use"),
+    Command(
+        "why",
+        "Where it comes fro&m…",
+        "Ctrl+I",
+        "quote",
+        "Look where selected words, or those of the step's action, stand in prompt, page and the rest",
+    ),
+    Command(
+        "time_bar",
+        "&Time bar",
+        "Ctrl+T",
+        "history",
+        "Show the time of the run and go to it; once more hides it",
+    ),
     Command(
         "reset_layout", "&Reset layout", "Ctrl+Shift+0", "layout", "Put every dock back where it was at first"
     ),

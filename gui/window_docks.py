@@ -35,7 +35,9 @@ PLACES: tuple[Place, ...] = (
     Place("Exemplars", "Alt+7", RIGHT, "agent"),
     Place("Observation", "Alt+8", BOTTOM, "reading"),
     Place("Prompt", "Alt+9", BOTTOM, "reading"),
+    Place("Diff", "Alt+;", BOTTOM, "reading"),
     Place("Calls", "Alt+0", BOTTOM, "reading"),
+    Place("Page log", "Alt+'", BOTTOM, "reading"),
     Place("Log", "Alt+-", BOTTOM, "reading"),
 )
 

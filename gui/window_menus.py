@@ -36,7 +36,7 @@ _GOING_ON = (
 )
 _REVIEW = ("accept", "ask_again", "skip", "fire_remedy", "edit_plan", "point", "handover")
 _ENDING = ("success", "failure", "", "max_steps")
-_RECORDED = ("previous", "next_recorded", "now")
+_RECORDED = ("previous", "next_recorded", "now", "why")
 
 
 class Menus(QObject):
@@ -143,6 +143,7 @@ class Menus(QObject):
             self._view.addAction(action)
             self._toggles[place.name] = action
         self._view.aboutToShow.connect(self._on_view)
+        self._view.addAction(self._actions["time_bar"])
         self._view.addSeparator()
         themes = self._view.addMenu("&Theme")
         group = QActionGroup(themes)

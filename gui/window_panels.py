@@ -5,9 +5,11 @@ from PySide6.QtWidgets import QWidget
 from gui.panels.action_panel import ActionPanel
 from gui.panels.breakpoints_panel import BreakpointsPanel
 from gui.panels.calls_panel import CallsPanel
+from gui.panels.diff_panel import DiffPanel
 from gui.panels.exemplars_panel import ExemplarsPanel
 from gui.panels.log_panel import LogPanel
 from gui.panels.observation_panel import ObservationPanel
+from gui.panels.page_log_panel import PageLogPanel
 from gui.panels.permissible_panel import PermissiblePanel
 from gui.panels.plan_panel import PlanPanel
 from gui.panels.prompt_panel import PromptPanel
@@ -31,7 +33,9 @@ class Panels:
         self.exemplars = ExemplarsPanel(theme)
         self.observation = ObservationPanel(theme)
         self.prompt = PromptPanel(theme)
+        self.diff = DiffPanel(theme)
         self.calls = CallsPanel(theme)
+        self.page_log = PageLogPanel(theme)
         self.log = LogPanel(theme)
         self.by_name: dict[str, QWidget] = {
             "Runs & steps": self.runs,
@@ -44,6 +48,8 @@ class Panels:
             "Exemplars": self.exemplars,
             "Observation": self.observation,
             "Prompt": self.prompt,
+            "Diff": self.diff,
             "Calls": self.calls,
+            "Page log": self.page_log,
             "Log": self.log,
         }

@@ -81,6 +81,7 @@ class Asker:
         self._store.save_call(state.run, record, blobs=prompt.blobs)
         self._listener(Asked(record=record))
         await self._held(state, record, over=False)
+        record = record.model_copy(update={"started": time.time()})
         began = time.perf_counter()
         said: list[str] = []
         retries: list[Retry] = []

@@ -50,6 +50,7 @@ from core.agent.state import Budget, Pending, RunState, StepClock
 from core.agent.world import World
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
+from core.browser.page_log import Moment
 from core.environments.protocol import Ask
 from core.errors import BackstepError, BrowserError, UsageError
 from core.llm.protocol import LLMRequest, Message
@@ -93,6 +94,7 @@ class AgentRun:
         self._judged: Verdict | None = None
         self._advancing = False
         self._pictured: tuple[Capture, str, str] | None = None
+        self._phase_begun = 0.0
 
     @property
     def ended(self) -> bool:
@@ -223,6 +225,7 @@ class AgentRun:
         observed = self._with_blobs(Observed(observation=before.observation), before)
         for record in (observed, *records):
             self.store.save_phase(state.run, state.number, record)
+        self._keep_page_log("in the action", also_empty=True)
         self._next_step()
 
     def _save_page(self) -> None:
@@ -259,6 +262,7 @@ class AgentRun:
         state = self.state
         if self._begun != state.number and not self.ended:
             self._begin_step()
+        self._keep_page_log("after the last action")
         self.store.leave_run(state.run)
         self.outcome = "left"
 
@@ -291,13 +295,18 @@ class AgentRun:
         if self._done is None:
             if phase == "act":
                 self._keep_events()
-            began = time.perf_counter()
+                self._keep_page_log("before the action")
+            began, self._phase_begun = time.perf_counter(), time.time()
             try:
                 self._done = await self._do(phase)
             finally:
                 state.clock.active += time.perf_counter() - began
         record = self._done
-        self.store.save_phase(state.run, state.number, record)
+        self.store.save_phase(state.run, state.number, record, begun=self._phase_begun)
+        if phase == "observe":
+            self._keep_page_log("before the action", also_empty=True)
+        elif phase == "act":
+            self._keep_page_log("in the action")
         await self._go_on(phase)
         self._done = None
         return record
@@ -323,6 +332,14 @@ class AgentRun:
         """Store what happened in the browser since the last action: it belongs to none."""
         for event in self.world.tabs.take_events():
             self.store.save_event(self.state.run, self.state.number, event)
+
+    def _keep_page_log(self, moment: Moment, *, also_empty: bool = False) -> None:
+        """Store what the pages have told since the last time; with `also_empty` that there was nothing, too."""
+        listener = self.world.tabs.log
+        told = listener.told()
+        if also_empty or not told.empty:
+            self.store.save_page_log(self.state.run, self._begun, moment, told)
+        listener.drop()
 
     async def _do(self, phase: Phase) -> PhaseRecord:
         state = self.state
@@ -466,6 +483,8 @@ class AgentRun:
         verdict = verdict or Verdict()
         state = self.state
         self._keep_events()
+        if self._begun:
+            self._keep_page_log("after the last action")
         self.store.end_run(
             state.run,
             outcome=outcome,

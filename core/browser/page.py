@@ -20,6 +20,7 @@ from core.browser.host import BrowserEvent, BrowserEventKind, TabId
 from core.browser.listeners import mark_listeners
 from core.browser.net_errors import certificate_refused, gone, network_reason
 from core.browser.network import Loading, Requests
+from core.browser.page_listener import PageListener
 from core.browser.scripts import WORLD, world_script
 from core.browser.sent import SentLog
 from core.errors import ActionError, BrowserError
@@ -45,7 +46,14 @@ class Refs:
 class Page:
     """A tab of the browser; made by `Page.attach`."""
 
-    def __init__(self, tab: TabId, page: PlaywrightPage, channel: Channel, refs: Refs) -> None:
+    def __init__(
+        self,
+        tab: TabId,
+        page: PlaywrightPage,
+        channel: Channel,
+        refs: Refs,
+        log: PageListener | None = None,
+    ) -> None:
         self.tab = tab
         self.playwright_page = page
         self.channel = channel
@@ -65,6 +73,7 @@ class Page:
         self.sent = SentLog()
         self.patient: Callable[[], bool] = lambda: False
         """Whether an answer may be long in coming, for something is held that the page waits for."""
+        self.log = log or PageListener()
 
     @classmethod
     async def attach(
@@ -73,12 +82,13 @@ class Page:
         page: PlaywrightPage,
         listener: Callable[[BrowserEvent], None] | None = None,
         refs: Refs | None = None,
+        log: PageListener | None = None,
     ) -> "Page":
         """Take hold of a tab: its session, our world in every document, its requests; raises BrowserError."""
         try:
             async with asyncio.timeout(30):
                 channel = Channel(await page.context.new_cdp_session(page))
-                self = cls(tab, page, channel, refs or Refs())
+                self = cls(tab, page, channel, refs or Refs(), log)
                 self._listener = listener
                 page.on("crash", lambda _: self._on_crash())
                 await self.prepare(channel)
@@ -92,6 +102,7 @@ class Page:
     async def prepare(self, channel: Channel) -> None:
         """Listen to a session, and put our world into each document it reaches."""
         session = channel.session
+        self.log.listen(session)
         session.on("Runtime.executionContextCreated", lambda event: self._on_world(channel, event))
         session.on(
             "Runtime.executionContextDestroyed",
@@ -125,6 +136,9 @@ class Page:
             session=channel,
         )
         await self.send("Runtime.enable", {}, session=channel)
+        await self.send(
+            "Log.enable", {}, session=channel
+        )  # For the log: what the browser says in the console.
         await self.send("Performance.enable", {}, session=channel)  # Counts style and layout, see `changes`.
 
     # Where it stands

@@ -15,6 +15,7 @@ from core.browser.holding import Ask, Holding
 from core.browser.host import BrowserEvent, BrowserEventKind, BrowserHost, TabId
 from core.browser.net_errors import certificate_refused, network_reason
 from core.browser.page import Page, PageGone, Refs
+from core.browser.page_listener import PageListener
 from core.browser.recorded.recorder import NetworkRecorder
 from core.browser.recorded.sealing import Seal
 from core.browser.sent import Sent
@@ -28,6 +29,8 @@ GOTO_SECONDS = 30.0
 START_SECONDS = 30.0
 _TITLE_SECONDS = 2.0
 _WINDOW_SECONDS = 2.0
+_BY_SCRIPT = "The page asked ("
+"""How hosts begin to tell of an alert, a confirm or a prompt, which the protocol tells of too."""
 
 
 class Tabs:
@@ -36,6 +39,7 @@ class Tabs:
     def __init__(self, host: BrowserHost) -> None:
         self.host = host
         self.current: Page
+        self.log = PageListener()
         self._playwright: Playwright | None = None
         self._browser: PlaywrightBrowser | None = None
         self._pages: dict[TabId, Page] = {}
@@ -82,6 +86,7 @@ class Tabs:
         try:
             async with asyncio.timeout(START_SECONDS):
                 tab = await self.host.open_profile(name)
+                self.log.forget()
         except (Error, TimeoutError) as error:
             said = str(error).partition("\n")[0] or f"nothing came of it within {START_SECONDS:g} s"
             raise BrowserError(f"The browser could not open an empty tab: {said}") from error
@@ -166,6 +171,8 @@ class Tabs:
         if self._already_told(event):
             return
         self._events.append(event)
+        if event.kind == "dialog" and not event.text.startswith(_BY_SCRIPT):
+            self.log.note_question(event.text, event.url)
         if event.kind == "crash" and (page := self._pages.get(event.tab)):
             page.crashed = True
         for listener in self._listeners:
@@ -238,7 +245,7 @@ class Tabs:
                 await self.host.activate_tab(tab)
                 if tab not in self._pages or self._pages[tab].playwright_page.is_closed():
                     found = await self._wait_for_page(tab)
-                    self._pages[tab] = await Page.attach(tab, found, self._note, self._refs)
+                    self._pages[tab] = await Page.attach(tab, found, self._note, self._refs, self.log)
                     self._pages[tab].patient = lambda: self.holding.held > 0
         except (Error, TimeoutError) as error:
             raise BrowserError("A tab of the browser cannot be driven; open the task anew.") from error

@@ -8,6 +8,7 @@ from core.debugger.ask_desk import AskDesk
 from core.debugger.break_desk import BreakDesk
 from core.debugger.compare_desk import CompareDesk
 from core.debugger.llm_desk import LLMDesk
+from core.debugger.reading_desk import ReadingDesk
 from core.debugger.session import Session
 from core.debugger.task_desk import TaskDesk
 from core.debugger.workshop import Workshop, open_workshop
@@ -56,6 +57,11 @@ def make_ask_desk(session: Session) -> AskDesk:
 def make_compare_desk(session: Session) -> CompareDesk:
     """Return what comparing runs and steps needs of the session."""
     return CompareDesk(session, session.queue)
+
+
+def make_reading_desk(session: Session) -> ReadingDesk:
+    """Return what the window reads of a run beside the step in view."""
+    return ReadingDesk(session, session.queue)
 
 
 def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:

@@ -35,7 +35,14 @@ def export_json(store: TraceStore, run: int) -> str:
                 for name in (record.html, record.screenshot):
                     if name and name not in blobs:
                         blobs[name] = _blob(*store.blob_and_type(name))
-        steps.append({**step.model_dump(), "records": [record.model_dump() for record in detail.records]})
+        logged = store.page_log(run, step.number)
+        steps.append(
+            {
+                **step.model_dump(),
+                "records": [record.model_dump() for record in detail.records],
+                "page_log": None if logged is None else [part.model_dump() for part in logged],
+            }
+        )
     whole = {
         "form": FORM,
         "version": FORM_VERSION,

@@ -364,11 +364,35 @@ ALTER TABLE runs ADD COLUMN offline INTEGER NOT NULL DEFAULT 0; -- its pages get
     )
 
 
+def _make_version_6(database: Database) -> None:
+    """Make room for what pages told and asked for, and for when a phase began."""
+    database.executescript(
+        """
+CREATE TABLE page_logs (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
+    step INTEGER NOT NULL,
+    moment TEXT NOT NULL,
+    log INTEGER REFERENCES blobs (id) -- JSON; NULL where nothing happened
+);
+CREATE INDEX page_logs_step ON page_logs (run, step);
+
+CREATE TABLE phases_begun (
+    step INTEGER NOT NULL REFERENCES steps (id) ON DELETE CASCADE,
+    phase TEXT NOT NULL,
+    begun REAL NOT NULL,
+    PRIMARY KEY (step, phase)
+) WITHOUT ROWID;
+"""
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _make_version_1,
     _make_version_2,
     _make_version_3,
     _make_version_4,
     _make_version_5,
+    _make_version_6,
 )
 """What makes each version out of the one before; an empty file is version 0."""

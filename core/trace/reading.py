@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from core.agent.records import CallRecord, Observed, PhaseRecord
 from core.browser.host import BrowserEvent
+from core.browser.page_log import LogPart, PageLog
 from core.debugger.snapshots import LogLine
 from core.errors import NotInTraceError, TraceError
 from core.llm.protocol import Usage
@@ -210,16 +211,25 @@ def times(database: TraceDatabase, run: int) -> tuple[StepTimes, ...]:
             )
         }
         saved = database.rows(
-            "SELECT number, phases.phase, saved FROM phases JOIN steps ON steps.id = phases.step"
+            "SELECT number, phases.phase, saved, phases_begun.begun FROM phases"
+            " JOIN steps ON steps.id = phases.step"
+            " LEFT JOIN phases_begun ON phases_begun.step = steps.id AND phases_begun.phase = phases.phase"
             " WHERE run = ? AND number < ? ORDER BY number, position",
             (part, left),
         )
         by_step = {
-            number: tuple((row["phase"], row["saved"]) for row in rows)
-            for number, rows in itertools.groupby(saved, key=lambda row: row["number"])
+            number: tuple(rows) for number, rows in itertools.groupby(saved, key=lambda row: row["number"])
         }
         for number, since in begun.items():
-            values = {"number": number, "begun": since, "saved": by_step.get(number, ())}
+            phases = by_step.get(number, ())
+            values = {
+                "number": number,
+                "begun": since,
+                "saved": tuple((row["phase"], row["saved"]) for row in phases),
+                "phases_begun": tuple(
+                    (row["phase"], row["begun"]) for row in phases if row["begun"] is not None
+                ),
+            }
             found[number] = _valid(database, StepTimes, values)
     return tuple(found.values())
 
@@ -263,6 +273,26 @@ def what_ifs(database: TraceDatabase, blobs: Blobs, run: int, step: int) -> tupl
         database, "SELECT number, record FROM what_ifs", owner(database, run, step), step, "number"
     )
     return tuple((row["number"], blobs.content(row["record"]).decode()) for row in rows)
+
+
+def page_log(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> tuple[LogPart, ...] | None:
+    """Return what the pages told in a step; None where the step was stored before that was kept."""
+    rows = _rows_of_step(
+        database, "SELECT moment, log FROM page_logs", owner(database, run, number), number, "id"
+    )
+    if not rows:
+        return None
+    try:
+        logs = [
+            PageLog() if row["log"] is None else encoding.from_json(PageLog, blobs.content(row["log"]))
+            for row in rows
+        ]
+    except ValueError as error:
+        raise TraceError(damaged(database.path)) from error
+    return tuple(
+        _valid(database, LogPart, {"moment": row["moment"], "log": log})
+        for row, log in zip(rows, logs, strict=True)
+    )
 
 
 def log(database: TraceDatabase, run: int | None, limit: int) -> tuple[LogLine, ...]:

@@ -116,6 +116,8 @@ class StepTimes(Record):
     begun: float
     saved: tuple[tuple[Phase, float], ...] = ()
     """In the order of the phases."""
+    phases_begun: tuple[tuple[Phase, float], ...] = ()
+    """When the phases began, those left out of which that is not known."""
 
     @property
     def ended(self) -> float:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from core.agent.records import BlobHash, CallRecord, Observed, PhaseRecord
 from core.browser.checkpoints.outcome import Restored
 from core.browser.host import BrowserEvent
+from core.browser.page_log import LogPart, Moment, PageLog
 from core.browser.recorded.exchange import Exchange
 from core.browser.recorded.recorder import Taken
 from core.debugger.snapshots import LogLine
@@ -128,8 +129,16 @@ class TraceStore:
         with self._write():
             return self._blobs.put(data, media_type)[1]
 
-    def save_phase(self, run: int, step: int, record: PhaseRecord, *, blobs: NewBlobs = ()) -> None:
-        """Store what a phase left, with the blobs it names that are not stored yet.
+    def save_phase(
+        self,
+        run: int,
+        step: int,
+        record: PhaseRecord,
+        *,
+        blobs: NewBlobs = (),
+        begun: float | None = None,
+    ) -> None:
+        """Store what a phase left, with the blobs it names that are not stored yet, and when it began.
 
         A second record of the same phase takes the place of the first: the
         phase was done again.
@@ -138,7 +147,7 @@ class TraceStore:
         if self._observed is not None and self._observed[:2] == (run, step):
             observation = self._observed[2]
         with self._write():
-            writing.save_phase(self._database, self._blobs, run, step, record, blobs, observation)
+            writing.save_phase(self._database, self._blobs, run, step, record, blobs, observation, begun)
         if isinstance(record, Observed):
             self._observed = (run, step, record.observation)
 
@@ -161,6 +170,11 @@ class TraceStore:
         """Store something that happened beside an action; what happened in one is in its `Acted`."""
         with self._write():
             writing.insert_event(self._database, run, step, event)
+
+    def save_page_log(self, run: int, step: int, moment: Moment, log: PageLog) -> None:
+        """Store a part of what the pages told in a step, empty or not, after those before it."""
+        with self._write():
+            writing.insert_page_log(self._database, self._blobs, run, step, moment, log)
 
     def save_log(self, run: int | None, line: LogLine) -> None:
         with self._write():
@@ -381,6 +395,10 @@ class TraceStore:
     def what_ifs(self, run: int, step: int) -> tuple[tuple[int, str], ...]:
         """Return what was asked again of a step, each as its number and JSON, in order."""
         return self._read(lambda: reading.what_ifs(self._database, self._blobs, run, step))
+
+    def page_log(self, run: int, number: int) -> tuple[LogPart, ...] | None:
+        """Return what the pages told in a step, in order; None where it was stored before that was kept."""
+        return self._read(lambda: reading.page_log(self._database, self._blobs, run, number))
 
     def log(self, run: int | None = None, *, limit: int = 1000) -> tuple[LogLine, ...]:
         """Return the last lines of a run's log, or of what belongs to no run, oldest first."""

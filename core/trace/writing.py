@@ -19,6 +19,7 @@ from core.agent.records import (
 )
 from core.browser.checkpoints.outcome import Restored
 from core.browser.host import BrowserEvent
+from core.browser.page_log import Moment, PageLog
 from core.debugger.snapshots import LogLine
 from core.errors import TraceError
 from core.observation import Observation
@@ -32,7 +33,7 @@ JSON = "application/json"
 
 
 def insert_run(database: TraceDatabase, blobs: Blobs, start: RunStart, owner: str) -> int:
-    values = start.model_dump(exclude={"preset_text"}, exclude_none=True)
+    values = start.model_dump(exclude={"preset_text"}, exclude_defaults=True)
     if start.preset_text:
         values["preset_text"], _ = blobs.put(_text(start.preset_text).encode(), "text/plain")
     return _insert(database, "runs", {**values, "started": time.time(), "owner": owner})
@@ -64,6 +65,7 @@ def save_phase(
     record: PhaseRecord,
     new_blobs: Iterable[tuple[bytes, str]],
     observation: Observation | None,
+    begun: float | None = None,
 ) -> None:
     """Store the record in place of an earlier one of its phase, and what follows from it for the lists.
 
@@ -94,6 +96,9 @@ def save_phase(
             encoded.record,
         ),
     )
+    if begun is not None:
+        values = {"step": row["id"], "phase": record.phase, "begun": begun}
+        _insert(database, "phases_begun", values, replace=True)
     told = {"phase": record.phase, **_told_by(record)}
     if isinstance(record, Observed):
         told |= {"html": blobs.id_of(record.html), "screenshot": blobs.id_of(record.screenshot)}
@@ -192,6 +197,14 @@ def insert_what_if(database: TraceDatabase, blobs: Blobs, run: int, step: int, r
 def insert_event(database: TraceDatabase, run: int, step: int, event: BrowserEvent) -> None:
     reading.require_run(database, run)
     _insert(database, "events", {"run": run, "step": step, "time": time.time(), **event.model_dump()})
+
+
+def insert_page_log(
+    database: TraceDatabase, blobs: Blobs, run: int, step: int, moment: Moment, log: PageLog
+) -> None:
+    reading.require_run(database, run)
+    kept = None if log.empty else blobs.put(encoding.to_json(log), JSON)[0]
+    _insert(database, "page_logs", {"run": run, "step": step, "moment": moment, "log": kept})
 
 
 def insert_log(database: TraceDatabase, run: int | None, line: LogLine) -> None:

@@ -23,6 +23,7 @@ from gui.panels.action_buttons import ActionButtons
 from gui.panels.action_form import ActionForm, same_action
 from gui.panels.action_words import OUTCOMES, words_without_action
 from gui.panels.queue_list import QueueList
+from gui.panels.why_menu import WhyMenu
 from gui.theme import Theme
 from gui.widgets.fitted_text import FittedText
 from gui.widgets.origin import OriginMark
@@ -53,6 +54,8 @@ class ActionPanel(QWidget):
     answer_requested = Signal(str, str)
     """Thought and action."""
     pointing_requested = Signal(bool)
+    why_requested = Signal(str)
+    """Words of thought or action that are to be looked for."""
     fact_changed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -239,6 +242,9 @@ class ActionPanel(QWidget):
             self.remarks,
         ):
             column.addWidget(widget)
+        texts = (self.thought, self.thought_edit, self.streaming, self.taken, self.form.line, self.message)
+        self.why = WhyMenu(texts, self)
+        self.why.asked.connect(self.why_requested)
         column.addStretch(1)
         area = self._area = QScrollArea(self)
         area.setWidgetResizable(True)

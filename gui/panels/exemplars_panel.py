@@ -101,6 +101,13 @@ class ExemplarsPanel(QWidget):
         if self.reading:
             self.reader.finder.focus_search()
 
+    def show_place(self, identifier: str, found: str) -> None:
+        """Open an exemplar and mark words in it."""
+        self._open(identifier)
+        needle = found.strip().partition("\n")[0][:200]
+        self.reader.finder.show_needle(needle)
+        self.reader.text.seek(needle)
+
     def _open(self, identifier: str) -> None:
         for row in self._view.rows:
             if row.id == identifier:

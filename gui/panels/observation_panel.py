@@ -113,6 +113,13 @@ class ObservationPanel(QWidget):
             f"{thousands(view.raw_tokens)} → {thousands(view.clean_tokens)} tokens" if there else ""
         )
 
+    def show_place(self, found: str, nth: int, *, clean: bool) -> None:
+        """Go to words in the raw or the clean observation and mark them."""
+        self.sides.setChecked(True)
+        needle = found.strip().partition("\n")[0][:200]
+        self.finder.show_needle(needle)
+        (self.clean if clean else self.raw).seek(needle, nth=nth)
+
     def focus_search(self) -> None:
         self.finder.focus_search()
 

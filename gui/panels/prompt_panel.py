@@ -98,6 +98,18 @@ class PromptPanel(QWidget):
                 self.text.go_to_heading(at)
                 return
 
+    def show_place(self, part: str, found: str, nth: int) -> bool:
+        """Go to words in a part of a call, such as ``3.1``, and mark them; False where it is not of this step."""
+        at = next((at for at, one in enumerate(self._parts) if one.key == part), None)
+        if at is None:
+            return False
+        if self._is_folded(self._parts[at]):
+            self._flipped ^= {part}
+        self.finder.show_needle(_first_line(found))
+        self._render()
+        self.text.seek(_first_line(found), nth=nth, heading=at)
+        return True
+
     def focus_search(self) -> None:
         self.finder.focus_search()
 
@@ -142,6 +154,10 @@ class PromptPanel(QWidget):
     def _on_copy(self) -> None:
         text = "\n\n".join(f"{part.title}\n{part.text}".rstrip() for part in self._parts)
         QApplication.clipboard().setText(text)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0][:200]
 
 
 def _question_parts(question: PersonQuestion) -> list[_Part]:

@@ -32,6 +32,7 @@ class RunsPanel(QWidget):
     """Run and number of a step: the run goes on from before it, on a branch."""
     current_requested = Signal(int)
     ask_requested = Signal(int, int)
+    why_requested = Signal(int, int)
     compare_run_requested = Signal(int)
     compare_step_requested = Signal(int, int)
     """A run that was left and is to be taken up."""
@@ -144,6 +145,12 @@ class RunsPanel(QWidget):
                     "Ask again…",
                     lambda: self.ask_requested.emit(*place),
                     why="Put its question once more, changed or several times",
+                ),
+                Entry(
+                    "Where its action comes from…",
+                    lambda: self.why_requested.emit(*place),
+                    key="Ctrl+I",
+                    why="Where its words stand in prompt, page and whatever else the step was made from",
                 ),
                 Entry(
                     "Compare with the step in view…",

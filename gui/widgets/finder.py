@@ -60,6 +60,13 @@ class Finder(QWidget):
         self.counted.setText("" if not needle else f"{thousands(found)} found" if found else "none found")
         set_tone(self.counted, "bad" if needle and not found else "dim")
 
+    def show_needle(self, needle: str) -> None:
+        """Put words into the field without going to their first match."""
+        self.field.blockSignals(True)
+        self.field.setText(needle)
+        self.field.blockSignals(False)
+        self.refresh()
+
     def focus_search(self) -> None:
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.field.selectAll()

@@ -60,6 +60,8 @@ class TextView(QPlainTextEdit):
         self._starts: list[int] = []
         self._current = -1
         self._wanted: int | None = None
+        self._places: dict[int, int] = {}
+        """Where each heading begins, counted as Qt counts."""
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._fill)
@@ -132,6 +134,20 @@ class TextView(QPlainTextEdit):
         if self._starts:
             self._go_to((self._current + offset) % len(self._starts))
 
+    def seek(self, needle: str, *, nth: int = 0, heading: int | None = None) -> bool:
+        """Mark every match and go to the one of that number, from 0, behind a heading; False where there is none.
+
+        Where there are fewer it goes to the last.
+        """
+        self._needle = needle
+        self._find_all()
+        first = bisect_left(self._starts, self._places.get(heading, 0) if heading is not None else 0)
+        if not self._starts:
+            self._mark_found()
+            return False
+        self._go_to(min(first + nth, len(self._starts) - 1))
+        return True
+
     def go_to_heading(self, heading: int) -> None:
         """Scroll so that this heading is on top, once it is put in."""
         self._wanted = heading
@@ -174,8 +190,19 @@ class TextView(QPlainTextEdit):
                 for start in slices
             )
         self._shown = "".join(shown)
+        self._places = self._places_of(shown)
         self._find_all()
         self._fill()
+
+    def _places_of(self, shown: Sequence[str]) -> dict[int, int]:
+        starts: list[int] = []
+        at = 0
+        for text in shown:
+            starts.append(at)
+            at += len(text)
+        counted = _in_utf16(self._shown, starts) if _ASTRAL.search(self._shown) else starts
+        pairs = zip(self._pieces, counted, strict=True)
+        return {piece.heading: place for piece, place in pairs if piece.heading is not None}
 
     def _fill(self) -> None:
         room = _SLICE

@@ -35,11 +35,13 @@ from core.observation import Box
 from gui.breaks import Breaks
 from gui.main_window import MainWindow
 from gui.panels.breakpoint_editor import BreakpointEditor
+from gui.reading import Reading
 from gui.settings_dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
 from gui.task_chooser import TaskChooser
 from gui.widgets.expression_field import ExpressionField
 from gui.window_docks import LEFT
-from tests.gui import samples
+from tests.gui import reading_samples, samples
+from tests.gui.reading_samples import AskedReading
 from tests.gui.stand_ins import AskedBreakDesk, AskedSession, DrawnPage
 
 
@@ -55,6 +57,8 @@ class Studio:
         settings.setValue("theme", choice)
         self.window = MainWindow(self.session, DrawnPage(), settings)
         self.breaks = Breaks(self.desk, self.window)
+        self.reader = AskedReading()
+        self.reading = Reading(self.reader, self.reader, self.window)
         self.window.resize(1280, 800)
         self.window.show()
         self.session.catalogue_changed.send(samples.CATALOGUE)
@@ -555,6 +559,75 @@ def switched_off(studio: Studio) -> None:
         studio.window.addDockWidget(LEFT, studio.window.dock(name))
 
 
+def timed(studio: Studio) -> None:
+    """The time bar of a run, the page's log in front."""
+    studio.review()
+    studio.settle()
+    studio.window.dock("Page log").raise_()
+    studio.settle()
+    studio.reader.logged.send(reading_samples.LOG)
+    studio.reader.timed.send(reading_samples.times())
+
+
+def timed_to_scale(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    studio.reader.timed.send(reading_samples.times(400, 0.5))
+    studio.settle()
+    studio.window.time.fold.setChecked(False)
+    studio.window.time.bar.zoom_by(20, 100)
+
+
+def log_not_kept(studio: Studio) -> None:
+    timed(studio)
+    message = (
+        "This step was stored before the log of the page was kept: run the task again (Ctrl+R) to have it."
+    )
+    studio.reader.logged.send(reading_samples.LOG.model_copy(update={"parts": (), "message": message}))
+    studio.reader.timed.send(reading_samples.times(1))
+
+
+def origin(studio: Studio) -> QWidget:
+    studio.review()
+    studio.settle()
+    studio.window.why_requested.emit(18, 5, "Buy now")
+    assert studio.reading.why is not None
+    studio.reader.explained.send(reading_samples.WHY)
+    return studio.reading.why
+
+
+def origin_nowhere(studio: Studio) -> QWidget:
+    shown = origin(studio)
+    studio.settle()
+    studio.window.why_requested.emit(18, 5, "a zebra crossing")
+    verdict = (
+        "It is not in anything the LLM was shown, nor in anything else of the step: it is the LLM's own."
+    )
+    studio.reader.explained.send(
+        reading_samples.WHY.model_copy(update={"text": "a zebra crossing", "places": (), "verdict": verdict})
+    )
+    return shown
+
+
+def led(studio: Studio) -> None:
+    """The page and the prompt as an origin leads to them."""
+    studio.review()
+    studio.settle()
+    studio.reader.timed.send(reading_samples.times())
+    for place in (reading_samples.WHY.places[1], reading_samples.WHY.places[0]):
+        studio.reading.leads.follow(place)
+        studio.settle()
+
+
+def diff(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    studio.reader.timed.send(reading_samples.times())
+    studio.window.dock("Diff").raise_()
+    studio.settle()
+    studio.reader.paired.send(reading_samples.PAIR)
+
+
 STAGES: dict[str, Callable[[Studio], QWidget | None]] = {
     stage.__name__: stage
     for stage in (
@@ -604,6 +677,13 @@ STAGES: dict[str, Callable[[Studio], QWidget | None]] = {
         editor_completing,
         mechanisms,
         switched_off,
+        timed,
+        timed_to_scale,
+        log_not_kept,
+        origin,
+        origin_nowhere,
+        led,
+        diff,
     )
 }
 

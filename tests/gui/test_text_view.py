@@ -121,3 +121,20 @@ def test_text_can_be_added_at_the_end(view: TextView, qtbot: QtBot):
     view.append_text(" two")
     fill(qtbot, view)
     assert view.toPlainText() == view.source == "one two"
+
+
+def test_seeking_goes_to_a_match_behind_a_heading(qtbot, theme):
+    view = TextView(theme, "Prompt")
+    qtbot.addWidget(view)
+    pieces = [Piece("one", heading=0), Piece("a lamp 😀"), Piece("two", heading=1), Piece("a Lamp, a lamp")]
+    view.show_pieces(pieces)
+    qtbot.waitUntil(lambda: view.complete)
+    assert view.seek("lamp", heading=1)
+    assert view.found_index == 1
+    assert view.textCursor().block().text() == "a Lamp, a lamp"
+    assert view.seek("lamp", heading=1, nth=1)
+    assert view.found_index == 2
+    assert view.seek("lamp", heading=1, nth=99)
+    assert view.found_index == 2
+    assert not view.seek("zebra")
+    assert view.found == 0

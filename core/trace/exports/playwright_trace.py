@@ -2,8 +2,9 @@
 
 It is written in version 8 of the trace's form: viewers read all older forms,
 and more of them know this one than the latest (10, in Playwright 1.65). How a
-page's HTML becomes a snapshot is left to `playwright_snapshots`. Requests are
-not recorded, so pages show without the style sheets and pictures they load.
+page's HTML becomes a snapshot is left to `playwright_snapshots`, console and
+requests to `playwright_told`. What came for a request is not in it, so pages
+show without the style sheets and pictures they load.
 """
 
 import io
@@ -15,6 +16,7 @@ from core.agent.records import Observed, place_of
 from core.browser.host import BrowserEvent
 from core.errors import TraceError
 from core.trace.exports.playwright_snapshots import Snapshots
+from core.trace.exports.playwright_told import console_lines, requests
 from core.trace.exports.steps import RunStep, steps_of
 from core.trace.records import RunRow, StepTimes
 from core.trace.store import TraceStore
@@ -25,6 +27,8 @@ VIEWPORT = (1280, 720)
 """Taken where the page did not tell the size of its viewport."""
 _SUFFIXES = {"image/webp": ".webp", "image/jpeg": ".jpeg", "image/png": ".png"}
 _ERRORS = ("crash", "hang", "load_failed", "certificate")
+_IN_LOG = ("console", "dialog")
+"""Events that the log of the page tells of more exactly."""
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """The time of all files in the zip, so that the same run is the same file."""
 
@@ -36,7 +40,8 @@ def export_playwright_trace(store: TraceStore, run: int) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         lines = "\n".join(json.dumps(event) for event in writing.events)
-        files = {"trace.trace": lines.encode(), "trace.network": b"", **writing.files}
+        network = "\n".join(json.dumps(event) for event in writing.network)
+        files = {"trace.trace": lines.encode(), "trace.network": network.encode(), **writing.files}
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, _WHEN)
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -49,6 +54,7 @@ class _Writing:
 
     def __init__(self, store: TraceStore, row: RunRow) -> None:
         self.events: list[dict[str, Any]] = []
+        self.network: list[dict[str, Any]] = []
         self.files: dict[str, bytes] = {}
         self._store = store
         self._row = row
@@ -71,14 +77,21 @@ class _Writing:
             sdkLanguage="python",
         )
         self._add("event", time=0, **{"class": "BrowserContext"}, method="page", params={"pageId": PAGE})
+        logged = {step.number: self._store.page_log(row.run, step.number) for step in steps}
         for one in self._store.events(row.run):
-            self._tell(one.event, self._time(one.time))
+            if logged.get(one.step) is None or one.event.kind not in _IN_LOG:
+                self._tell(one.event, self._time(one.time))
+        for parts in logged.values():
+            self.events += console_lines(parts or (), PAGE, row.started)
+            self.network += requests(parts or (), PAGE, row.started)
         for step, after in zip(steps, (*steps[1:], None), strict=True):
-            self._write_step(step, after, times)
+            self._write_step(step, after, times, in_log=logged[step.number] is not None)
         if row.error:
             self._add("error", message=row.error)
 
-    def _write_step(self, step: RunStep, after: RunStep | None, times: dict[int, StepTimes]) -> None:
+    def _write_step(
+        self, step: RunStep, after: RunStep | None, times: dict[int, StepTimes], *, in_log: bool
+    ) -> None:
         call, began = f"step@{step.number}", self._time(times[step.number].begun)
         saved = {phase: self._time(time) for phase, time in times[step.number].saved}
         end = saved.get("act", self._time(times[step.number].ended))
@@ -105,7 +118,8 @@ class _Writing:
             self._add("log", callId=call, time=start, message=line)
         self._point(step, call, start)
         for event in step.acted.events if step.acted is not None else ():
-            self._tell(event, end)
+            if not in_log or event.kind not in _IN_LOG:
+                self._tell(event, end)
         ended: dict[str, Any] = {"callId": call, "endTime": max(start, end)}
         if step.acted is not None and step.acted.outcome == "failed":
             ended["error"] = {"name": "ActionError", "message": step.acted.message or "The action failed."}

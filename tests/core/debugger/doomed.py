@@ -38,10 +38,10 @@ class DeadlyStore:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def save_phase(self, run: int, step: int, record: PhaseRecord) -> None:
+    def save_phase(self, run: int, step: int, record: PhaseRecord, **more: Any) -> None:
         if step == 2 and record.phase == self._phase:
             os.kill(os.getpid(), signal.SIGKILL)
-        self._store.save_phase(run, step, record)
+        self._store.save_phase(run, step, record, **more)
 
 
 async def main(folder: Path, llm_url: str, page: str, phase: str) -> None:

@@ -86,3 +86,16 @@ def test_a_step_without_counterpart_is_shown_alone(stage, llm_server, page):
     parts = compare_steps(stage.workshop.store, (run.state.run, 1), None)
     assert {part.right for part in parts} == {""}
     assert any(part.left.startswith("click") for part in parts if part.name == "action")
+
+
+def test_any_two_steps_show_page_clean_observation_and_prompt(stage, llm_server, page):
+    run = run_of(stage, llm_server, page, ARCHIVE, START, ORDERS, stop("found"))
+    number = run.state.run
+    for left, right in ((1, 2), (4, 1), (2, 2)):
+        parts = {
+            part.name: part for part in compare_steps(stage.workshop.store, (number, left), (number, right))
+        }
+        for name in ("page", "clean observation", "prompt"):
+            assert parts[name].left
+            assert parts[name].right
+            assert parts[name].same is (left == right)

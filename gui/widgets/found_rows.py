@@ -1,0 +1,185 @@
+"""Rows of a list that say where something was found: a title, and the words around it with the match marked."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyleOptionViewItem, QWidget
+
+from gui.theme import Theme
+from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
+
+_ROW = Qt.ItemDataRole.UserRole
+_SIDE = 12
+_GROUP = 24
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """One place, or the heading of a group where there is no excerpt."""
+
+    title: str
+    word: str = ""
+    """At the right of the title."""
+    excerpt: str = ""
+    spans: tuple[tuple[int, int], ...] = ()
+    """What is marked, as stretches of the excerpt."""
+    key: Any = None
+    """What it stands for; None for a heading."""
+
+    @property
+    def spoken(self) -> str:
+        return ". ".join(part for part in (self.title, self.word, self.excerpt) if part)
+
+
+class _Model(QAbstractListModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[FoundRow, ...] = ()
+
+    def show_rows(self, rows: tuple[FoundRow, ...]) -> None:
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.rows)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        chosen = 0 <= index.row() < len(self.rows) and self.rows[index.row()].key is not None
+        both = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return both if chosen else Qt.ItemFlag.NoItemFlags
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.rows):
+            return None
+        row = self.rows[index.row()]
+        if role == _ROW:
+            return row
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return row.spoken
+        return None
+
+
+class _Painter(RowDelegate):
+    def __init__(self, theme: Theme, view: QListView) -> None:
+        super().__init__(theme, QSize(120, _GROUP), view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        row: FoundRow | None = index.data(_ROW)
+        width = max(80, self._view.viewport().width())
+        if row is None or row.key is None:
+            return QSize(width, _GROUP)
+        height = self._laid_out(row, width).boundingRect().height()
+        return QSize(width, int(QFontMetrics(self.theme.small_font()).height() + height + 12))
+
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
+        row: FoundRow = index.data(_ROW)
+        room = rect.adjusted(_SIDE, 0, -_SIDE, 0)
+        if row.key is None:
+            painter.fillRect(rect, self.theme.colour("raised"))
+            painter.setFont(self.theme.heading_font())
+            painter.setPen(self.theme.colour("text"))
+            draw_cut(painter, room, row.title)
+            painter.setFont(self.theme.small_font())
+            painter.setPen(self.theme.colour("dim"))
+            draw_cut(painter, room, row.word, RIGHT)
+            return
+        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            chosen = state & QStyle.StateFlag.State_Selected
+            painter.fillRect(rect, self.theme.colour("selected" if chosen else "raised"))
+        painter.setFont(self.theme.small_font())
+        line = painter.fontMetrics().height()
+        head = QRect(room.left(), rect.top() + 4, room.width(), line)
+        beside = painter.fontMetrics().horizontalAdvance(row.word) + 8
+        painter.setPen(self.theme.colour("dim"))
+        draw_cut(painter, head, row.word, RIGHT)
+        painter.setPen(self.theme.colour("agent"))
+        draw_cut(painter, head.adjusted(0, 0, -beside, 0), row.title, LEFT)
+        painter.setPen(self.theme.colour("text"))
+        layout = self._laid_out(row, rect.width())
+        layout.draw(painter, QPointF(room.left(), head.bottom() + 3))
+
+    def _laid_out(self, row: FoundRow, width: int) -> QTextLayout:
+        layout = QTextLayout(row.excerpt, self.theme.machine_font())
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        look = QTextCharFormat()
+        look.setBackground(self.theme.colour("found"))
+        look.setFontUnderline(True)
+        formats = []
+        for start, end in row.spans:
+            marked = QTextLayout.FormatRange()
+            # Qt counts letters beyond the first plane as two.
+            marked.start = len(row.excerpt[:start].encode("utf-16-le", "surrogatepass")) // 2
+            marked.length = len(row.excerpt[start:end].encode("utf-16-le", "surrogatepass")) // 2
+            marked.format = look
+            formats.append(marked)
+        layout.setFormats(formats)
+        layout.beginLayout()
+        height = 0.0
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(max(40, width - 2 * _SIDE))
+            line.setPosition(QPointF(0, height))
+            height += line.height()
+        layout.endLayout()
+        return layout
+
+
+class FoundRows(QListView):
+    """Shows rows; a click or Enter chooses one."""
+
+    chosen = Signal(object)
+    """The key of the row."""
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows_model = _Model(self)
+        self.setModel(self.rows_model)
+        self.setItemDelegate(_Painter(theme, self))
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.clicked.connect(self._on_chosen)
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def rows(self) -> tuple[FoundRow, ...]:
+        return self.rows_model.rows
+
+    def show_rows(self, rows: tuple[FoundRow, ...]) -> None:
+        """Replace the rows; the first place becomes the current one."""
+        self.rows_model.show_rows(rows)
+        first = next((at for at, row in enumerate(rows) if row.key is not None), None)
+        if first is not None:
+            self.setCurrentIndex(self.rows_model.index(first))
+        self.scrollToTop()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._on_chosen(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.scheduleDelayedItemsLayout()
+
+    def _on_chosen(self, index: Index) -> None:
+        row: FoundRow | None = index.data(_ROW)
+        if row is not None and row.key is not None:
+            self.chosen.emit(row.key)

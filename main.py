@@ -31,9 +31,11 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     session_modules.join()
     from core.cli.window import (
         make_ask_desk,
+        make_bisect_desk,
         make_break_desk,
         make_compare_desk,
         make_desk,
+        make_fork_desk,
         make_reading_desk,
         make_session,
         make_task_desk,
@@ -48,6 +50,8 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         compares=make_compare_desk(session),
         diffs=make_compare_desk(session),
         reading=make_reading_desk(session),
+        forks=make_fork_desk(session),
+        bisects=make_bisect_desk(session, settings, arguments),
     )
     return application.show_window(session, desks, arguments)
 

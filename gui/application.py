@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.debugger.ask_views import AskDeskCommands
+from core.debugger.bisect_views import BisectDeskCommands
 from core.debugger.break_views import BreakDeskCommands
 from core.debugger.commands import SessionCommands, TaskDeskCommands
 from core.debugger.compare_views import CompareDeskCommands
+from core.debugger.fork_views import ForkDeskCommands
 from core.debugger.llm_entries import LLMDeskCommands
 from core.debugger.reading_views import ReadingDeskCommands
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
@@ -64,6 +66,8 @@ class Desks:
     diffs: CompareDeskCommands
     """The same for the Diff tab: neither takes the other's turn."""
     reading: ReadingDeskCommands
+    forks: ForkDeskCommands
+    bisects: BisectDeskCommands
 
 
 class Application:
@@ -94,6 +98,7 @@ class Application:
         import shiboken6
         from PySide6.QtCore import QSettings
 
+        from gui.branch_windows import BranchWindows
         from gui.breaks import Breaks
         from gui.llm_settings import LLMSettingsController
         from gui.main_window import MainWindow
@@ -112,6 +117,7 @@ class Application:
         Breaks(desks.breaks, window)
         SideWindows(desks.asks, desks.compares, window)
         Reading(desks.reading, desks.diffs, window)
+        BranchWindows(desks.forks, desks.bisects, window)
         window.show_at_first()
         session.announce()
         desks.breaks.announce()

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from core.debugger.ask_views import AskView, Question, WhatIf
 from core.debugger.snapshots import LLMChoice
 from gui.ask_answers import AnswersPane, question_row
+from gui.ask_items import PromptItems
 from gui.ask_messages import MessagesEditor
 from gui.theme import Theme
 from gui.widgets.formats import count
@@ -35,6 +36,7 @@ _NOT_ASKED = (
     "Nothing was asked again of this step yet. Edit the messages at the left, or leave them as they are, "
     "and press Ask (Ctrl+Enter): the actions that the answers propose show here, with how often each was."
 )
+_BY_DATA = "The built-in LLM goes by the recorded page and task, not by words: what was edited changes nothing for it."
 _UNDER_WAY = 0
 """The number of a question whose answers still come."""
 
@@ -45,6 +47,8 @@ class AskAgain(QDialog):
     ask_requested = Signal(object)
     """The `Question` to put."""
     cancel_requested = Signal()
+    exemplar_requested = Signal(int, int, str)
+    """Run, step, and the id of an exemplar that is to be told as this prompt tells them."""
     adopt_requested = Signal(str)
     """The action that is to be taken in place of the next one."""
 
@@ -58,6 +62,8 @@ class AskAgain(QDialog):
         self._chosen: int | None = None
         """The number of the question in view; None for the latest."""
         self.messages = MessagesEditor(theme, self)
+        self.items = PromptItems(theme, self.messages, self)
+        self.items.exemplar_requested.connect(self._on_exemplar)
         self.or_words = OrWords(self.messages, self)
         self.or_words.say(_READING)
         self.reset_button = self._button("Reset to recorded", "Take back every edit of the messages", "Alt+R")
@@ -130,6 +136,7 @@ class AskAgain(QDialog):
         self._view = view
         self.setWindowTitle(f"Ask again: step {view.step} of run {view.run}")
         self.messages.show_messages(view.messages)
+        self.items.show_view(view)
         nothing = view.problem or "This step has no messages to ask again."
         self.or_words.say("" if view.messages else nothing)
         self.show_problem(view.problem if view.messages else "")
@@ -176,6 +183,9 @@ class AskAgain(QDialog):
         self.llm.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.llm.setMinimumContentsLength(10)
         self.llm.addItem(self._recorded_llm(), "")
+        self.llm.currentIndexChanged.connect(self._refresh)
+        self.rules_note = Note("remedy", parent=side)
+        self.rules_note.setContentsMargins(12, 4, 12, 0)
         self.temperature = QDoubleSpinBox(side)
         self.temperature.setAccessibleName("Temperature")
         self.temperature.setRange(_COLDEST_SHOWN, _WARMEST)
@@ -203,8 +213,10 @@ class AskAgain(QDialog):
         column = QVBoxLayout(side)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.items)
         column.addWidget(self.prompt_section)
         column.addWidget(self.or_words, 1)
+        column.addWidget(self.rules_note)
         column.addLayout(row)
         return side
 
@@ -263,6 +275,8 @@ class AskAgain(QDialog):
         facts.append("edited" if edited else "as recorded")
         self.prompt_section.show_fact(" · ".join(facts) if view.messages else "")
         self.reset_button.setEnabled(edited)
+        by_rules = (self.llm.currentData() or view.llm) == "rules"
+        self.rules_note.show_text(_BY_DATA if by_rules and edited else "")
         self.ask_button.setEnabled(bool(view.messages) and not view.busy)
         self.cancel_button.setEnabled(view.busy)
         under_way = next((one for one in view.asked if one.number == _UNDER_WAY), None)
@@ -292,6 +306,9 @@ class AskAgain(QDialog):
         self._asked_for = self.times.value()
         self.show_problem("")
         self.ask_requested.emit(self.question)
+
+    def _on_exemplar(self, id: str) -> None:
+        self.exemplar_requested.emit(self._view.run, self._view.step, id)
 
     def _on_adopt(self) -> None:
         if self.adopt_button.isEnabled():

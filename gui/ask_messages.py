@@ -50,6 +50,8 @@ class MessageSection(QFrame):
         super().__init__(parent)
         self._theme = theme
         self._message = message
+        self.origin: int | None = None
+        """Its place among the messages that the editor began with; None for a copy."""
         self._tokens: int | None = None
         self.setProperty("card", True)
         self.editor: QPlainTextEdit | None = None
@@ -217,11 +219,15 @@ class MessagesEditor(QWidget):
     """Edits the messages of a prompt; `changed` follows every edit."""
 
     changed = Signal()
+    was_reset = Signal()
+    """Every edit was taken back."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._recorded: tuple[Message, ...] = ()
+        self.base: tuple[Message, ...] = ()
+        """The messages before they were edited by hand."""
         self.sections: list[MessageSection] = []
         self._counting = QTimer(self)
         self._counting.setInterval(0)
@@ -246,6 +252,11 @@ class MessagesEditor(QWidget):
         return tuple(section.message for section in self.sections)
 
     @property
+    def traced(self) -> tuple[tuple[int | None, Message], ...]:
+        """The messages, each with its place in `base`."""
+        return tuple((section.origin, section.message) for section in self.sections)
+
+    @property
     def edited(self) -> bool:
         """Whether they are not as they were recorded."""
         return self.messages != self._recorded
@@ -262,13 +273,20 @@ class MessagesEditor(QWidget):
 
     def reset(self) -> None:
         """Take back every edit."""
+        self.show_arranged(self._recorded)
+        self.was_reset.emit()
+
+    def show_arranged(self, messages: tuple[Message, ...]) -> None:
+        """Put these in place of all messages; what they are edited against stays what was recorded."""
+        open_now = {section.message for section in self.sections if not section.folded}
         for section in self.sections:
             self._remove(section)
         self.sections = []
-        last = len(self._recorded) - 1
-        for at, message in enumerate(self._recorded):
-            folded = len(self._recorded) > _OPEN and 0 < at < last
-            self._insert(at, message, folded=folded)
+        self.base = messages
+        last = len(messages) - 1
+        for at, message in enumerate(messages):
+            folded = len(messages) > _OPEN and 0 < at < last and message not in open_now
+            self._insert(at, message, folded=folded).origin = at
         self._renumber()
 
     def _insert(self, at: int, message: Message, *, folded: bool) -> MessageSection:

@@ -35,6 +35,7 @@ class AskAgainController(QObject):
             self.dialog = AskAgain(self._theme, self._window)
             self.dialog.ask_requested.connect(self._desk.ask)
             self.dialog.cancel_requested.connect(self._desk.cancel)
+            self.dialog.exemplar_requested.connect(self._desk.write_exemplar)
             self.dialog.adopt_requested.connect(self.adopt_requested)
             self.dialog.show_llms(self._catalogue.llms)
         if (run, step) != self._step:

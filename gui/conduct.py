@@ -49,6 +49,8 @@ class Conduct(QObject):
             "run_to_step": self._on_run_to_step,
             "run_to_subtask": window.plan.run_to_subtask,
             "back": self._on_back,
+            "fork": self._on_fork,
+            "bisect": self._on_bisect,
             "back_to_hit": window.breakpoints.go_to_hit,
             "back_to_change": window.breakpoints.go_to_change,
             "add_breakpoint": window.breakpoints.add_requested.emit,
@@ -137,6 +139,14 @@ class Conduct(QObject):
     def _on_back(self) -> None:
         if (place := self._back_to()) is not None:
             self._window.commands.go_back(*place)
+
+    def _on_fork(self) -> None:
+        if (place := self._back_to()) is not None:
+            self._window.runs.fork_requested.emit(*place)
+
+    def _on_bisect(self) -> None:
+        if (run := self._run_in_view()) is not None:
+            self._window.runs.bisect_requested.emit(run)
 
     def _on_run(self) -> None:
         if can_pause(self._session):

@@ -84,6 +84,8 @@ def enabled(scene: Scene) -> dict[str, bool]:
         "run_to_step": can_step(view),
         "run_to_subtask": can_step(view) and scene.subtask_ahead,
         "back": scene.back_to and view.mode != "opening",
+        "fork": scene.back_to and view.mode != "opening",
+        "bisect": scene.run_in_view,
         "back_to_hit": scene.hit_before,
         "back_to_change": scene.change_before,
         "phase": can_step(view),

@@ -166,6 +166,8 @@ class MainWindow(QMainWindow):
 
     def _connect_panels(self) -> None:
         commands = self.commands
+        self.runs.folding.recall(self.remembered.folding)
+        self.runs.folding.changed.connect(self._on_folded)
         self.runs.step_requested.connect(commands.show_step)
         self.runs.run_requested.connect(commands.open_run)
         self.runs.back_requested.connect(commands.go_back)
@@ -325,6 +327,16 @@ class MainWindow(QMainWindow):
     def _on_why_requested(self, text: str) -> None:
         step = self._step
         self.why_requested.emit(step.run if step else 0, step.number if step else 0, text)
+
+    def show_run(self, run: int, step: int) -> None:
+        """Show a step of a run that another window names, and its run in the tree."""
+        self.commands.open_run(run)
+        self.commands.show_step(run, step)
+        self.raise_()
+        self.activateWindow()
+
+    def _on_folded(self) -> None:
+        self.remembered.folding = self.runs.folding.words
 
     def _on_naming_requested(self, row: RunRow) -> None:
         self.conduct.name_run(row)

@@ -2,6 +2,8 @@
 
 from PySide6.QtCore import QByteArray, QSettings
 
+from core.agent.changes import Changes
+from core.debugger.bisections import Wanted
 from core.model import Record
 
 _RECENT = 8
@@ -39,6 +41,39 @@ class Remembered:
     @llm.setter
     def llm(self, name: str) -> None:
         self._settings.setValue("last/llm", name)
+
+    @property
+    def fork(self) -> Changes:
+        """What was chosen for the last fork."""
+        try:
+            return Changes.model_validate_json(self._text("last/fork") or "{}")
+        except ValueError:
+            return Changes()
+
+    @fork.setter
+    def fork(self, changes: Changes) -> None:
+        self._settings.setValue("last/fork", changes.model_dump_json(exclude_defaults=True))
+
+    @property
+    def bisect(self) -> Wanted | None:
+        """What was asked of the last bisection."""
+        try:
+            return Wanted.model_validate_json(self._text("last/bisect"))
+        except ValueError:
+            return None
+
+    @bisect.setter
+    def bisect(self, wanted: Wanted) -> None:
+        self._settings.setValue("last/bisect", wanted.model_dump_json())
+
+    @property
+    def folding(self) -> str:
+        """Which runs of the tree are open, and which branches folded."""
+        return self._text("tree/folding")
+
+    @folding.setter
+    def folding(self, words: str) -> None:
+        self._settings.setValue("tree/folding", words)
 
     @property
     def pace(self) -> float:

@@ -67,6 +67,20 @@ COMMANDS: tuple[Command, ...] = (
         "Back",
     ),
     Command(
+        "fork",
+        "&Fork…",
+        "Ctrl+Shift+F",
+        "repo-forked",
+        "Go back to the step in view on a branch with another preset, LLM, policies or exemplars",
+    ),
+    Command(
+        "bisect",
+        "Bise&ct…",
+        "Ctrl+Shift+I",
+        "graph-line",
+        "Find from which step on the run in view still comes to success",
+    ),
+    Command(
         "over",
         "&Over",
         "F8",

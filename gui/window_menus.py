@@ -28,6 +28,8 @@ _GOING_ON = (
     "stop",
     "",
     "back",
+    "fork",
+    "bisect",
     "back_to_hit",
     "back_to_change",
     "",

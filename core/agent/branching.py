@@ -5,16 +5,17 @@ before it stay those of the run it left, and nothing of that run is changed.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
 
 from core.agent.asking import Answerer, Asked, Asker
+from core.agent.changes import OWN, Changes, Difference, named, pages_in_words
 from core.agent.ground import ground_of
 from core.agent.knowledge import Knowledge
 from core.agent.loop import AgentRun
 from core.agent.past import Past
-from core.agent.presets import Preset
+from core.agent.presets import AMOUNTS, Mechanism, Preset, bounds
 from core.agent.prompting import Prompter
 from core.agent.saved import SavedAgent, put_back
 from core.agent.state import Budget, RunState
@@ -28,6 +29,7 @@ from core.browser.page import PageGone
 from core.browser.recorded.sealing import Seal
 from core.errors import BrowserError, UsageError
 from core.model import Record
+from core.settings_file import near
 from core.task import Episode, Task, Verdict
 from core.trace.records import RunRow, RunStart
 from core.trace.store import TraceStore
@@ -45,6 +47,8 @@ class Conduct:
     browser: str
     budget: Budget | None = None
     """None for the limits that the agent had."""
+    changes: Changes = field(default_factory=Changes)
+    """What was asked of the branch; preset, LLM and knowledge are made of it already."""
     fresh: bool = False
     """Whether the task was just begun anew for this, by `reopen_task`."""
     on_asked: Callable[[Asked], None] = lambda asked: None
@@ -110,9 +114,18 @@ async def open_branch(
             parent_run=owner,
             parent_step=step,
             offline=world.tabs.closed_off,
+            changes=conduct.changes,
+            differences=differences(store, world, row, saved, conduct),
         )
     )
     state = _state_of(_moved(saved, row, episode), branch, episode, past, conduct)
+    for name, value in conduct.changes.amounts.items():
+        mechanism = mechanism_of(name)
+        least, most = bounds(mechanism)
+        state.amounts[mechanism] = min(max(value, least), most)
+    if _recalls_anew(conduct.changes):
+        state.recalled_by_frame.clear()
+        state.recalled_at.clear()
     try:
         found = await _bring_back(store, world, state, _moved(checkpoint, row, episode), conduct)
     except BaseException as error:
@@ -120,6 +133,56 @@ async def open_branch(
         store.end_run(branch, outcome="error", verdict=Verdict(), error=why, seconds=0.0, seconds_in_llm=0.0)
         raise
     return found
+
+
+def differences(
+    store: TraceStore, world: World, row: RunRow, saved: SavedAgent, conduct: Conduct
+) -> tuple[Difference, ...]:
+    """Return how a branch with this conduct differs from the run that it leaves."""
+    changes, earlier = conduct.changes, store.changes(row.run)
+    found: list[Difference] = []
+    if conduct.preset.name != row.preset:
+        found.append(Difference(what="preset", before=row.preset, after=conduct.preset.name))
+    if conduct.llm.name != row.llm:
+        found.append(Difference(what="LLM", before=row.llm, after=conduct.llm.name))
+    if world.tabs.closed_off != row.offline:
+        was, now = (pages_in_words(offline) for offline in (row.offline, not row.offline))
+        found.append(Difference(what="pages", before=was, after=now))
+    for what, before, after in (
+        ("policies", earlier.policies, changes.policies),
+        ("exemplars", earlier.exemplars, changes.exemplars),
+    ):
+        if after is not None and after != (before or OWN):
+            found.append(
+                Difference.model_validate({"what": what, "before": named(before), "after": named(after)})
+            )
+    found += [
+        Difference(what="policy", after=id)
+        for id, text in changes.policy_texts.items()
+        if earlier.policy_texts.get(id) != text
+    ]
+    for name, value in changes.amounts.items():
+        mechanism = mechanism_of(name)
+        same = conduct.preset.name == row.preset
+        had = saved.amounts.get(mechanism, conduct.preset.amount(mechanism) if same else None)
+        if value != had:
+            label = f"{name} {AMOUNTS[mechanism][1]}"
+            was = "" if had is None else str(had)
+            found.append(Difference(what="amount", before=was, after=f"{label} {value}"))
+    return tuple(found)
+
+
+def mechanism_of(name: str) -> Mechanism:
+    """Return the mechanism of that name that has a number; raises UsageError with the nearest name."""
+    for mechanism in AMOUNTS:
+        if mechanism == name:
+            return mechanism
+    raise UsageError(f'"{name}" has no number to set; {near(name, tuple(AMOUNTS))}')
+
+
+def _recalls_anew(changes: Changes) -> bool:
+    """Return whether exemplars that were recalled before are not those that hold on the branch."""
+    return changes.exemplars is not None or "memory" in changes.amounts or bool(changes.preset)
 
 
 async def take_up(

@@ -1,10 +1,11 @@
 """The files an agent goes by: presets, prompts, state spaces, policies and exemplars, each read anew when edited."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.agent.changes import NONE, OWN, Changes
 from core.agent.policies.catalogue import POLICIES, Policies
 from core.agent.presets import PRESETS, Presets
 from core.agent.prompts import PROMPTS, Prompts
@@ -26,6 +27,22 @@ class Knowledge:
     spaces: Spaces
     policies: Policies
     memory: Memory
+
+    def changed(self, changes: Changes) -> "Knowledge":
+        """Return this with the policies and exemplars of a branch; itself where there are no others.
+
+        Raises UsageError and DataError where these cannot be used.
+        """
+        policies, memory = self.policies, self.memory
+        folder = None if changes.policies in (None, OWN) else Path(str(changes.policies)).expanduser()
+        if folder is not None or changes.policy_texts:
+            policies = policies.beside(folder, changes.policy_texts)
+        if changes.exemplars not in (None, OWN):
+            other = None if changes.exemplars == NONE else Path(str(changes.exemplars)).expanduser()
+            memory = memory.instead(other)
+        if policies is self.policies and memory is self.memory:
+            return self
+        return replace(self, policies=policies, memory=memory)
 
     def problems(self) -> tuple[str, ...]:
         """Return a sentence, with file and line, for each preset, state space and policy that cannot be used."""

@@ -1,7 +1,7 @@
 """From the run so far to a request: what templates get to see, and what the messages say as data."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from core.action import Action, parse_action
@@ -17,6 +17,7 @@ from core.llm.protocol import (
     LLMReply,
     LLMRequest,
     Message,
+    PromptPart,
     PromptView,
     Purpose,
     Sampling,
@@ -29,6 +30,9 @@ from core.observation import CleanObservation
 
 EXEMPLARS = "exemplars.j2"
 """Trajectories as one text, for replies by tool calls: these cannot be shown without their results."""
+
+_CONVERSATIONS = ("decide", "rationale", "function")
+"""Purposes whose messages are made by `Prompter.conversation`."""
 
 UNSAID: dict[str, Any] = {
     "first": True,
@@ -161,17 +165,11 @@ class Prompter:
         return recalled.recall.used
 
     def _exemplar(self, state: RunState, exemplar: Exemplar) -> Iterable[Message]:
-        for number, step in enumerate(exemplar.steps):
-            text = self.render(
-                state,
-                state.preset.prompts.turn,
-                objective=exemplar.task,
-                first=number == 0,
-                page=CleanObservation(url="", text=step.observation),
-            )
-            yield Message(role="user", text=text)
-            reply = written_reply(step.thought, step.actions, state.preset.reply_format)
-            yield Message(role="assistant", text=reply)
+        return exemplar_messages(
+            exemplar,
+            state.preset.reply_format,
+            lambda **more: self.render(state, state.preset.prompts.turn, **more),
+        )
 
     def _trail(self, state: RunState) -> tuple[Message, ...]:
         found: list[Message] = []
@@ -231,8 +229,46 @@ class Prompter:
             purpose=purpose,
             messages=messages,
             view=PromptView(**(values | view)),
+            parts=self._parts(state, messages, frame) if purpose in _CONVERSATIONS else (),
             sampling=state.preset.sampling.get(purpose, Sampling()),
         )
+
+    def _parts(
+        self, state: RunState, messages: tuple[Message, ...], frame: FramePrompt | None
+    ) -> tuple[PromptPart, ...]:
+        """Return where in a conversation its exemplars and the words of its policy are."""
+        exemplars = self.exemplars(state)
+        found: list[PromptPart] = []
+        if exemplars and state.preset.reply_format == "tools":
+            texts = [
+                self.render(state, EXEMPLARS, exemplars=exemplars[:some])
+                for some in range(len(exemplars) + 1)
+            ]
+            found += exemplar_parts(messages[0].text, texts, exemplars)
+        else:
+            at = 1
+            for one in exemplars:
+                length = 2 * len(one.steps)
+                part = PromptPart(
+                    kind="exemplar", id=one.id, title=one.task, family=one.family, message=at, messages=length
+                )
+                found.append(part)
+                at += length
+        if frame is not None and state.stack.top is not None and frame.instruction:
+            text = messages[0].text
+            if text.count(frame.instruction) == 1:
+                start = text.index(frame.instruction)
+                found.append(
+                    PromptPart(
+                        kind="policy",
+                        id=state.stack.top.policy,
+                        title=frame.policy,
+                        message=0,
+                        start=start,
+                        end=start + len(frame.instruction),
+                    )
+                )
+        return tuple(found)
 
     def with_actions(self, state: RunState, request: LLMRequest) -> LLMRequest:
         """Return the request for an action: with what is permissible, as tools where the preset replies so."""
@@ -244,6 +280,57 @@ class Prompter:
             for action in state.permissible.actions
         )
         return request.model_copy(update={"tools": tools, "tool_choice": "required"})
+
+
+def exemplar_messages(
+    exemplar: Exemplar, reply_format: ReplyFormat, render: Callable[..., str]
+) -> tuple[Message, ...]:
+    """Return a trajectory as observations and replies in turn; `render` gives the text of one observation."""
+    found: list[Message] = []
+    for number, step in enumerate(exemplar.steps):
+        page = CleanObservation(url="", text=step.observation)
+        found.append(Message(role="user", text=render(objective=exemplar.task, first=number == 0, page=page)))
+        reply = written_reply(step.thought, step.actions, reply_format)
+        found.append(Message(role="assistant", text=reply))
+    return tuple(found)
+
+
+def exemplar_parts(
+    system: str, texts: Sequence[str], exemplars: Sequence[Exemplar]
+) -> tuple[PromptPart, ...]:
+    """Return where each exemplar stands in a system message that ends with all of them as one text.
+
+    `texts` are that text for none of them, the first, the first two and so on;
+    nothing is returned where it does not grow by one exemplar after the other.
+    """
+    whole = texts[-1]
+    if not system.endswith(whole):
+        return ()
+    tail = len(texts[0])
+    for text in texts:
+        while not text.endswith(texts[0][len(texts[0]) - tail :]):
+            tail -= 1
+    ends = [len(text) - tail for text in texts]
+    for text, end in zip(texts, ends, strict=True):
+        if end < 0 or whole[:end] != text[:end]:
+            return ()
+    base = len(system) - len(whole)
+    around = PromptPart(kind="exemplars", message=0, start=len(system[:base].rstrip()), end=len(system))
+    return (
+        around,
+        *(
+            PromptPart(
+                kind="exemplar",
+                id=one.id,
+                title=one.task,
+                family=one.family,
+                message=0,
+                start=base + start,
+                end=base + end,
+            )
+            for one, start, end in zip(exemplars, ends, ends[1:], strict=False)
+        ),
+    )
 
 
 def written_reply(thought: str, actions: Iterable[str], reply_format: ReplyFormat) -> str:

@@ -172,6 +172,20 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         step: Annotated[int, typer.Option("--step", min=1, help="The step to go back to.")],
         preset: PresetName = None,
         llm: LLMName = None,
+        policies: Annotated[
+            str | None,
+            typer.Option("--policies", help="A folder of policies that win over the others; or own."),
+        ] = None,
+        exemplars: Annotated[
+            str | None,
+            typer.Option(
+                "--exemplars", help="A folder or file of exemplars in place of all others; none; or own."
+            ),
+        ] = None,
+        amount: Annotated[
+            list[str] | None,
+            typer.Option("--amount", help="A mechanism's number, such as memory=5; may be repeated."),
+        ] = None,
         base_url: BaseUrl = None,
         max_steps: MaxSteps = None,
         browser: Browser = None,
@@ -198,6 +212,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             step=step,
             preset=preset,
             llm=llm,
+            policies=policies,
+            exemplars=exemplars,
+            amounts=tuple(amount or ()),
             max_steps=settings.max_steps,
             offline=offline,
             as_json=as_json,
@@ -218,10 +235,23 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             list[int] | None,
             typer.Option("--at", min=1, help="A step to go on from; may be repeated. Else some of all."),
         ] = None,
+        every: Annotated[
+            int, typer.Option("--every", min=0, help="Without --at: every so many steps; 0 for some of all.")
+        ] = 0,
         times: Annotated[int, typer.Option("--times", min=1, help="How often from each step.")] = 3,
         preset: PresetName = None,
         llm: LLMName = None,
         base_url: BaseUrl = None,
+        max_calls: Annotated[
+            int | None,
+            typer.Option("--max-calls", min=1, help="LLM calls after which no further branch is begun."),
+        ] = None,
+        max_cost: Annotated[
+            float | None,
+            typer.Option(
+                "--max-cost", min=0.0001, help="US dollars, likewise; calls without a price do not count."
+            ),
+        ] = None,
         max_steps: MaxSteps = None,
         browser: Browser = None,
         db: Database = None,
@@ -229,6 +259,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
+        as_lines: Annotated[
+            bool, typer.Option("--lines", help="Print all of it as a line of JSON at each change of it.")
+        ] = False,
     ) -> None:
         """Find from which step on a run still comes to success: replay up to it, let the LLM go on, several times."""
         from core.cli.bisecting import BisectArguments, bisect_run
@@ -237,11 +270,15 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         arguments = BisectArguments(
             run=run,
             steps=tuple(at or ()),
+            every=every,
+            most_calls=max_calls,
+            most_cost=max_cost,
             times=times,
             preset=preset,
             llm=llm,
             max_steps=settings.max_steps,
             as_json=as_json,
+            as_lines=as_lines,
         )
         bisect_run(
             arguments,

@@ -1,5 +1,11 @@
 """The fork command: go back to a step of a stored run, and on from there, without a window."""
 
+from pathlib import Path
+
+from core.agent.branching import mechanism_of
+from core.agent.changes import NONE, OWN, Changes
+from core.agent.knowledge import knowledge_of
+from core.agent.presets import bounds
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
 from core.cli.browsers import WithEmbedded, WithLoop, in_browser
@@ -25,6 +31,12 @@ class ForkArguments(Record):
     """None for the run's own."""
     llm: str | None = None
     """None for the run's own."""
+    policies: str | None = None
+    """A folder of policies that win over the others."""
+    exemplars: str | None = None
+    """A folder or file of exemplars in place of all others, or none."""
+    amounts: tuple[str, ...] = ()
+    """Such as ``memory=5``."""
     max_steps: int
     offline: bool | None = None
     """None for as the run was."""
@@ -48,6 +60,7 @@ def fork_run(
     if name == "person":
         raise UsageError('The LLM "person" needs a window; choose another with --llm.')
     check_preset(config_folder(), preset)
+    changes = changes_of(arguments)
 
     async def work(host: BrowserHost) -> RunReport:
         workshop = await open_workshop(
@@ -67,7 +80,7 @@ def fork_run(
                 llm=llm,
                 budget=Budget(arguments.max_steps, settings.max_llm_calls),
                 on_gate=settings.on_gate,
-                offline=offline,
+                changes=changes,
                 on_step=lambda step: say(step_line(step)),
                 on_restored=lambda restored: say(restored.sentence),
             )
@@ -77,6 +90,33 @@ def fork_run(
     report = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
     put_report(report, as_json=arguments.as_json)
     return report
+
+
+def changes_of(arguments: ForkArguments) -> Changes:
+    """Return what the branch is to do otherwise; raises UsageError and DataError where that cannot be."""
+    amounts: dict[str, int] = {}
+    for text in arguments.amounts:
+        name, _, value = text.partition("=")
+        least, most = bounds(mechanism_of(name.strip()))
+        if not value.strip().isdecimal() or not least <= int(value) <= most:
+            raise UsageError(f'"{text}" sets no amount: write {name}=N, with N from {least} to {most}.')
+        amounts[name.strip()] = int(value)
+    changes = Changes(
+        preset=arguments.preset or "",
+        llm=arguments.llm or "",
+        policies=_place(arguments.policies),
+        exemplars=arguments.exemplars if arguments.exemplars == NONE else _place(arguments.exemplars),
+        amounts=amounts,
+        offline=arguments.offline,
+    )
+    knowledge_of(config_folder()).changed(changes)
+    return changes
+
+
+def _place(text: str | None) -> str | None:
+    if text is None or text == OWN:
+        return text
+    return str(Path(text).expanduser().absolute())
 
 
 def _row(settings: Settings, arguments: ForkArguments) -> RunRow:

@@ -1,12 +1,16 @@
 """What the window's session is made of, apart from the window."""
 
+import sys
 from collections.abc import Awaitable
 from pathlib import Path
 
 from core.browser.host import BrowserHost
 from core.debugger.ask_desk import AskDesk
+from core.debugger.bisect_desk import BisectDesk
+from core.debugger.bisections import Wanted
 from core.debugger.break_desk import BreakDesk
 from core.debugger.compare_desk import CompareDesk
+from core.debugger.fork_desk import ForkDesk
 from core.debugger.llm_desk import LLMDesk
 from core.debugger.reading_desk import ReadingDesk
 from core.debugger.session import Session
@@ -16,6 +20,8 @@ from core.environments.registry import Environments
 from core.llm.registry import open_llms
 from core.model import Record
 from core.settings import Settings, config_folder
+
+_MAIN = Path(__file__).resolve().parents[2] / "main.py"
 
 
 class WindowArguments(Record):
@@ -51,7 +57,12 @@ def make_break_desk(session: Session) -> BreakDesk:
 
 def make_ask_desk(session: Session) -> AskDesk:
     """Return what asking again needs of the session."""
-    return AskDesk(session, session.llms, session.queue)
+    return AskDesk(
+        session,
+        session.llms,
+        session.queue,
+        knowledge=lambda changes: session.workshop().knowledge_for(changes),
+    )
 
 
 def make_compare_desk(session: Session) -> CompareDesk:
@@ -62,6 +73,11 @@ def make_compare_desk(session: Session) -> CompareDesk:
 def make_reading_desk(session: Session) -> ReadingDesk:
     """Return what the window reads of a run beside the step in view."""
     return ReadingDesk(session, session.queue)
+
+
+def make_fork_desk(session: Session) -> ForkDesk:
+    """Return what the fork dialog asks of the session."""
+    return ForkDesk(session)
 
 
 def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:
@@ -83,3 +99,40 @@ def make_session(settings: Settings, host: BrowserHost, arguments: WindowArgumen
         )
 
     return Session(open_it)
+
+
+def make_bisect_desk(session: Session, settings: Settings, arguments: WindowArguments) -> BisectDesk:
+    """Return what the bisect window asks of the session; it bisects in a process of its own."""
+
+    def command(wanted: Wanted, database: Path) -> list[str]:
+        words = [sys.executable, str(_MAIN), "bisect", str(wanted.run), "--lines", "--db", str(database)]
+        words += ["--times", str(wanted.times), "--every", str(wanted.every), "--browser", settings.browser]
+        words += ["--max-steps", str(session.session.max_steps), "--on-gate", settings.on_gate]
+        for step in wanted.steps:
+            words += ["--at", str(step)]
+        for name, value in (
+            ("--preset", wanted.preset),
+            ("--llm", wanted.llm),
+            ("--max-calls", wanted.most_calls),
+            ("--max-cost", wanted.most_cost),
+            ("--base-url", settings.base_url if settings.base_url_origin == "flag" else ""),
+        ):
+            if value:
+                words += [name, str(value)]
+        for path in arguments.task_files:
+            words += ["--tasks-file", str(path)]
+        for path in arguments.webarena:
+            words += ["--webarena", str(path)]
+        return words
+
+    where = (
+        "an embedded browser of its own, offscreen"
+        if settings.browser == "embedded"
+        else f"the installed browser {settings.browser}"
+    )
+    return BisectDesk(
+        session,
+        command,
+        f"It runs in a process apart, with {where}: the page in this window is not touched. "
+        f"Where a person would be asked, the rule is “{settings.on_gate}”.",
+    )

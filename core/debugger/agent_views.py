@@ -30,7 +30,7 @@ _TITLES: dict[Mechanism, tuple[str, str]] = {
     "memory": ("Memory", "The prompt begins with whole trajectories of tasks like this one (Synapse)."),
 }
 """The mechanisms that can be switched, with what they do."""
-_AMOUNTS: dict[Mechanism, str] = {
+AMOUNT_LABELS: dict[Mechanism, str] = {
     "plan": "trials at the most",
     "remedies": "remedies at each action",
     "abstraction": "elements kept",
@@ -60,7 +60,7 @@ def _amount(state: RunState, mechanism: Mechanism) -> AmountView | None:
         return None
     least, most = bounds(mechanism)
     return AmountView(
-        label=_AMOUNTS[mechanism],
+        label=AMOUNT_LABELS[mechanism],
         value=state.amount(mechanism),
         by_preset=state.preset.amount(mechanism),
         least=least,

@@ -4,12 +4,17 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from core.agent.changes import Changes
+from core.agent.knowledge import Knowledge
+from core.debugger.ask_exemplars import Teller
 from core.debugger.ask_views import AskView, Question, WhatIf
 from core.debugger.driving import Driver
-from core.debugger.what_if import ask_again, deciding_call, what_ifs_of
+from core.debugger.what_if import ask_again, deciding_call, reply_format, what_ifs_of
 from core.errors import BackstepError, UsageError
 from core.llm.registry import LLMs
 from core.signal import Signal
+from core.trace.prompts import Prompt
+from core.trace.records import StepDetail
 from core.trace.store import TraceStore
 
 
@@ -21,11 +26,14 @@ class AskDesk:
         driver: Driver,
         llms: Callable[[], LLMs],
         post: Callable[[Coroutine[Any, Any, None]], None],
+        knowledge: Callable[[Changes], Knowledge] | None = None,
     ) -> None:
+        """`knowledge` gives the files that a run with such changes goes by; without it nothing can be switched."""
         self.changed: Signal[AskView] = Signal()
         self._driver = driver
         self._llms = llms
         self._post = post
+        self._knowledge = knowledge
         self._view = AskView(run=0, step=0)
         self._asking: asyncio.Task[WhatIf] | None = None
 
@@ -58,6 +66,35 @@ class AskDesk:
 
         self._post(self._telling(work))
 
+    def write_exemplar(self, run: int, step: int, id: str) -> None:
+        async def work() -> None:
+            store = self._need_store()
+            detail = store.step(run, step)
+            teller = self._teller(detail, store.prompt(deciding_call(detail)))
+            self._send(self._view.model_copy(update={"written": teller.written(id), "problem": ""}))
+
+        self._post(self._telling(work))
+
+    def _teller(self, detail: StepDetail, prompt: Prompt) -> Teller:
+        """Return what tells exemplars as the run did; raises UsageError, DataError and TraceError."""
+        store, run = self._need_store(), detail.row.run
+        if self._knowledge is None:
+            raise UsageError("The exemplars are not at hand yet; wait a moment and try again.")
+        knowledge = self._knowledge(store.changes(run))
+        return Teller(knowledge, store.preset_text(run), reply_format(store, detail, prompt))
+
+    def _parts(self, detail: StepDetail, prompt: Prompt) -> dict[str, Any]:
+        """Return what the view says of the parts of a prompt."""
+        known = prompt.view is not None
+        found: dict[str, Any] = {"parts": prompt.parts if known else (), "parts_known": known}
+        if not any(one.kind == "exemplar" for one in found["parts"]):
+            return found
+        try:
+            teller = self._teller(detail, prompt)
+            return {**found, "memory": teller.choices, "memory_note": teller.note(prompt)}
+        except BackstepError as error:
+            return {**found, "memory_note": str(error)}
+
     def cancel(self) -> None:
         async def work() -> None:
             if self._asking is not None:
@@ -79,6 +116,7 @@ class AskDesk:
                 "llm": call.llm,
                 "messages": prompt.messages,
                 "temperature": prompt.sampling.temperature,
+                **self._parts(detail, prompt),
             }
         )
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from pydantic import Field
 
-from core.llm.protocol import Message
+from core.llm.protocol import Message, PromptPart
 from core.model import Record
 from core.signal import Signal
 
@@ -69,6 +69,25 @@ class WhatIf(Record):
         return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
+class ExemplarChoice(Record):
+    """An exemplar of the memory that can be switched in."""
+
+    id: str
+    family: str
+    task: str
+
+
+class WrittenExemplar(ExemplarChoice):
+    """An exemplar as the step's prompt would tell it: as messages, or as a part of a text."""
+
+    messages: tuple[Message, ...] = ()
+    text: str = ""
+
+    @property
+    def content(self) -> str | tuple[Message, ...]:
+        return self.messages or self.text
+
+
 class AskView(Record):
     """What can be asked again of a step, and what was."""
 
@@ -79,6 +98,16 @@ class AskView(Record):
     llm: str = ""
     messages: tuple[Message, ...] = ()
     temperature: float | None = None
+    parts: tuple[PromptPart, ...] = ()
+    """The exemplars and the policy in the messages."""
+    parts_known: bool = False
+    """Whether it was recorded which parts there are; not so in runs of older versions."""
+    memory: tuple[ExemplarChoice, ...] = ()
+    """What an exemplar can be switched for."""
+    memory_note: str = ""
+    """What is to be known before one is switched, or why none can be."""
+    written: WrittenExemplar | None = None
+    """The exemplar that was asked for last."""
     asked: tuple[WhatIf, ...] = ()
     """The latest last; one under way has fewer answers than were asked for."""
     busy: bool = False
@@ -96,6 +125,9 @@ class AskDeskCommands(Protocol):
 
     def ask(self, question: Question) -> None:
         """Put a question; the answers come one by one with `changed`."""
+
+    def write_exemplar(self, run: int, step: int, id: str) -> None:
+        """Tell an exemplar of the memory as the step's prompt would; it comes as `written`."""
 
     def cancel(self) -> None:
         """Withdraw what is still out; the answers that came are kept."""

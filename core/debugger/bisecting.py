@@ -7,37 +7,13 @@ later step than from an earlier one, so every chosen prefix is tried.
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from math import sqrt
 
+from core.debugger.bisections import BranchResult, PrefixResult
 from core.debugger.headless import RunReport
 from core.errors import BackstepError, UsageError
-from core.model import Record
 from core.trace.records import StepRow
 
 Z = 1.96
 """Standard normal quantile of a two-sided 95 % interval."""
-
-
-class PrefixResult(Record):
-    """What came of a prefix."""
-
-    step: int
-    """The first step that was not replayed."""
-    action: str = ""
-    """What the run itself did there."""
-    runs: tuple[int, ...] = ()
-    """The branches, in the order they were made."""
-    successes: int = 0
-    judged: int = 0
-    """Branches that were judged; the others count neither way."""
-    low: float = 0.0
-    high: float = 1.0
-    """The 95 % interval of the share of successes, from 0 to 1."""
-    problems: tuple[str, ...] = ()
-    """Why a branch could not be made or judged."""
-
-    @property
-    def share(self) -> float | None:
-        """The share of successes among those judged, from 0 to 1."""
-        return self.successes / self.judged if self.judged else None
 
 
 def wilson(successes: int, count: int) -> tuple[float, float]:
@@ -55,8 +31,10 @@ def wilson(successes: int, count: int) -> tuple[float, float]:
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
-def chosen_steps(steps: Sequence[StepRow], wanted: Sequence[int], *, most: int = 8) -> tuple[int, ...]:
-    """Return the steps to try: those that are wanted, or else at most `most` spread over the whole run.
+def chosen_steps(
+    steps: Sequence[StepRow], wanted: Sequence[int], *, every: int = 0, most: int = 8
+) -> tuple[int, ...]:
+    """Return the steps to try: those that are wanted, every `every`-th, or else at most `most` of the whole run.
 
     Raises UsageError for a step that the run does not have.
     """
@@ -68,6 +46,8 @@ def chosen_steps(steps: Sequence[StepRow], wanted: Sequence[int], *, most: int =
         if missing:
             raise UsageError(f"The run has no step {missing[0]}; its steps are {there[0]} to {there[-1]}.")
         return tuple(sorted(dict.fromkeys(wanted)))
+    if every:
+        return tuple(there[::every])
     if len(there) <= most:
         return tuple(there)
     places = {round(place * (len(there) - 1) / (most - 1)) for place in range(most)}
@@ -79,31 +59,55 @@ async def bisect(
     chosen: Sequence[int],
     times: int,
     fork: Callable[[int], Awaitable[RunReport]],
+    *,
+    on_branch: Callable[[PrefixResult], None] = lambda so_far: None,
+    enough: Callable[[], str] = lambda: "",
 ) -> AsyncIterator[PrefixResult]:
     """Yield what comes of each chosen step, in their order; `fork` makes one branch from a step and ends it.
 
-    A branch that cannot be made is told as a problem of its prefix.
+    A branch that cannot be made is told as a problem of its prefix. `on_branch`
+    is told of a prefix after each of its branches. Nothing is begun any more
+    once `enough` gives a reason, or a branch was interrupted.
     """
     actions = {row.number: row.action for row in steps}
     for step in chosen:
-        reports: list[RunReport] = []
-        problems: list[str] = []
+        result = PrefixResult(step=step, action=actions.get(step, ""))
         for _ in range(times):
-            try:
-                reports.append(await fork(step))
-            except BackstepError as error:
-                problems.append(str(error))
-        problems += [one.error for one in reports if one.success is None and one.error]
-        judged = [one for one in reports if one.success is not None]
-        successes = sum(bool(one.success) for one in judged)
-        low, high = wilson(successes, len(judged))
-        yield PrefixResult(
-            step=step,
-            action=actions.get(step, ""),
-            runs=tuple(one.run for one in reports if one.run is not None),
-            successes=successes,
-            judged=len(judged),
-            low=low,
-            high=high,
-            problems=tuple(dict.fromkeys(problems)),
-        )
+            if enough():
+                break
+            result = _with_branch(result, await _branch(fork, step))
+            on_branch(result)
+            if result.branches[-1].outcome == "interrupted":
+                yield result
+                return
+        if not result.branches:
+            return
+        yield result
+
+
+async def _branch(fork: Callable[[int], Awaitable[RunReport]], step: int) -> BranchResult:
+    try:
+        report = await fork(step)
+    except BackstepError as error:
+        return BranchResult(outcome="error", error=str(error))
+    values = report.model_dump(include=set(BranchResult.model_fields))
+    return BranchResult.model_validate(values)
+
+
+def _with_branch(result: PrefixResult, branch: BranchResult) -> PrefixResult:
+    branches = (*result.branches, branch)
+    judged = [one for one in branches if one.success is not None]
+    successes = sum(bool(one.success) for one in judged)
+    low, high = wilson(successes, len(judged))
+    problems = [one.error for one in branches if one.success is None and one.error]
+    return result.model_copy(
+        update={
+            "branches": branches,
+            "runs": tuple(one.run for one in branches if one.run is not None),
+            "successes": successes,
+            "judged": len(judged),
+            "low": low,
+            "high": high,
+            "problems": tuple(dict.fromkeys(problems)),
+        }
+    )

@@ -8,11 +8,14 @@ from dataclasses import replace
 
 from core.agent.asking import Asked
 from core.agent.branching import Conduct, open_branch, reopen_task, take_up
+from core.agent.changes import Changes
 from core.agent.loop import AgentRun
+from core.agent.past import Past
+from core.agent.records import Acted
 from core.agent.state import Budget
 from core.agent.world import World
 from core.browser.checkpoints.outcome import Restored
-from core.browser.sent import told_of
+from core.browser.sent import SentAt, told_of
 from core.debugger.driving import Driver
 from core.debugger.workshop import Workshop
 from core.errors import UsageError
@@ -34,9 +37,13 @@ class Branches:
         self._told_effects: tuple[int, int] | None = None
         """The run and step that the person was last told of what stays done."""
 
-    async def go_back(self, run: int, step: int) -> AgentRun:
+    async def go_back(
+        self, run: int, step: int, changes: Changes | None = None, *, told: bool = False
+    ) -> AgentRun:
         """Go back to a step of a run, whose branch is the current run from then on.
 
+        With `changes` the branch goes on as the run did, but for these; without,
+        as is chosen for the session. `told` says that the person knows what stays done.
         Where something was sent since that stays done, it is told first, and
         asking a second time goes back all the same. Raises UsageError, TraceError
         and DataError with nothing changed, and BrowserError, ActionError or
@@ -45,14 +52,42 @@ class Branches:
         store = self._workshop().store
         store.owner_of(run, step)
         store.agent(run, step)
-        self._ask_about_effects(run, step)
+        if not told:
+            self._ask_about_effects(run, step)
         return await self._move(
             store.run(run),
             f"Going back to step {step} of run {run}",
             lambda world, episode, conduct: open_branch(
                 store, world, episode, run=run, step=step, conduct=conduct
             ),
+            changes,
         )
+
+    def lasting(self, run: int, step: int) -> str:
+        """Return what a run sent from a step on that stays done when it is gone back to, in words."""
+        current, store = self._driver.agent_run, self._workshop().store
+        if store.run(run).offline:
+            return ""  # It never left.
+        if current is not None and current.state.run == run:
+            found = current.world.lasting(current.state.sent, step, current.state.episode)
+            return told_of(found) if found else ""
+        row = store.run(run)
+        # The agent carries what was sent before its last step; that step has its own.
+        last = store.steps(run)[-1].number
+        sent = list(Past(store, run).agent(last).sent)
+        sent += [
+            SentAt(step=last, sent=what)
+            for record in store.step(run, last).records
+            if isinstance(record, Acted)
+            for what in record.sent
+        ]
+        if not sent:
+            return ""
+        task = self._workshop().task_of(row)
+        world = self._workshop().world(task)
+        episode = Episode(task=task, seed=row.seed, instruction=row.instruction, start_url=row.start_url)
+        found = world.lasting(sent, step, episode)
+        return told_of(found) if found else ""
 
     def _ask_about_effects(self, run: int, step: int) -> None:
         """Raise UsageError where something stays done that was sent since the step, until asked a second time."""
@@ -60,6 +95,8 @@ class Branches:
         told, self._told_effects = self._told_effects, None
         if current is None or current.state.run != run or told == (run, step):
             return
+        if current.world.tabs.closed_off:
+            return  # It never left.
         lasting = current.world.lasting(current.state.sent, step, current.state.episode)
         if lasting:
             self._told_effects = (run, step)
@@ -96,43 +133,53 @@ class Branches:
         row: RunRow,
         what: str,
         bring: Callable[[World, Episode, Conduct], Awaitable[tuple[AgentRun, Restored]]],
+        changes: Changes | None = None,
     ) -> AgentRun:
         driver, workshop = self._driver, self._workshop()
-        conduct = self._conduct(row, what)
-        world, episode = self._at_hand(row)
+        conduct = self._conduct(row, what, changes)
+        offline = row.offline if conduct.changes.offline is None else conduct.changes.offline
+        world, episode = self._at_hand(row, offline=offline)
         await self._leave()
         driver.moving(row.task, row.seed, f"{what}…")
         if world is None or episode is None:
             task = workshop.task_of(row)
             world = workshop.world(task)
-            episode = await reopen_task(workshop.store, world, task, row, offline=row.offline)
+            episode = await reopen_task(workshop.store, world, task, row, offline=offline)
             conduct = replace(conduct, fresh=True)
+        if changes is not None:
+            driver.change(preset=conduct.preset.name, llm=conduct.llm.name)
         run, restored = await bring(world, episode, conduct)
         driver.adopt(run)
         driver.arrived(run, restored)
         driver.notice = _told(restored)
         return run
 
-    def _conduct(self, row: RunRow, what: str) -> Conduct:
+    def _conduct(self, row: RunRow, what: str, changes: Changes | None) -> Conduct:
         driver, workshop = self._driver, self._workshop()
         chosen = driver.session
+        wanted = changes or Changes()
+        knowledge = workshop.knowledge_for(wanted.over(workshop.store.changes(row.run)))
+        preset, llm = chosen.preset, chosen.llm
+        if changes is not None:
+            preset, llm = changes.preset or row.preset, changes.llm or row.llm
         return Conduct(
-            preset=workshop.knowledge.presets.get(chosen.preset),
-            llm=workshop.llms.routed(chosen.llm),
-            knowledge=workshop.knowledge,
+            preset=knowledge.presets.get(preset),
+            llm=workshop.llms.routed(llm),
+            knowledge=knowledge,
             browser=workshop.host.name,
+            changes=wanted,
             budget=Budget(chosen.max_steps, workshop.settings.max_llm_calls),
             on_asked=self._on_asked,
             on_attempt=lambda way: driver.change(message=f"{what}: {way}…"),
         )
 
-    def _at_hand(self, row: RunRow) -> tuple[World | None, Episode | None]:
+    def _at_hand(self, row: RunRow, *, offline: bool) -> tuple[World | None, Episode | None]:
         """Return the browser and the episode of the current run, where the row is a run of the same task."""
         current = self._driver.agent_run
         if current is None:
             return None, None
         mine = self._workshop().store.run(current.state.run)
-        same = (row.task, row.seed, row.instruction, row.profile, row.offline) == (
+        same = (row.task, row.seed, row.instruction, row.profile, offline) == (
             mine.task,
             mine.seed,
             mine.instruction,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from core.agent.asking import Answerer
 from core.agent.branching import Conduct, open_branch, reopen_task
+from core.agent.changes import Changes
 from core.agent.loop import AgentRun, open_run
 from core.agent.records import Acted, PhaseRecord
 from core.agent.state import Budget
@@ -94,13 +95,12 @@ async def fork_headless(
     llm: Answerer,
     budget: Budget,
     on_gate: OnGate,
-    offline: bool = False,
+    changes: Changes = Changes(),  # noqa: B008 - it is frozen
     on_step: Callable[[StepRow], None] = lambda step: None,
     on_restored: Callable[[Restored], None] = lambda restored: None,
 ) -> RunReport:
     """Go back to a step of a stored run, on a branch, and run the agent from there to the end.
 
-    With `offline` its pages get what servers answered in the run, and reach none.
 
     Where the page could not be brought back as recorded, the rule of gates
     decides: refused or ended, the branch ends there. Raises as `run_headless`
@@ -108,16 +108,18 @@ async def fork_headless(
     """
     workshop.store.agent(row.run, step)
     task = workshop.task_of(row)
+    knowledge = workshop.knowledge_for(changes.over(workshop.store.changes(row.run)))
     world = workshop.world(task)
     conduct = Conduct(
-        preset=workshop.knowledge.presets.get(preset),
+        preset=knowledge.presets.get(preset),
         llm=llm,
-        knowledge=workshop.knowledge,
+        knowledge=knowledge,
         browser=workshop.host.name,
         budget=budget,
+        changes=changes,
         fresh=True,
     )
-    episode = await reopen_task(workshop.store, world, task, row, offline=offline)
+    episode = await reopen_task(workshop.store, world, task, row, offline=_offline(changes, row))
     run, restored = await open_branch(workshop.store, world, episode, run=row.run, step=step, conduct=conduct)
     on_restored(restored)
     if not restored.verified and on_gate != "allow":
@@ -125,6 +127,10 @@ async def fork_headless(
             run, "gate", f"{restored.sentence} It was not gone on from there (--on-gate allow does)."
         )
     return await _report_of_whole(workshop, run, on_gate, on_step)
+
+
+def _offline(changes: Changes, row: RunRow) -> bool:
+    return row.offline if changes.offline is None else changes.offline
 
 
 async def _report_of_whole(

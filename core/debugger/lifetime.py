@@ -28,6 +28,8 @@ class Lifetime(Driver, ABC):
         self._failure = ""
         """Why the browser or the trace is not there."""
         self._closed = False
+        self.closers: list[Callable[[], Awaitable[None]]] = []
+        """What is to be ended in order before the session is closed."""
 
     # From the window's thread
 
@@ -115,6 +117,8 @@ class Lifetime(Driver, ABC):
     async def _close(self) -> None:
         self._closed = True
         await self._openings.stop()
+        for close in self.closers:
+            await close()
         async with self._lock:
             await self.halt()
             workshop, self._workshop, self.store = self._workshop, None, None

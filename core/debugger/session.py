@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from core.agent.asking import Asked
+from core.agent.changes import Changes
 from core.agent.loop import AgentRun, open_run
 from core.agent.presets import AMOUNTS, Mechanism
 from core.agent.records import PHASES
@@ -357,13 +358,55 @@ class Session(Lifetime):
     # Commands: branches
 
     def go_back(self, run: int, step: int) -> None:
-        self._post(lambda: self._move(lambda: self._branches.go_back(run, step)))
+        self._move_soon(lambda: self._branches.go_back(run, step))
 
     def make_current(self, run: int) -> None:
-        self._post(lambda: self._move(lambda: self._branches.make_current(run)))
+        self._move_soon(lambda: self._branches.make_current(run))
 
-    async def _move(self, move: Callable[[], Awaitable[AgentRun | None]]) -> None:
-        """Carry out a move to another branch, and show where it has led to."""
+    def _move_soon(self, move: Callable[[], Awaitable[AgentRun | None]]) -> None:
+        async def work() -> None:
+            await self._move(move)
+
+        self._post(work)
+
+    async def fork(self, run: int, step: int, changes: Changes) -> int | None:
+        """Go back to a step of a run on a branch that is otherwise as `changes` say, and return its number.
+
+        None where another move or task was asked for meanwhile. What is not
+        taken back is the caller's to tell. Raises as going back does.
+        """
+        failed: list[BackstepError] = []
+        made = await self._move(lambda: self._branches.go_back(run, step, changes, told=True), failed)
+        if failed:
+            raise failed[0]
+        return made.state.run if made is not None else None
+
+    def lasting(self, run: int, step: int) -> str:
+        """Return what going back to a step does not take back, in words; raises UsageError and TraceError."""
+        return self._branches.lasting(run, step)
+
+    def workshop(self) -> Workshop:
+        """Return what the session works with; raises UsageError before it has begun."""
+        return self._need_workshop()
+
+    def stop_opening(self) -> None:
+        """Give up an opening, or a move, that is under way; a run that goes on goes on."""
+
+        async def work() -> None:
+            if await self._openings.stop():
+                self.set_mode("empty", "It was given up; choose a task (Ctrl+N), or a step to go back to.")
+
+        self._post(work)
+
+    async def _move(
+        self,
+        move: Callable[[], Awaitable[AgentRun | None]],
+        failed: list[BackstepError] | None = None,
+    ) -> AgentRun | None:
+        """Carry out a move to another branch, show where it has led to, and return the run where it has.
+
+        `failed` is given what went wrong on the way.
+        """
 
         async def whole() -> AgentRun | None:
             try:
@@ -372,13 +415,16 @@ class Session(Lifetime):
                 if self.session.mode != "opening":
                     raise
                 self.fail(f"The page was not brought back: {error}")
+                if failed is not None:
+                    failed.append(error)
                 self.send_runs(self.query)
                 return None
 
         run = await self._openings.only(whole)
         if run is None or run is not self.agent_run:
-            return
+            return None
         self.go("decide")
+        return run
 
     def name_run(self, run: int, name: str) -> None:
         def work() -> None:

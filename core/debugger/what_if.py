@@ -9,7 +9,7 @@ from core.agent.asking import Answerer
 from core.agent.records import CallRecord, Decided, Recognised, Reviewed
 from core.debugger.ask_views import Answer, Question, WhatIf, changed_lines
 from core.errors import LLMError, UsageError
-from core.llm.protocol import LLMRequest, Message
+from core.llm.protocol import LLMRequest, Message, Purpose
 from core.llm.repair import ReplyFormat, read_reply
 from core.trace.prompts import Prompt
 from core.trace.records import StepDetail
@@ -47,6 +47,11 @@ async def ask_again(
     call = deciding_call(detail)
     prompt = store.prompt(call)
     request = _request(detail, call, prompt, question)
+    if request.view is None and _goes_by_data(llm, request.purpose):
+        raise UsageError(
+            f"The built-in LLM goes by the data behind a prompt, which run {detail.row.run} was recorded without: "
+            "choose another LLM."
+        )
     so_far = WhatIf(
         run=detail.row.run,
         step=question.step,
@@ -59,7 +64,7 @@ async def ask_again(
         messages=_without_pictures(question.messages),
         changed=changed_lines(prompt.messages, question.messages) if question.messages else (),
     )
-    form = _reply_format(store, detail, prompt)
+    form = reply_format(store, detail, prompt)
     room = asyncio.Semaphore(_AT_ONCE)
     answers: list[Answer] = []
 
@@ -103,8 +108,15 @@ def _request(detail: StepDetail, call: CallRecord, prompt: Prompt, question: Que
         tool_choice=prompt.tool_choice,
         reply_schema=prompt.reply_schema,
         permissible=recognised.permissible if recognised is not None else None,
+        view=prompt.view,
         sampling=sampling,
     )
+
+
+def _goes_by_data(llm: Answerer, purpose: Purpose) -> bool:
+    """Return whether the built-in rules answer, which read no prose."""
+    route: Callable[[Purpose], Answerer] | None = getattr(llm, "llm_for", None)
+    return (llm if route is None else route(purpose)).name == "rules"
 
 
 async def _answer(llm: Answerer, request: LLMRequest, form: ReplyFormat) -> Answer:
@@ -124,7 +136,7 @@ async def _answer(llm: Answerer, request: LLMRequest, form: ReplyFormat) -> Answ
     )
 
 
-def _reply_format(store: TraceStore, detail: StepDetail, prompt: Prompt) -> ReplyFormat:
+def reply_format(store: TraceStore, detail: StepDetail, prompt: Prompt) -> ReplyFormat:
     """Return the form in which the step's replies were read."""
     if prompt.tools:
         return "tools"

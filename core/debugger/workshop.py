@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.agent.changes import Changes
 from core.agent.gates import GATES, Gates, load_gates
 from core.agent.knowledge import Knowledge, knowledge_of
 from core.agent.world import World
@@ -61,6 +62,10 @@ class Workshop:
             if not row.offline:
                 raise
             return self.environments.find(OPEN_TASK, **web)
+
+    def knowledge_for(self, changes: Changes) -> Knowledge:
+        """Return the files that an agent goes by for which `changes` hold; raises UsageError and DataError."""
+        return self.knowledge.changed(changes)
 
     async def close(self) -> None:
         """Let go of the browser, the LLMs, the environments and the trace, in this order."""

@@ -124,6 +124,24 @@ class PromptView(Record):
     """The lines of those that it could be."""
 
 
+class PromptPart(Record):
+    """A part of the messages that came from something with a name: told when they are made, not guessed later."""
+
+    kind: Literal["exemplar", "exemplars", "policy"]
+    """``exemplars`` is the text around all of them, where they stand in one message."""
+    id: str = ""
+    title: str = ""
+    """An exemplar's task, or a policy's name."""
+    family: str = ""
+    message: int
+    """The first of its messages, from 0."""
+    messages: int = 0
+    """How many messages are all of it; 0 where it is a part of the text of one."""
+    start: int = 0
+    end: int = 0
+    """Its characters in the text, where it is a part of that."""
+
+
 class LLMRequest(Record):
     """One question to an LLM."""
 
@@ -135,6 +153,7 @@ class LLMRequest(Record):
     """A JSON schema for the whole reply, where no tools are given."""
     permissible: Permissible | None = None
     view: PromptView | None = None
+    parts: tuple[PromptPart, ...] = ()
     sampling: Sampling = Sampling()
 
 

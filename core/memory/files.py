@@ -29,7 +29,8 @@ class ExemplarFiles:
         found: dict[str, Exemplar] = {}
         for folder in self._folders:
             here: dict[str, Path] = {}
-            for path in sorted(folder.glob("*.jsonl")):
+            # One file of them is as good as a folder.
+            for path in (folder,) if folder.is_file() else sorted(folder.glob("*.jsonl")):
                 for exemplar in self._current(path):
                     if exemplar.id in here:
                         raise DataError(

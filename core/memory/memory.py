@@ -1,9 +1,11 @@
 """The memory of a program run: exemplars from files, their index, and the embedding that made it."""
 
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.errors import UsageError
 from core.memory.files import EXEMPLARS, ExemplarFiles
 from core.memory.records import Recall, RecallSettings
 
@@ -30,6 +32,22 @@ class Memory:
         self._index: ExemplarIndex | None = None
         self.on_progress: OnProgress | None = None
         """Told how many of how many texts are embedded, while the index is made."""
+
+    def instead(self, place: Path | None) -> "Memory":
+        """Return a memory of the exemplars of a folder or a file in place of these; None is of none.
+
+        Raises UsageError where there are none, and DataError where a file is wrong.
+        """
+        own = None
+        if place is not None and self._index_folder is not None:
+            own = self._index_folder / "others" / sha256(str(place).encode()).hexdigest()[:16]
+        made = Memory(() if place is None else (place,), index_folder=own, embedding=self._embedding)
+        made.on_progress = self.on_progress
+        if place is not None and not made.files.all():
+            raise UsageError(
+                f"{place} holds no exemplars: choose a file that ends in .jsonl, or a folder of such files."
+            )
+        return made
 
     async def recall(self, query: str, settings: RecallSettings, *, environment: str = "") -> Recall:
         """Look `query` up; raises DataError where a file is wrong and LLMError where the embedding's server fails."""

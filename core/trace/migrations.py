@@ -387,6 +387,23 @@ CREATE TABLE phases_begun (
     )
 
 
+def _make_version_7(database: Database) -> None:
+    """Make room for how a branch differs, and for bisections."""
+    database.executescript(
+        """
+ALTER TABLE runs ADD COLUMN changes INTEGER REFERENCES blobs (id);     -- JSON: what was asked of a branch
+ALTER TABLE runs ADD COLUMN differences TEXT NOT NULL DEFAULT '[]';    -- JSON: how a branch differs
+CREATE TABLE bisections (
+    number INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
+    time REAL NOT NULL,
+    record TEXT NOT NULL                -- JSON
+);
+CREATE INDEX bisections_run ON bisections (run);
+"""
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _make_version_1,
     _make_version_2,
@@ -394,5 +411,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     _make_version_4,
     _make_version_5,
     _make_version_6,
+    _make_version_7,
 )
 """What makes each version out of the one before; an empty file is version 0."""

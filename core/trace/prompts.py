@@ -1,6 +1,7 @@
 """Prompts and replies as the blobs that a call names, and back.
 
-A prompt is JSON of messages, tools, tool choice, reply schema and sampling.
+A prompt is JSON of messages, tools, tool choice, reply schema and sampling, with
+what the messages say as data, and which of them came from an exemplar or a policy.
 Its pictures are blobs of their own, so that a screenshot which the LLM was
 sent is stored once.
 """
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from core.agent.records import BlobHash
-from core.llm.protocol import LLMReply, LLMRequest, Message, Sampling, Tool
+from core.llm.protocol import LLMReply, LLMRequest, Message, PromptPart, PromptView, Sampling, Tool
 from core.model import Record
 from core.trace.blobs import hash_of
 from core.trace.encoding import from_json, to_json
@@ -24,6 +25,10 @@ class Prompt(Record):
     tool_choice: Literal["auto", "required", "none"] = "auto"
     reply_schema: dict[str, Any] | None = None
     sampling: Sampling = Sampling()
+    view: PromptView | None = None
+    """What the messages say, as data; None where that was not recorded."""
+    parts: tuple[PromptPart, ...] = ()
+    """The exemplars and the policy in the messages; only to be trusted where there is a view."""
 
 
 class EncodedPrompt(NamedTuple):
@@ -52,7 +57,9 @@ def encode_prompt(request: LLMRequest) -> EncodedPrompt:
         tool_choice=request.tool_choice,
         reply_schema=request.reply_schema,
         sampling=request.sampling,
-    ).model_dump(exclude={"purpose", "messages", "permissible", "view"}, exclude_defaults=True)
+        view=request.view,
+        parts=request.parts,
+    ).model_dump(exclude={"purpose", "messages", "permissible"}, exclude_defaults=True, mode="json")
     try:
         data = json.dumps({"messages": messages, **rest}, ensure_ascii=False).encode()
     except UnicodeEncodeError:

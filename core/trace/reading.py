@@ -111,6 +111,22 @@ def preset_text(database: TraceDatabase, blobs: Blobs, run: int) -> str:
     return blobs.content(row["preset_text"]).decode() if row["preset_text"] else ""
 
 
+def changes(database: TraceDatabase, blobs: Blobs, run: int) -> tuple[bytes, ...]:
+    """Return what was asked of a run and of those that it branched from, the oldest first."""
+    found: list[bytes] = []
+    for part, _ in path(database, run):
+        row = database.row("SELECT changes FROM runs WHERE run = ?", (part,))
+        if row is not None and row["changes"]:
+            found.append(blobs.content(row["changes"]))
+    return tuple(found)
+
+
+def bisections(database: TraceDatabase, run: int | None) -> tuple[tuple[int, str], ...]:
+    where, parameters = ("", []) if run is None else (" WHERE run = ?", [run])
+    rows = database.rows(f"SELECT number, record FROM bisections{where} ORDER BY number", parameters)
+    return tuple((row["number"], row["record"]) for row in rows)
+
+
 def path(database: TraceDatabase, run: int) -> list[tuple[int, int]]:
     """Return the runs that a run's steps are in, the oldest first, each with the step at which it was left.
 
@@ -352,6 +368,10 @@ def _run_row(database: TraceDatabase, row: dict[str, Any], living: Callable[[str
     verdict = {name: row.pop(name) for name in ("success", "reward", "judge", "reason")}
     if row["outcome"] == "running" and not living(owner or ""):
         row["outcome"] = "interrupted"
+    try:
+        row["differences"] = json.loads(row["differences"])
+    except (ValueError, TypeError) as error:
+        raise TraceError(damaged(database.path)) from error
     return _valid(database, RunRow, {**row, "verdict": verdict})
 
 

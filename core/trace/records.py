@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from core.agent.changes import Changes, Difference
 from core.agent.records import CallRecord, Effect, Origin, Phase, PhaseRecord
 from core.browser.checkpoints.comparing import Grade
 from core.model import Record
@@ -39,6 +40,10 @@ class RunStart(Record):
     parent_step: int | None = None
     offline: bool = False
     """Whether its pages get recorded answers only, and reach no server."""
+    changes: Changes = Changes()
+    """What was asked of a branch."""
+    differences: tuple[Difference, ...] = ()
+    """How a branch differs from the run that it left."""
 
 
 class RunRow(Record):
@@ -81,6 +86,8 @@ class RunRow(Record):
     """For a branch: how well its first page equals the parent's."""
     offline: bool = False
     """Whether its pages get recorded answers only, and reach no server."""
+    differences: tuple[Difference, ...] = ()
+    """For a branch: how it differs from the run that it left; nothing where it was only gone back."""
 
 
 class StepRow(Record):

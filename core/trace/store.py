@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from core.agent.changes import Changes
 from core.agent.records import BlobHash, CallRecord, Observed, PhaseRecord
 from core.browser.checkpoints.outcome import Restored
 from core.browser.host import BrowserEvent
@@ -165,6 +166,11 @@ class TraceStore:
         """Store what came of asking a step's question again, as JSON, and return its number."""
         with self._write():
             return writing.insert_what_if(self._database, self._blobs, run, step, record)
+
+    def save_bisection(self, run: int, record: str, *, number: int | None = None) -> int:
+        """Store a bisection of a run as JSON, in place of the one of that number, and return its number."""
+        with self._write():
+            return writing.save_bisection(self._database, number, run, record)
 
     def save_event(self, run: int, step: int, event: BrowserEvent) -> None:
         """Store something that happened beside an action; what happened in one is in its `Acted`."""
@@ -399,6 +405,20 @@ class TraceStore:
     def page_log(self, run: int, number: int) -> tuple[LogPart, ...] | None:
         """Return what the pages told in a step, in order; None where it was stored before that was kept."""
         return self._read(lambda: reading.page_log(self._database, self._blobs, run, number))
+
+    def changes(self, run: int) -> Changes:
+        """Return what was asked of a run and of those that it branched from; the nearest wins."""
+        whole = Changes()
+        for data in self._read(lambda: reading.changes(self._database, self._blobs, run)):
+            try:
+                whole = Changes.model_validate_json(data).over(whole)
+            except ValueError as error:
+                raise TraceError(damaged(self.path)) from error
+        return whole
+
+    def bisections(self, run: int | None = None) -> tuple[tuple[int, str], ...]:
+        """Return the bisections of a run, or of all, each as its number and JSON, in order."""
+        return self._read(lambda: reading.bisections(self._database, run))
 
     def log(self, run: int | None = None, *, limit: int = 1000) -> tuple[LogLine, ...]:
         """Return the last lines of a run's log, or of what belongs to no run, oldest first."""

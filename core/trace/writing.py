@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from core.agent.changes import Changes
 from core.agent.records import (
     PHASES,
     Abstracted,
@@ -33,7 +34,10 @@ JSON = "application/json"
 
 
 def insert_run(database: TraceDatabase, blobs: Blobs, start: RunStart, owner: str) -> int:
-    values = start.model_dump(exclude={"preset_text"}, exclude_defaults=True)
+    values = start.model_dump(exclude={"preset_text", "changes", "differences"}, exclude_defaults=True)
+    if start.changes != Changes() or start.differences:
+        values["differences"] = json.dumps([one.model_dump() for one in start.differences])
+        values["changes"], _ = blobs.put(start.changes.model_dump_json(exclude_defaults=True).encode(), JSON)
     if start.preset_text:
         values["preset_text"], _ = blobs.put(_text(start.preset_text).encode(), "text/plain")
     return _insert(database, "runs", {**values, "started": time.time(), "owner": owner})
@@ -274,6 +278,14 @@ def end_run(
         "owner": None,
     }
     _update(database, "runs", "run = ?", (run,), values)
+
+
+def save_bisection(database: TraceDatabase, number: int | None, run: int, record: str) -> int:
+    reading.require_run(database, run)
+    if number is None:
+        return _insert(database, "bisections", {"run": run, "time": time.time(), "record": record})
+    _update(database, "bisections", "number = ?", (number,), {"record": record})
+    return number
 
 
 def save_restored(database: TraceDatabase, blobs: Blobs, run: int, restored: Restored) -> None:

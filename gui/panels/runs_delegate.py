@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QStyle, QWidget
 
 from core.browser.checkpoints.comparing import Grade
 from gui.panels.plan_rows import GRADE_MARKS
-from gui.panels.runs_model import NODE, Node, describe, run_text, run_word, step_text, step_word
+from gui.panels.runs_model import NODE, Node, describe, differs_text, run_text, run_word, step_text, step_word
 from gui.theme import Theme
 from gui.widgets.origin import paint_chosen, paint_origin
 from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
@@ -102,7 +102,7 @@ class RunsDelegate(RowDelegate):
         beside = painter.fontMetrics().horizontalAdvance(grade) + _MARK + 10 if grade else 0
         painter.setFont(self.theme.text_font())
         painter.setPen(self.theme.colour("text"))
-        text = (row.name or ("" if under_step else run_text(row))).replace("\n", " ")
+        text = (row.name or differs_text(row) or ("" if under_step else run_text(row))).replace("\n", " ")
         widest = max(0, room.width() - beside)
         draw_cut(painter, QRect(room.left(), room.top(), widest, room.height()), text)
         if grade:

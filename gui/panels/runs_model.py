@@ -159,6 +159,19 @@ class RunsModel(QAbstractItemModel):
         parents = {node.parent.key: node.parent for node in self._runs.values() if node.parent}
         return [self.index_of(parent) for parent in parents.values() if parent.kind == "step"]
 
+    def runs(self) -> tuple[int, ...]:
+        """Return the numbers of the runs and branches that are listed."""
+        return tuple(self._runs)
+
+    def runs_with_branches(self) -> tuple[int, ...]:
+        """Return the runs that a listed branch has left, and the branches, each after the one it left."""
+        found: dict[int, None] = {}
+        for run in sorted(self._runs):
+            left = self._runs[run].left
+            if left is not None:
+                found[left.run.run] = found[run] = None
+        return tuple(found)
+
     def is_loaded(self, run: int) -> bool:
         return run in self._runs and self._runs[run].loaded
 
@@ -366,6 +379,13 @@ def run_text(row: RunRow) -> str:
     return row.instruction if row.environment == "web" else f"{row.task} · seed {row.seed}"
 
 
+def differs_text(row: RunRow) -> str:
+    """Return how a branch differs from the run that it left, in a few words."""
+    return ", ".join(
+        one.after if one.what == "amount" else f"{one.what} {one.after}" for one in row.differences
+    )
+
+
 def describe(node: Node) -> str:
     """Return a row as one line of words."""
     if node.kind == "run":
@@ -374,6 +394,7 @@ def describe(node: Node) -> str:
         if run.parent_run is not None:
             grade = f", {run.grade}" if run.grade else ""
             parts.append(f"branch of run {run.parent_run} at step {run.parent_step}{grade}")
+            parts += [f"with {differs_text(run)}"] if run.differences else []
         return ", ".join(parts)
     if node.kind == "step":
         row = node.step
@@ -397,5 +418,6 @@ def _tooltip(node: Node) -> str:
     if run.parent_run is not None:
         grade = f"; its first page was brought back: {run.grade}" if run.grade else ""
         parts.append(f"Branch of run {run.parent_run} at step {run.parent_step}{grade}")
+        parts += [f"Differs by {difference}" for difference in run.differences]
     parts += [f"{run.preset} · {run.llm} · {run.steps} steps", run.error]
     return "\n".join(part for part in parts if part)

@@ -8,6 +8,7 @@ from core.debugger.snapshots import RunsView, SessionView, StepView
 from core.trace.records import StepRow
 from gui.enabling import can_take_up
 from gui.panels.runs_delegate import RunsDelegate
+from gui.panels.runs_folding import Folding
 from gui.panels.runs_model import Node, RunsModel
 from gui.theme import Theme
 from gui.widgets.formats import count, thousands
@@ -30,12 +31,15 @@ class RunsPanel(QWidget):
     """A run whose steps are to be loaded."""
     back_requested = Signal(int, int)
     """Run and number of a step: the run goes on from before it, on a branch."""
-    current_requested = Signal(int)
     ask_requested = Signal(int, int)
     why_requested = Signal(int, int)
+    current_requested = Signal(int)
+    """A run that was left and is to be taken up."""
     compare_run_requested = Signal(int)
     compare_step_requested = Signal(int, int)
-    """A run that was left and is to be taken up."""
+    fork_requested = Signal(int, int)
+    """Run and number of a step: a branch is to go on from there otherwise."""
+    bisect_requested = Signal(int)
     naming_requested = Signal(object)
     """The `RunRow` that is to be named."""
     export_requested = Signal(int)
@@ -48,10 +52,6 @@ class RunsPanel(QWidget):
         self._view = RunsView()
         self._followed: int | None = None
         self._live: StepRow | None = None
-        self._opened: set[int] = set()
-        """Runs whose rows are unfolded."""
-        self._folded: set[tuple[int, int]] = set()
-        """Steps whose branches are folded, by run and number."""
         self.model = RunsModel(self)
         self.delegate = RunsDelegate(theme, self)
         self.tree = QTreeView(self)
@@ -65,12 +65,18 @@ class RunsPanel(QWidget):
         self.tree.setAccessibleName("Runs and steps")
         self.tree.clicked.connect(self._on_chosen)
         self.tree.activated.connect(self._on_chosen)
-        self.tree.expanded.connect(self._on_expanded)
-        self.tree.collapsed.connect(self._on_collapsed)
+        self.folding = Folding(self.tree, self.model)
+        self.folding.run_requested.connect(self.run_requested)
         self.tree.selectionModel().currentChanged.connect(self.state_changed)
         self.tree.installEventFilter(self)
         RowMenu(self.tree, self.entries)
-        for key, slot in (("Ctrl+M", self._on_make_current), ("F2", self._on_name)):
+        for key, slot in (
+            ("Ctrl+M", self._on_make_current),
+            ("F2", self._on_name),
+            ("Ctrl+Left", self._on_fold),
+            ("Ctrl+Shift+Left", self._on_fold_others),
+            ("Ctrl+Shift+Right", self.folding.unfold_branches),
+        ):
             shortcut = QShortcut(QKeySequence(key), self.tree, slot)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         self.or_words = OrWords(self.tree, self)
@@ -92,7 +98,7 @@ class RunsPanel(QWidget):
             self.or_words.say(none_found if view.query else _NO_RUN)
         else:
             self.or_words.say("")
-        self._unfold()
+        self.folding.settle()
         self._follow()
         self._reveal_viewed()
         self._tell_fact()
@@ -142,6 +148,12 @@ class RunsPanel(QWidget):
                     why="The page is brought back, and a branch goes on from there",
                 ),
                 Entry(
+                    "Fork…",
+                    lambda: self.fork_requested.emit(*place),
+                    key="Ctrl+Shift+F",
+                    why="Go back, on a branch with another preset, LLM, policies or exemplars",
+                ),
+                Entry(
                     "Ask again…",
                     lambda: self.ask_requested.emit(*place),
                     why="Put its question once more, changed or several times",
@@ -158,6 +170,7 @@ class RunsPanel(QWidget):
                     enabled=self.delegate.viewed not in (None, place),
                     why="Page, prompt, thought and outcome beside each other",
                 ),
+                *self._fold_entries(index),
             )
         row = node.run
         can = can_take_up(row) and not node.current
@@ -180,9 +193,56 @@ class RunsPanel(QWidget):
                 enabled=self.delegate.viewed is not None and self.delegate.viewed[0] != row.run,
                 why="Step by step, with where they first part",
             ),
+            Entry(
+                "Bisect…",
+                lambda: self.bisect_requested.emit(row.run),
+                key="Ctrl+Shift+I",
+                enabled=row.steps > 0,
+                why="Find from which step on it still comes to success",
+            ),
             Entry("Name…", lambda: self.naming_requested.emit(row), key="F2"),
             Entry("Export…", lambda: self.export_requested.emit(row.run), key="Ctrl+E"),
+            *self._fold_entries(index),
         )
+
+    def _fold_entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return how the tree can be folded from a row."""
+        node = self.model.node(index)
+        assert node is not None
+        own = node if node.kind == "run" or node.branches() else node.parent
+        assert own is not None
+        what = "branches of this step" if own.kind == "step" else "branch" if own.parent else "run"
+        these = what if own.kind == "step" else f"this {what}"
+        open_now = self.tree.isExpanded(self.model.index_of(own))
+        return (
+            Entry(
+                f"Fold {these}" if open_now else f"Unfold {these}",
+                lambda: self._fold_or_unfold(own),
+                key="Ctrl+Left",
+            ),
+            Entry(
+                "Fold all others",
+                lambda: self.folding.fold_others(index),
+                key="Ctrl+Shift+Left",
+                why="Only this run, and those that it branched from, stay open",
+            ),
+            Entry(
+                "Unfold all branches",
+                self.folding.unfold_branches,
+                key="Ctrl+Shift+Right",
+                enabled=bool(self.model.runs_with_branches()),
+                why="Every branch, with the runs that they left"
+                if self.model.runs_with_branches()
+                else "No run that is listed has a branch",
+            ),
+        )
+
+    def _fold_or_unfold(self, node: Node) -> None:
+        index = self.model.index_of(node)
+        if self.tree.isExpanded(index):
+            self.folding.fold(index)
+        else:
+            self.tree.expand(index)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
@@ -199,22 +259,22 @@ class RunsPanel(QWidget):
         if node is not None and can_take_up(node.run) and not node.current:
             self.current_requested.emit(node.run.run)
 
+    def _on_fold(self) -> None:
+        node = self.model.node(self.tree.currentIndex())
+        if node is None:
+            return
+        own = node if node.kind == "run" or node.branches() else node.parent
+        if own is not None:
+            self._fold_or_unfold(own)
+
+    def _on_fold_others(self) -> None:
+        if self.tree.currentIndex().isValid():
+            self.folding.fold_others(self.tree.currentIndex())
+
     def _on_name(self) -> None:
         node = self._run_in_hand()
         if node is not None:
             self.naming_requested.emit(node.run)
-
-    def _unfold(self) -> None:
-        """Open what was open before, and steps with branches unless they were folded."""
-        for run in self._opened.copy():
-            index = self.model.run_index(run)
-            if index.isValid() and not self.tree.isExpanded(index):
-                self.tree.expand(index)
-        for index in self.model.left_steps():
-            node = self.model.node(index)
-            folded = node is None or (node.step.run, node.step.number) in self._folded
-            if not folded and not self.tree.isExpanded(index):
-                self.tree.expand(index)
 
     def _follow(self) -> None:
         """Open the current run once it has steps to show."""
@@ -250,27 +310,7 @@ class RunsPanel(QWidget):
             self.tree.expand(index)
         else:
             self.model.show_earlier(index)
-            self._unfold()
-
-    def _on_expanded(self, index: QModelIndex) -> None:
-        node = self.model.node(index)
-        if node is None:
-            return
-        if node.kind == "step":
-            self._folded.discard((node.step.run, node.step.number))
-            return
-        self._opened.add(node.run.run)
-        if not node.loaded and node.run.steps:
-            self.run_requested.emit(node.run.run)
-
-    def _on_collapsed(self, index: QModelIndex) -> None:
-        node = self.model.node(index)
-        if node is None:
-            return
-        if node.kind == "step":
-            self._folded.add((node.step.run, node.step.number))
-        else:
-            self._opened.discard(node.run.run)
+            self.folding.settle()
 
     def _tell_fact(self) -> None:
         view = self._view

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from core.agent.policies.file import Policy, line_of_item, read_policy
+from core.agent.policies.file import Policy, line_of_item, parse_policy, read_policy
 from core.environments.webarena_sites import with_sites
 from core.errors import DataError, UsageError
 from core.settings_file import line_of, near, read_text
@@ -22,11 +22,44 @@ NOT_POLICIES = ("README",)
 class Policies:
     """Finds policies by id, by name, or by where they apply."""
 
-    def __init__(self, folders: Iterable[Path] = (POLICIES,), sites: Mapping[str, str] | None = None) -> None:
-        """Later folders win. `sites` gives the addresses of WebArena's sites; None: the process's environment."""
+    def __init__(
+        self,
+        folders: Iterable[Path] = (POLICIES,),
+        sites: Mapping[str, str] | None = None,
+        *,
+        texts: Mapping[str, str] | None = None,
+    ) -> None:
+        """Later folders win. `sites` gives the addresses of WebArena's sites; None: the process's environment.
+
+        `texts` are read in place of the files of these ids.
+        """
         self._folders = tuple(folders)
         self._sites = sites
+        self._texts = dict(texts or {})
         self._read: dict[Path, Policy] = {}
+
+    def beside(self, folder: Path | None, texts: Mapping[str, str]) -> "Policies":
+        """Return these policies with those of one more folder, which win, and with other texts of some.
+
+        Raises UsageError where the folder or a policy of that id is not there,
+        and DataError with the first thing that is wrong in what was added.
+        """
+        if folder is not None and not folder.is_dir():
+            raise UsageError(f"{folder} is no folder of policies: choose one that is there.")
+        added = () if folder is None else (folder,)
+        made = Policies((*self._folders, *added), self._sites)
+        before = made.check()
+        for id in texts:
+            made.get(id)
+        made = Policies((*self._folders, *added), self._sites, texts=texts)
+        if folder is not None and not [path for path, home in made._files() if home == folder]:
+            raise UsageError(f"{folder} holds no policies: they are files whose names end in .md.")
+        problems = made.check()
+        own = [one for one in problems if folder is not None and one.startswith(str(folder))]
+        own += [one for one in problems if one not in before]
+        if own:
+            raise DataError(own[0])
+        return made
 
     def names(self) -> tuple[str, ...]:
         """Return the ids of all policies whose files can be read, in order."""
@@ -172,10 +205,19 @@ class Policies:
 
     def _current(self, path: Path, folder: Path) -> Policy:
         known = self._read.get(path)
-        if known is None or known.text != read_text(path):
-            self._read.pop(path, None)
-            known = self._read[path] = read_policy(path, folder)
-        return known
+        if known is not None and (known.id in self._texts or known.text == read_text(path)):
+            return known
+        self._read.pop(path, None)
+        read = read_policy(path, folder)
+        if read.id in self._texts:
+            other = parse_policy(self._texts[read.id], path, folder)
+            if other.id != read.id:
+                raise DataError(
+                    f"{path}: the new text calls the policy {other.id}; it has to stay {read.id} here."
+                )
+            read = other
+        self._read[path] = read
+        return read
 
     def _twins(self) -> Iterator[str]:
         """Tell of files of one folder that give themselves the same id; the last of them is used."""

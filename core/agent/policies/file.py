@@ -135,7 +135,11 @@ def read_policy(path: Path, folder: Path | None = None) -> Policy:
     name. Raises DataError with file, line, what is wrong and the nearest
     valid name.
     """
-    text = read_text(path)
+    return parse_policy(read_text(path), path, folder)
+
+
+def parse_policy(text: str, path: Path, folder: Path | None = None) -> Policy:
+    """Read a policy from a text, as if it stood in the file at `path`; raises as `read_policy` does."""
     front, body, body_line = split_front_matter(text, path)
     values = parse_toml(front, path)
     try:

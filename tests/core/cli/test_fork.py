@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.debugger.bisections import Bisection
 from core.trace.store import TraceStore
 from tests.core.stage import need_chromium, on, page_file, stop
 
@@ -78,3 +79,44 @@ def test_bisect_tells_from_which_step_on_a_run_still_succeeds(cli, llm_server):
     [told] = cli("bisect", run, "--times", 1, "--at", 1, "--browser", chromium, "--json").json
     assert (told["step"], told["successes"], told["judged"], told["share"]) == (1, 1, 1, 1.0)
     assert cli("bisect", run, "--at", 5).err.strip().endswith("The run has no step 5; its steps are 1 to 1.")
+
+
+def test_the_fork_takes_other_exemplars_policies_and_amounts_and_keeps_them(cli, llm_server, wrong, tmp_path):
+    refused = fork(cli, wrong, "--step", 1, "--exemplars", tmp_path / "none", "--llm", "rules")
+    assert (refused.code, "holds no exemplars" in refused.err) == (2, True)
+    refused = fork(cli, wrong, "--step", 1, "--amount", "memory=many")
+    assert (refused.code, "from 1 to 50" in refused.err) == (2, True)
+    done = fork(
+        cli,
+        wrong,
+        *("--step", 1, "--llm", "rules", "--preset", "synapse", "--json"),
+        *("--exemplars", "none", "--amount", "memory=5"),
+    )
+    assert done.code == 0, done.err
+    store = TraceStore.open(cli.db, read_only=True)
+    try:
+        branch, kept = store.run(done.json["run"]), store.changes(done.json["run"])
+    finally:
+        store.close()
+    assert (kept.exemplars, kept.amounts) == ("none", {"memory": 5})
+    assert "exemplars none (was built-in and own)" in [str(one) for one in branch.differences]
+
+
+def test_a_bisection_is_stored_told_line_by_line_and_ended_at_its_limit(cli, llm_server):
+    llm_server.script(on('button "TWO"'))
+    run = cli(*cli.run("--task", "miniwob/click-test-2")).json["run"]
+    llm_server.script(on('button "ONE"'), on('button "TWO"'))
+    words = ("--times", 3, "--max-calls", 2, "--lines", "--browser", need_chromium())
+    done = cli("bisect", run, *words)
+    assert done.code == 0, done.err
+    told = [Bisection.model_validate_json(line) for line in done.out.splitlines()]
+    assert [one.made for one in told] == [0, 1, 2, 2]
+    assert (told[-1].state, told[-1].why) == ("limit", "The limit of 2 LLM calls was reached.")
+    assert (told[-1].results[0].successes, told[-1].results[0].judged) == (1, 2)
+    store = TraceStore.open(cli.db, read_only=True)
+    try:
+        [(number, text)] = store.bisections(run)
+    finally:
+        store.close()
+    assert Bisection.model_validate_json(text).results == told[-1].results
+    assert number == told[-1].number

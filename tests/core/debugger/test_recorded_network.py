@@ -5,6 +5,8 @@ from collections import Counter
 import pytest
 from werkzeug import Response
 
+from core.agent.changes import Changes
+from core.debugger.fork_desk import ForkDesk
 from tests.core.browser.site import Site
 from tests.core.stage import ref_in
 from tests.llm_server import Reply
@@ -118,3 +120,22 @@ def test_a_branch_is_gone_back_in_with_the_answers_of_both(at_four, server):
     go_back(live, branch, 3)
     assert "Back at step 3 by replay with recorded answers" in live.view.message
     assert cart.asked["add"] == asked
+
+
+def test_a_fork_with_recorded_answers_alone_never_asks_the_server(at_four, server):
+    live, cart = at_four
+    run, asked = live.view.run, cart.asked.copy()
+    ForkDesk(live.session).fork(run, 2, Changes(offline=True), told=True)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
+    server.script(click, click, Reply(text="REASON: Done.\nACTION: stop []"))
+    live.session.run()
+    live.wait_mode("ended")
+    assert cart.asked == asked
+    assert "3 in the cart after 3" in live.step.observation.raw
+    store = live.store()
+    try:
+        branch = store.run(live.view.run)
+    finally:
+        store.close()
+    assert branch.offline
+    assert [str(one) for one in branch.differences] == ["recorded answers (was live pages)"]

@@ -3,6 +3,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QSignalSpy
 from pytestqt.qtbot import QtBot
 
+from core.agent.changes import Difference
 from core.debugger.snapshots import RunsView, StepView
 from core.task import Verdict
 from gui.panels.runs_model import BLOCK, run_text, step_text, step_word, verdict_word
@@ -360,3 +361,76 @@ def test_the_first_step_of_a_branch_shows_as_soon_as_it_is_begun(panel: RunsPane
     index = panel.model.run_index(3)
     assert panel.model.rowCount(index) == 1
     assert panel.tree.isExpanded(index)
+
+
+def test_a_branch_is_folded_and_unfolded_by_its_menu_and_key(panel: RunsPanel, qtbot: QtBot):
+    panel.show_runs(samples.BRANCHED)
+    branch = panel.model.run_index(19)
+    entry(panel, branch, "Unfold this branch").do()
+    assert panel.tree.isExpanded(branch)
+    entry(panel, branch, "Fold this branch").do()
+    assert not panel.tree.isExpanded(branch)
+    panel.tree.setFocus()
+    panel.tree.setCurrentIndex(branch)
+    qtbot.keyClick(panel.tree, Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)
+    assert panel.tree.isExpanded(branch)
+    step = panel.model.step_index(18, 3)
+    entry(panel, step, "Fold branches of this step").do()
+    assert not panel.tree.isExpanded(step)
+
+
+def test_all_others_are_folded_and_all_branches_unfolded(panel: RunsPanel, qtbot: QtBot):
+    panel.show_runs(samples.BRANCHED)
+    tree, model = panel.tree, panel.model
+    for run in (19, 21, 16):
+        tree.expand(model.run_index(run))
+    tree.setFocus()
+    tree.setCurrentIndex(model.run_index(19))
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    qtbot.keyClick(tree, Qt.Key.Key_Left, both)
+    open_now = {run for run in model.runs() if tree.isExpanded(model.run_index(run))}
+    assert open_now == {18, 19}
+    panel.show_runs(samples.BRANCHED)
+    assert not tree.isExpanded(model.run_index(21))
+    qtbot.keyClick(tree, Qt.Key.Key_Right, both)
+    assert all(tree.isExpanded(model.run_index(run)) for run in model.runs_with_branches())
+    assert 21 in model.runs_with_branches()
+
+
+def test_what_is_open_is_remembered_from_one_start_to_the_next(panel: RunsPanel, theme, qtbot: QtBot):
+    panel.show_runs(samples.BRANCHED)
+    panel.tree.expand(panel.model.run_index(19))
+    panel.tree.collapse(panel.model.step_index(18, 3))
+    other = RunsPanel(theme)
+    qtbot.addWidget(other)
+    other.folding.recall(panel.folding.words)
+    other.show_runs(samples.BRANCHED.model_copy(update={"current": None}))
+    assert not other.tree.isExpanded(other.model.step_index(18, 3))
+    assert other.tree.isExpanded(other.model.run_index(19))
+    other.folding.recall("no such; text.x")
+    assert other.folding.words == ";"
+
+
+def test_a_branch_says_how_it_differs(panel: RunsPanel):
+    differences = (
+        Difference(what="preset", before="plain", after="laser"),
+        Difference(what="exemplars", after="none"),
+    )
+    runs = tuple(
+        row.model_copy(update={"differences": differences}) if row.run == 19 else row
+        for row in samples.BRANCHED.runs
+    )
+    panel.show_runs(samples.BRANCHED.model_copy(update={"runs": runs}))
+    index = panel.model.run_index(19)
+    assert "with preset laser, exemplars none" in index.data()
+    assert "Differs by preset laser (was plain)" in index.data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_a_fork_and_a_bisection_are_asked_for_from_the_menu(panel: RunsPanel, qtbot: QtBot):
+    panel.show_runs(samples.RUNS)
+    with qtbot.waitSignal(panel.fork_requested) as forked:
+        entry(panel, panel.model.step_index(18, 2), "Fork…").do()
+    assert forked.args == [18, 2]
+    with qtbot.waitSignal(panel.bisect_requested) as bisected:
+        entry(panel, panel.model.run_index(18), "Bisect…").do()
+    assert bisected.args == [18]

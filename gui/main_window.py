@@ -156,6 +156,7 @@ class MainWindow(QMainWindow):
         self.tool_bar.show_recent(self.remembered.recent)
         self.time = TimeStrip(theme, self.remembered, self)
         self.addToolBar(Qt.ToolBarArea.BottomToolBarArea, self.time)
+        self.time.hide()  # At first the page has the room.
         self.status = StatusLine(theme, self)
         self.setStatusBar(self.status)
         for place in PLACES:

@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-_WAIT_SECONDS = 30.0
+_WAIT_SECONDS = 120.0
 
 
 @dataclass(frozen=True)

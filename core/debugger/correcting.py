@@ -10,6 +10,7 @@ from typing import Literal
 
 from core.action import Action, parse_action
 from core.agent.loop import AgentRun
+from core.agent.spaces.pointing import action_at
 from core.browser.page import PageGone
 from core.debugger.demonstrating import Demonstrating
 from core.debugger.driving import Driver
@@ -19,7 +20,7 @@ from core.debugger.workshop import Workshop
 from core.errors import ActionError, ActionSyntaxError, BrowserError
 from core.llm.encode import as_json, as_lines, as_tool_call
 from core.llm.protocol import LLMRequest
-from core.observation import Box
+from core.observation import Box, Ref
 from core.trace.records import Intervention, InterventionKind
 
 
@@ -255,9 +256,25 @@ class Corrections:
                 found = None
         if found is None:
             self._driver.picked.send(Picked(ref=None, final=final))
-        else:
-            box = Box.model_validate(found["box"])
-            self._driver.picked.send(Picked(ref=found["ref"], label=found["label"], box=box, final=final))
+            return
+        ref, box = found["ref"], Box.model_validate(found["box"])
+        action = await self._action_at(ref) if final else ""
+        self._driver.picked.send(Picked(ref=ref, label=found["label"], box=box, final=final, action=action))
+
+    async def _action_at(self, ref: Ref) -> str:
+        """Return the action of the state at hand that acts on an element, as text; empty where there is none."""
+        run = self._driver.agent_run
+        state = run.state if run is not None else None
+        if state is None or state.space_state is None or state.recognised is None:
+            return ""
+        page = self._workshop().tabs.current
+        try:
+            found = await action_at(
+                state.space_state[1], state.recognised.permissible, state.observation, page, ref
+            )
+        except (PageGone, ActionError, BrowserError):
+            return ""
+        return "" if found is None else str(found)
 
 
 def _listed(actions: list[Action]) -> str:

@@ -513,3 +513,5 @@ class Picked(Record):
     box: Box | None = None
     final: bool = False
     """True for a click, False while the pointer only rests on it."""
+    action: str = ""
+    """For a click: the action of the state at hand that acts on it, as text, where there is one."""

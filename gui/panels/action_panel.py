@@ -151,13 +151,16 @@ class ActionPanel(QWidget):
     @Slot(object)
     def show_picked(self, picked: Picked) -> None:
         """Put the element that was clicked while pointing into the action."""
-        if (
-            self.editable
-            and picked.final
-            and picked.ref is not None
-            and not self.form.show_target(picked.ref)
-        ):
-            self.form.show_problem("This action has no target; choose another action, or point again.")
+        if not self.editable or not picked.final or picked.ref is None or self.form.show_target(picked.ref):
+            return
+        if picked.action:
+            self.form.show_text(picked.action)
+            self._send_edit()
+        else:
+            self.form.show_problem(
+                "This action has no target, and no other that is permissible acts on what you point at; "
+                "choose one, or point again."
+            )
 
     def show_remarks(self, interventions: tuple[str, ...], events: tuple[str, ...]) -> None:
         """Tell what a person did in this step, and what happened in the browser beside the action."""

@@ -209,7 +209,8 @@ def _action_chosen(breakpoint: ActionChosen, moment: Moment) -> str | None:
         return None
     label = label_of(page, action)
     on = f" on {label}" if label else ""
-    return f"{_cut(str(action))}{on} is about to be carried out at {_cut(page.url)}."
+    where = page.url.partition("?")[0]
+    return f"{_cut(str(action))}{on} is about to be carried out at {_cut(where)}."
 
 
 def _target_names(action: Action, page: Observation) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from core.browser.host import BrowserEvent
 from core.browser.page import PageGone
 from core.browser.sent import SentAt
 from core.errors import ActionError, BrowserError
+from core.observation import Box, Observation
 from core.permissible import PermissibleAction
 
 
@@ -134,7 +135,8 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     times: dict[str, float] = {}
     located: Located | None = None
     problem, settled_reason = "", ""
-    marks = marks_of(action, state.observation)
+    seen = state.observation
+    marks = marks_of(action, seen)
     label = label_of(state.observation, action)
     before = world.tabs.mark()
     world.touches.touch()
@@ -172,11 +174,19 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         action=action,
         outcome=outcome,
         message=message,
-        box=located.box if located else None,
+        box=_box_in_picture(located, seen),
         target=label or (located.label if located else ""),
         xpath=located.xpath if located else "",
     )
     return _Done(primitive, located, settled_reason, events, times, done)
+
+
+def _box_in_picture(located: Located | None, seen: Observation) -> Box | None:
+    """Return where the element is in the picture that was taken before: it may have been scrolled to since."""
+    if located is None or not located.scrolled:
+        return located.box if located else None
+    element = seen.element(located.ref)
+    return element.box if element is not None else None
 
 
 async def _acted(state: RunState, world: World, done: list[_Done], *, message: str = "") -> Acted:

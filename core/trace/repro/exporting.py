@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agent.records import Acted, Observed, Reviewed
+from core.browser.page_log import RequestEntry
 from core.trace.repro.secrets import TELLING, Secrets
 from core.trace.store import TraceStore
 
@@ -49,6 +50,11 @@ def secrets_of(store: TraceStore, run: int) -> Secrets:
         secrets.look_in_url(row.url)
         _look_in_kept(secrets, store.page(run, row.number))
         _look_in_step(secrets, store, run, row.number)
+        for part in store.page_log(run, row.number) or ():
+            for entry in part.log.entries if part.log is not None else ():
+                if isinstance(entry, RequestEntry):
+                    secrets.look_in_url(entry.url)
+                secrets.look_in_text(entry.model_dump_json())
     for call in store.calls(run):
         secrets.look_in_text(store.blob(call.messages).decode(errors="replace"))
     return secrets

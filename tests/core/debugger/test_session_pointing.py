@@ -1,8 +1,9 @@
-"""Pointing at the page while a state's action is under review: the action of the state that acts there."""
+"""Where actions are in the page: pointed at while a state's action is under review, and marked in its picture."""
 
 import pytest
 
 from tests.core.debugger.breakpoints.runs import SCENES
+from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser
 
@@ -42,3 +43,21 @@ def test_an_item_pointed_at_is_the_action_that_selects_it(at_results):
 
 def test_what_no_action_of_the_state_acts_on_has_none(at_results):
     assert point_at(at_results, "heading", "Results for").action == ""
+
+
+def test_what_was_scrolled_to_is_marked_where_the_picture_has_it(live, server, tmp_path):
+    body = '<div style="height:3000px">Far</div><button>Below</button>'
+    server.script(on('button "Below"'), stop())
+    live.open("web/open", url=page_file(tmp_path, body), instruction="Press it.")
+    before = live.to_review().observation
+    assert "Below" in before.raw
+    box = next(one.box for one in live.session.agent_run.state.observation.elements if one.name == "Below")
+    live.session.step()
+    live.wait(lambda: live.view.step == 2 and live.view.phase == "review")
+    store = live.store()
+    try:
+        acted = next(one for one in store.step(live.view.run, 1).records if one.phase == "act")
+    finally:
+        store.close()
+    assert box.y > 2000
+    assert acted.box == box

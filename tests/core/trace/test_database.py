@@ -123,7 +123,9 @@ def test_a_newer_database_is_refused_and_left_alone(path, read_only):
     newer = sqlite3.connect(path)
     newer.execute("PRAGMA user_version = 99")
     newer.close()
-    with pytest.raises(TraceError, match=rf"newer version .*version 99, this program knows {len(MIGRATIONS)}"):
+    with pytest.raises(
+        TraceError, match=rf"newer version .*version 99, this program knows {len(MIGRATIONS)}"
+    ):
         TraceStore.open(path, read_only=read_only)
     assert not path.with_name("traces.db.version-99").exists()
 

@@ -9,6 +9,7 @@ from core.agent.records import Acted, Observed, Reviewed
 from core.browser.checkpoints.identity import ElementMark
 from core.browser.checkpoints.inputs import RecordedInput
 from core.browser.checkpoints.kept import PageState
+from core.browser.page_log import PageLog, RequestEntry
 from core.browser.recorded.exchange import Exchange, hash_of
 from core.browser.recorded.recorder import Taken
 from core.errors import DataError, TraceError
@@ -104,6 +105,14 @@ def test_a_typed_password_goes_from_action_and_pages(store, tmp_path, password_s
     text = everything(path).decode(errors="replace")
     assert "pass" not in text.replace("password", "")
     assert "removed-1" in text
+
+
+def test_a_token_in_the_address_of_a_request_in_the_pages_log_goes(store, tmp_path):
+    run = write_run(store)
+    url = "https://a.test/?access_token=url-secret-9"
+    entry = RequestEntry(time=1.0, method="GET", url=url)
+    store.save_page_log(run, 1, "in the action", PageLog(entries=(entry,)))
+    assert b"url-secret-9" not in everything(written(store, tmp_path, run))
 
 
 def test_a_branch_brings_what_it_branched_from(store, other, tmp_path):

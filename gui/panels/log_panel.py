@@ -5,35 +5,14 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QObject,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-    Slot,
-)
-from PySide6.QtGui import QKeySequence, QPainter
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QApplication,
-    QComboBox,
-    QHBoxLayout,
-    QListView,
-    QPushButton,
-    QStyle,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt, Slot
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from core.debugger.snapshots import LogLine
 from gui.theme import Theme
 from gui.widgets.formats import thousands
-from gui.widgets.row_delegate import Index, RowDelegate, draw_cut
-from gui.widgets.search_field import SearchField
-from gui.widgets.words import OrWords
+from gui.widgets.line_list import Column, LineList, to_clipboard
+from gui.widgets.row_delegate import Index
 
 KEPT = 10_000
 LINE = Qt.ItemDataRole.UserRole
@@ -42,8 +21,11 @@ _LEVELS: tuple[Literal["info", "warning", "error"], ...] = ("info", "warning", "
 
 def as_text(line: LogLine) -> str:
     """Return a line as it is copied."""
-    clock = time.strftime("%H:%M:%S", time.localtime(line.time))
-    return f"{clock}.{int(line.time % 1 * 1000):03d}  {line.level:<7}  {line.source}: {line.text}"
+    return f"{_clock(line)}  {line.level:<7}  {line.source}: {line.text}"
+
+
+def _clock(line: LogLine) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(line.time)) + f".{int(line.time % 1 * 1000):03d}"
 
 
 class LogModel(QAbstractListModel):
@@ -116,85 +98,32 @@ class LogModel(QAbstractListModel):
         return None
 
 
-class LogRows(RowDelegate):
-    """When, how grave, where from, and what happened."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, QSize(200, 20), parent)
-
-    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
-        line: LogLine | None = index.data(LINE)
-        if line is None:
-            return
-        if state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, self.theme.colour("selected"))
-        painter.setFont(self.theme.machine_font())
-        metrics = painter.fontMetrics()
-        tone = {"warning": "remedy", "error": "bad"}.get(line.level, "text")
-        at = rect.left() + 12
-        clock = time.strftime("%H:%M:%S", time.localtime(line.time)) + f".{int(line.time % 1 * 1000):03d}"
-        for text, colour, width in (
-            (clock, "dim", 12),
-            (line.level if line.level != "info" else "", tone, 7),
-            (line.source, "dim", 10),
-            (line.text, tone, 0),
-        ):
-            room = QRect(at, rect.top(), rect.right() - at - 6, rect.height())
-            painter.setPen(self.theme.colour(colour))
-            if width:
-                column = metrics.horizontalAdvance("0" * width)
-                room.setWidth(min(room.width(), column))
-                at += column + metrics.horizontalAdvance("00")
-            draw_cut(painter, room, text.replace("\n", " ⏎ "))
+def _columns(index: Index) -> tuple[Column, ...]:
+    """Return when, how grave, where from, and what happened."""
+    line: LogLine | None = index.data(LINE)
+    if line is None:
+        return ()
+    tone = {"warning": "remedy", "error": "bad"}.get(line.level, "text")
+    grave = line.level if line.level != "info" else ""
+    return (_clock(line), "dim", 12), (grave, tone, 7), (line.source, "dim", 10), (line.text, tone, 0)
 
 
-class LogPanel(QWidget):
+class LogPanel(LineList):
     """Shows log lines; stays at the end unless scrolled up."""
 
-    fact_changed = Signal(str)
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.model = LogModel(self)
-        self.level = QComboBox(self)
-        self.level.addItems(["All levels", "Warnings and errors", "Errors"])
-        self.level.setAccessibleName("Level")
-        self.level.setToolTip("Which levels to show")
-        self.level.currentIndexChanged.connect(self._on_filter)
-        self.search = SearchField(theme, "Search (Ctrl+F)", self)
-        self.search.setMaximumWidth(230)
-        self.search.textChanged.connect(self._on_filter)
-        self.copy_button = QPushButton("Copy", self)
-        self.copy_button.setToolTip("Copy the selected lines, or all that show (Ctrl+C in the list)")
-        self.copy_button.clicked.connect(self.copy)
+        self.model = LogModel()
+        levels = ("All levels", "Warnings and errors", "Errors")
+        choice = ("Level", "Which levels to show", levels)
+        super().__init__(theme, self.model, _columns, name="Log", choice=choice, parent=parent)
+        self.model.setParent(self)
         self.clear_button = QPushButton("Clear", self)
         self.clear_button.setToolTip(
             "Empty the log here; the trace keeps what belongs to runs (Ctrl+L in the list)"
         )
         self.clear_button.clicked.connect(self._on_clear)
-        self.list = _List(self)
-        self.list.setModel(self.model)
-        self.list.setItemDelegate(LogRows(theme, self))
-        self.list.setUniformItemSizes(True)
-        self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.list.setAccessibleName("Log")
-        self.list.copy_wanted.connect(self.copy)
         self.list.clear_wanted.connect(self._on_clear)
-        self.or_words = OrWords(self.list, self)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 3, 8, 3)
-        head.setSpacing(6)
-        head.addWidget(self.level)
-        head.addStretch(1)
-        head.addWidget(self.search, 1)
-        head.addWidget(self.copy_button)
-        head.addWidget(self.clear_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addWidget(self.or_words, 1)
-        theme.changed.connect(self.list.viewport().update)
+        self.head.addWidget(self.clear_button)
         self._tell()
 
     @Slot(object)
@@ -207,19 +136,12 @@ class LogPanel(QWidget):
             self.list.scrollToBottom()
         self._tell()
 
-    def focus_search(self) -> None:
-        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.search.selectAll()
-
     def copy(self) -> None:
-        """Copy the selected lines, or all that show where none is selected."""
-        chosen = sorted(index.row() for index in self.list.selectionModel().selectedIndexes())
         lines = self.model.lines()
-        text = "\n".join(as_text(lines[row]) for row in chosen or range(len(lines)))
-        QApplication.clipboard().setText(text)
+        to_clipboard([as_text(lines[row]) for row in self.chosen()])
 
     def _on_filter(self) -> None:
-        self.model.show_only(_LEVELS[self.level.currentIndex()], self.search.text())
+        self.model.show_only(_LEVELS[self.choice.currentIndex()], self.search.text())
         self.list.scrollToBottom()
         self._tell()
 
@@ -235,16 +157,3 @@ class LogPanel(QWidget):
         else:
             self.or_words.say("")
         self.fact_changed.emit(thousands(self.model.total) if self.model.total else "")
-
-
-class _List(QListView):
-    copy_wanted = Signal()
-    clear_wanted = Signal()
-
-    def keyPressEvent(self, event) -> None:  # type: ignore[no-untyped-def]
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_wanted.emit()
-        elif event.key() == Qt.Key.Key_L and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.clear_wanted.emit()
-        else:
-            super().keyPressEvent(event)

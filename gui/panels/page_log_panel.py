@@ -3,19 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QApplication,
-    QComboBox,
-    QHBoxLayout,
-    QListView,
-    QPushButton,
-    QStyle,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt, Slot
+from PySide6.QtWidgets import QWidget
 
 from core.browser.page_log import (
     LogKind,
@@ -25,10 +14,9 @@ from core.debugger.page_log_views import PageLogView
 from gui.panels.page_log_rows import LogRow, clock, lines_of
 from gui.theme import Theme
 from gui.widgets.formats import thousands
-from gui.widgets.row_delegate import Index, RowDelegate, draw_cut
+from gui.widgets.line_list import Column, LineList, to_clipboard
+from gui.widgets.row_delegate import Index
 from gui.widgets.row_menu import Entry, RowMenu
-from gui.widgets.search_field import SearchField
-from gui.widgets.words import OrWords
 
 NONE = "No step is in view. Console, errors, requests and dialogs of its pages show here."
 _READING = "The log is being read…"
@@ -106,79 +94,26 @@ class PageLogModel(QAbstractListModel):
         return None
 
 
-class _Rows(RowDelegate):
-    """When, in which part of the step, what kind, and what it was."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, QSize(200, 20), parent)
-
-    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
-        row: LogRow | None = index.data(_ROW)
-        if row is None:
-            return
-        if state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, self.theme.colour("selected"))
-        painter.setFont(self.theme.machine_font())
-        metrics = painter.fontMetrics()
-        at = rect.left() + 12
-        for text, tone, letters in (
-            (clock(row.time), "dim", 13),
-            (row.moment, "dim", 7),
-            (row.sign, row.tone, 10),
-            (row.text, row.tone if row.wrong else "text", 0),
-        ):
-            room = QRect(at, rect.top(), rect.right() - at - 6, rect.height())
-            painter.setPen(self.theme.colour(tone))
-            if letters:
-                column = metrics.horizontalAdvance("0" * letters)
-                room.setWidth(min(room.width(), column))
-                at += column + metrics.horizontalAdvance("00")
-            draw_cut(painter, room, text)
+def _columns(index: Index) -> tuple[Column, ...]:
+    """Return when, in which part of the step, what kind, and what it was."""
+    row: LogRow | None = index.data(_ROW)
+    if row is None:
+        return ()
+    what = (row.text, row.tone if row.wrong else "text", 0)
+    return (clock(row.time), "dim", 13), (row.moment, "dim", 7), (row.sign, row.tone, 10), what
 
 
-class PageLogPanel(QWidget):
+class PageLogPanel(LineList):
     """Shows a `PageLogView`."""
 
-    fact_changed = Signal(str)
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
         self._view = PageLogView(message=NONE)
-        self.model = PageLogModel(self)
-        self.kind = QComboBox(self)
-        self.kind.addItems([name for name, _, _ in _KINDS])
-        self.kind.setAccessibleName("Kind")
-        self.kind.setToolTip("Which kinds to show")
-        self.kind.currentIndexChanged.connect(self._on_filter)
-        self.search = SearchField(theme, "Search (Ctrl+F)", self)
-        self.search.setMaximumWidth(230)
-        self.search.textChanged.connect(self._on_filter)
-        self.copy_button = QPushButton("Copy", self)
-        self.copy_button.setToolTip("Copy the selected lines, or all that show (Ctrl+C in the list)")
-        self.copy_button.clicked.connect(self.copy)
-        self.list = _List(self)
-        self.list.setModel(self.model)
-        self.list.setItemDelegate(_Rows(theme, self))
-        self.list.setUniformItemSizes(True)
-        self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.list.setAccessibleName("Page log")
-        self.list.copy_wanted.connect(self.copy)
+        self.model = PageLogModel()
+        choice = ("Kind", "Which kinds to show", [name for name, _, _ in _KINDS])
+        super().__init__(theme, self.model, _columns, name="Page log", choice=choice, parent=parent)
+        self.model.setParent(self)
         RowMenu(self.list, self.entries)
-        self.or_words = OrWords(self.list, self)
         self.or_words.say(NONE)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 3, 8, 3)
-        head.setSpacing(6)
-        head.addWidget(self.kind)
-        head.addStretch(1)
-        head.addWidget(self.search, 1)
-        head.addWidget(self.copy_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addWidget(self.or_words, 1)
-        theme.changed.connect(self.list.viewport().update)
 
     @Slot(object)
     def show_log(self, view: PageLogView) -> None:
@@ -200,22 +135,16 @@ class PageLogPanel(QWidget):
             self.model.show_lines(())
             self._tell()
 
-    def focus_search(self) -> None:
-        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.search.selectAll()
-
     def copy(self) -> None:
-        """Copy the selected lines, or all that show where none is selected."""
-        chosen = sorted(index.row() for index in self.list.selectionModel().selectedIndexes())
         rows = self.model.rows()
-        _to_clipboard(rows[at] for at in chosen or range(len(rows)))
+        to_clipboard([_as_text(rows[at]) for at in self.chosen()])
 
     def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
         """Return what can be asked for of a line."""
         row = self.model.row(index)
         words = row.whole.partition("\n")[0]
         return (
-            Entry("Copy the line", lambda: _to_clipboard((row,)), key="Ctrl+C"),
+            Entry("Copy the line", lambda: to_clipboard([_as_text(row)]), key="Ctrl+C"),
             Entry("Show only lines like it", lambda: self._only_like(row), why=words),
         )
 
@@ -223,7 +152,7 @@ class PageLogPanel(QWidget):
         self.search.setText(row.sign)
 
     def _on_filter(self) -> None:
-        self.model.show_only(self.kind.currentIndex(), self.search.text())
+        self.model.show_only(self.choice.currentIndex(), self.search.text())
         self._tell()
 
     def _tell(self) -> None:
@@ -244,17 +173,6 @@ class PageLogPanel(QWidget):
         )
 
 
-class _List(QListView):
-    copy_wanted = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_wanted.emit()
-        else:
-            super().keyPressEvent(event)
-
-
-def _to_clipboard(rows: Iterable[LogRow]) -> None:
-    lines = (f"{clock(row.time)}  {row.moment:<6}  {row.sign:<9}  {row.whole}" for row in rows)
-    # A clipboard ends its text at the first NUL.
-    QApplication.clipboard().setText("\n".join(lines).replace("\x00", "\u2400"))
+def _as_text(row: LogRow) -> str:
+    """Return a line as it is copied."""
+    return f"{clock(row.time)}  {row.moment:<6}  {row.sign:<9}  {row.whole}"

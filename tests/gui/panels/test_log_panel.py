@@ -33,13 +33,13 @@ def test_only_the_last_lines_are_kept(panel: LogPanel):
 
 def test_the_level_leaves_out_what_is_below_it(panel: LogPanel):
     panel.show_lines(samples.log_lines(50))
-    panel.level.setCurrentIndex(1)
+    panel.choice.setCurrentIndex(1)
     assert {line.level for line in panel.model.lines()} == {"warning", "error"}
-    panel.level.setCurrentIndex(2)
+    panel.choice.setCurrentIndex(2)
     assert {line.level for line in panel.model.lines()} == {"error"}
     panel.show_lines(samples.log_lines(5))
     assert {line.level for line in panel.model.lines()} == {"error"}
-    panel.level.setCurrentIndex(0)
+    panel.choice.setCurrentIndex(0)
     assert panel.model.rowCount() == 55
 
 

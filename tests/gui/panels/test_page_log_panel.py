@@ -62,22 +62,22 @@ def test_each_kind_has_its_words_and_what_went_wrong_is_counted(panel, qtbot):
 
 def test_kind_and_words_choose_the_lines(panel):
     panel.show_log(LOG)
-    panel.kind.setCurrentText("Requests")
+    panel.choice.setCurrentText("Requests")
     assert len(texts(panel)) == 5
     panel.search.setText("beacon refused")
     assert len(texts(panel)) == 1
     panel.search.setText("nothing like it")
     assert "No line fits" in panel.or_words.words.text()
     panel.search.clear()
-    panel.kind.setCurrentText("Only errors")
+    panel.choice.setCurrentText("Only errors")
     assert texts(panel)[0].startswith("404")
-    panel.kind.setCurrentText("Dialogs")
+    panel.choice.setCurrentText("Dialogs")
     assert len(texts(panel)) == 1
 
 
 def test_lines_are_copied_with_their_time_and_place(panel, qtbot):
     panel.show_log(LOG)
-    panel.kind.setCurrentText("Console")
+    panel.choice.setCurrentText("Console")
     panel.list.setCurrentIndex(panel.model.index(1))
     qtbot.keyClick(panel.list, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     copied = QApplication.clipboard().text()

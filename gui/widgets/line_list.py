@@ -1,0 +1,136 @@
+"""A list of lines with columns of the machine's letters, a choice of kinds and a search above it, to be copied."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from PySide6.QtCore import QAbstractItemModel, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QHBoxLayout,
+    QListView,
+    QPushButton,
+    QStyle,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gui.theme import Theme
+from gui.widgets.row_delegate import Index, RowDelegate, draw_cut
+from gui.widgets.search_field import SearchField
+from gui.widgets.words import OrWords
+
+Column = tuple[str, str, int]
+"""Text, its tone in the theme, and how many letters wide; 0 for the rest of the line."""
+Columns = Callable[[Index], Sequence[Column]]
+
+
+class LineList(QWidget):
+    """The base of panels that list lines: subclasses fill the model and answer `_on_filter` and `copy`."""
+
+    fact_changed = Signal(str)
+
+    def __init__(
+        self,
+        theme: Theme,
+        model: QAbstractItemModel,
+        columns: Columns,
+        *,
+        name: str,
+        choice: tuple[str, str, Sequence[str]],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`choice` is what kinds are called, its tooltip, and the kinds."""
+        super().__init__(parent)
+        self.choice = QComboBox(self)
+        called, tip, kinds = choice
+        self.choice.addItems(list(kinds))
+        self.choice.setAccessibleName(called)
+        self.choice.setToolTip(tip)
+        self.choice.currentIndexChanged.connect(self._on_filter)
+        self.search = SearchField(theme, "Search (Ctrl+F)", self)
+        self.search.setMaximumWidth(230)
+        self.search.textChanged.connect(self._on_filter)
+        self.copy_button = QPushButton("Copy", self)
+        self.copy_button.setToolTip("Copy the selected lines, or all that show (Ctrl+C in the list)")
+        self.copy_button.clicked.connect(self.copy)
+        self.list = _List(self)
+        self.list.setModel(model)
+        self.list.setItemDelegate(_Rows(theme, columns, self))
+        self.list.setUniformItemSizes(True)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.list.setAccessibleName(name)
+        self.list.copy_wanted.connect(self.copy)
+        self.or_words = OrWords(self.list, self)
+        self.head = QHBoxLayout()
+        self.head.setContentsMargins(10, 3, 8, 3)
+        self.head.setSpacing(6)
+        self.head.addWidget(self.choice)
+        self.head.addStretch(1)
+        self.head.addWidget(self.search, 1)
+        self.head.addWidget(self.copy_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(self.head)
+        layout.addWidget(self.or_words, 1)
+        theme.changed.connect(self.list.viewport().update)
+
+    def focus_search(self) -> None:
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def chosen(self) -> Iterator[int]:
+        """Yield the rows that are selected, or all that show where none is."""
+        chosen = sorted(index.row() for index in self.list.selectionModel().selectedIndexes())
+        yield from chosen or range(self.list.model().rowCount())
+
+    def copy(self) -> None:
+        """Copy the selected lines, or all that show where none is selected."""
+        raise NotImplementedError
+
+    def _on_filter(self) -> None:
+        """Show only what fits the choice and the search."""
+        raise NotImplementedError
+
+
+def to_clipboard(lines: Sequence[str]) -> None:
+    # A clipboard ends its text at the first NUL.
+    QApplication.clipboard().setText("\n".join(lines).replace("\x00", "\u2400"))
+
+
+class _Rows(RowDelegate):
+    """The columns of a line, the last as wide as there is room."""
+
+    def __init__(self, theme: Theme, columns: Columns, parent: QWidget) -> None:
+        super().__init__(theme, QSize(200, 20), parent)
+        self._columns = columns
+
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, self.theme.colour("selected"))
+        painter.setFont(self.theme.machine_font())
+        metrics = painter.fontMetrics()
+        at = rect.left() + 12
+        for text, tone, letters in self._columns(index):
+            room = QRect(at, rect.top(), rect.right() - at - 6, rect.height())
+            painter.setPen(self.theme.colour(tone))
+            if letters:
+                column = metrics.horizontalAdvance("0" * letters)
+                room.setWidth(min(room.width(), column))
+                at += column + metrics.horizontalAdvance("00")
+            draw_cut(painter, room, text.replace("\n", " ⏎ "))
+
+
+class _List(QListView):
+    copy_wanted = Signal()
+    clear_wanted = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_wanted.emit()
+        elif event.key() == Qt.Key.Key_L and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.clear_wanted.emit()
+        else:
+            super().keyPressEvent(event)

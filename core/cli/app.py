@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from core.cli.exemplar_commands import add_exchange
 from core.cli.output import say
 from core.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
 from core.setup import display_problem, run_tests
@@ -437,6 +438,10 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             with_loop=with_loop,
         )
         raise typer.Exit(0 if is_success else 1)
+
+    exemplars = typer.Typer(help="Exemplars in files: take over, pass on.", no_args_is_help=True)
+    app.add_typer(exemplars, name="exemplars")
+    add_exchange(exemplars)
 
     @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:

@@ -25,6 +25,14 @@ class AbstractionPair(Record):
     observation: str
 
 
+class KeptPrompt(Record):
+    """What another program tells its LLM with the exemplars of a family, by its name there."""
+
+    name: str = Field(min_length=1)
+    texts: tuple[str, ...] = ()
+    """One for all looks, or one for each."""
+
+
 class Exemplar(Record):
     """A trajectory to prompt with."""
 
@@ -43,6 +51,8 @@ class Exemplar(Record):
     """Pairs for explicit abstraction."""
     parser: str = ""
     """Python for implicit abstraction: ``parse(html)`` that returns the clean observation."""
+    prompts: tuple[KeptPrompt, ...] = ()
+    """Prompts of the memory it was imported from: kept for people and for going out again, sent to nobody."""
     source: str = ""
     """Where it came from, such as ``miniwob/click-test seed 3``."""
     tags: tuple[str, ...] = ()

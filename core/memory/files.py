@@ -59,7 +59,7 @@ def read_exemplars(path: Path) -> tuple[Exemplar, ...]:
     found: list[Exemplar] = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            found.append(_exemplar(line, f"{path}, line {number}"))
+            found.append(exemplar_of_line(line, f"{path}, line {number}"))
     return tuple(found)
 
 
@@ -79,7 +79,8 @@ def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:
         raise DataError(f"{path} cannot be written ({error.strerror}); nothing of it was changed.") from error
 
 
-def _exemplar(line: str, place: str) -> Exemplar:
+def exemplar_of_line(line: str, place: str) -> Exemplar:
+    """Read one line; raises DataError that begins with `place`."""
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:

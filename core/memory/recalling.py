@@ -1,6 +1,7 @@
 """Which exemplars to prompt with: the nearest vote for a family, or go in themselves."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 from core.memory.index import ExemplarIndex, Near
 from core.memory.records import Recall, RecallSettings, Retrieved
@@ -36,12 +37,12 @@ async def recall(
             why=why,
         )
     if settings.by == "family":
-        chosen = [one for one in found if one.exemplar.family == family][: settings.most]
+        chosen = _distinct(one for one in found if one.exemplar.family == family)[: settings.most]
         why = f"{votes[family]} of the {len(voters)} nearest are of the family {family}."
         if sum(1 for count in votes.values() if count == most) > 1:
             why += " Others have as many votes; the nearest decides."
     else:
-        chosen = list(voters[: settings.most])
+        chosen = _distinct(voters)[: settings.most]
         why = f"The {len(chosen)} nearest are used." if len(chosen) > 1 else "The nearest is used."
     return Recall(
         query=query,
@@ -52,6 +53,14 @@ async def recall(
         used=tuple(one.exemplar for one in reversed(chosen)),
         why=why,
     )
+
+
+def _distinct(found: Iterable[Near]) -> list[Near]:
+    """Return the nearest of each trajectory: several exemplars may be looked up by other texts and tell the same."""
+    seen: dict[tuple[object, ...], Near] = {}
+    for one in found:
+        seen.setdefault((one.exemplar.task, one.exemplar.steps), one)
+    return list(seen.values())
 
 
 def _told(

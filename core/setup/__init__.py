@@ -23,7 +23,7 @@ EXIT_INTERRUPTED = 130
 _ROOT = Path(__file__).resolve().parents[2]
 _RESTARTED = "BACKSTEP_RESTARTED"
 _NEWER, _IN_ENVIRONMENT = "newer", "environment"
-_WITHOUT_QT = {"tasks", "runs", "show", "export", "import"}
+_WITHOUT_QT = {"tasks", "runs", "show", "export", "import", "exemplars"}
 
 
 def ensure(argv: Sequence[str]) -> None:

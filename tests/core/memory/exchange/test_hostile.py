@@ -1,0 +1,234 @@
+"""Files that come from anywhere: too deep, too large, of wrong types and encodings, with ids twice."""
+
+import gzip
+import json
+import zipfile
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.errors import BackstepError, DataError, UsageError
+from core.memory.exchange import documents
+from core.memory.exchange.exports.own import line_of
+from core.memory.exchange.registry import IMPORTS
+from tests.core.memory.exchange.files import POLICY, SESSION, demo, found, gym_step, read, record, saved
+from tests.core.memory.making import ALL
+from tests.core.trace.import_files import item, recording
+
+LINES = [json.loads(line_of(one)) for one in ALL]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[" * 200_000, "nested too deeply"),
+        (b"[" + b"9" * 10_000 + b"]", "a number that is too long"),
+        (b'{"a": \xff}', r"not text in UTF-8 \(byte 6\)"),
+        ('{"a": 1}'.encode("utf-16"), "UTF-16"),
+        (b"PK\x03\x04rest", "a ZIP archive: unpack it"),
+        (b"\x80\x04\x95rest", "a Python pickle: reading one runs"),
+        (b"", "line 1, column 1: this is not JSON"),
+        (b"{'a': 1}", "line 1, column 2: this is not JSON"),
+        (b"{}", "is not of a known kind"),
+        (b"null", "is not of a known kind"),
+        (b'{"f": ["Task: x"]}', "import the exemplars.json beside them"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_in_a_sentence(tmp_path, content, said):
+    path = tmp_path / "file.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=said):
+        read(path)
+
+
+def test_archives_are_not_opened_whatever_is_in_them(tmp_path):
+    bomb = tmp_path / "bomb.json"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("exemplars.json", b" " * 10_000_000)
+    with pytest.raises(DataError, match="ZIP archive"):
+        read(bomb)
+    (tmp_path / "step_0.json").write_bytes(gzip.compress(b"{}"))
+    with pytest.raises(DataError, match="gzip archive"):
+        read(tmp_path / "step_0.json")
+    with pytest.raises(DataError, match="is a Python pickle"):
+        read(tmp_path / "step_0.pkl.gz")
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(documents, "MOST_BYTES", 10)
+    with pytest.raises(DataError, match="split it"):
+        read(saved(tmp_path, LINES, "a.jsonl"))
+
+
+def test_a_missing_file_and_an_unknown_format_are_told(tmp_path):
+    with pytest.raises(DataError, match="check that it is there"):
+        read(tmp_path / "no.json")
+    with pytest.raises(UsageError, match="did you mean synapse"):
+        read(tmp_path, "synapsis")
+    with pytest.raises(DataError, match="is not a memory of Synapse"):
+        read(saved(tmp_path, LINES, "a.jsonl"), "synapse")
+
+
+def test_each_line_stands_alone(tmp_path):
+    lines = [
+        LINES[0],
+        "{",
+        "[" * 100_000,
+        "9" * 10_000,
+        {**LINES[1], "tsak": "x"},
+        {**LINES[1], "format": 9},
+        {**LINES[1], "id": "A B"},
+        {**LINES[1], "steps": []},
+        {**LINES[1], "task": "\ud800"},
+        [],
+        {**LINES[1], "note": "\ud800"},
+        LINES[2],
+    ]
+    reading = read(saved(tmp_path, lines, "a.jsonl"))
+    assert [one.exemplar for one in reading.candidates] == [ALL[0], ALL[2]]
+    assert [one.position for one in reading.faulty] == [f"line {number}" for number in range(2, 12)]
+    assert reading.faulty[-1].why == "note holds half a character (a surrogate)"
+    assert "did you mean task?" in reading.faulty[3].why
+
+
+def test_one_id_twice_is_a_fault_of_the_second_and_the_same_again_is_left_out(tmp_path):
+    lines = [LINES[0], {**LINES[1], "id": LINES[0]["id"]}, LINES[0], {**LINES[0], "id": "other"}]
+    reading = read(saved(tmp_path, lines, "a.jsonl"))
+    # The same under an id of its own is kept: whether it is wanted is for the store to say.
+    assert [one.exemplar.id for one in reading.candidates] == [LINES[0]["id"], "other"]
+    assert [(one.position, one.why) for one in reading.faulty] == [
+        ("line 2", f"the id {LINES[0]['id']} is at line 1 too")
+    ]
+    assert [(one.position, one.why) for one in reading.left_out] == [("line 3", "it is the same as line 1")]
+
+
+def test_ids_that_were_made_up_are_made_different(tmp_path):
+    path = saved(tmp_path, {"a b": {"demo": [demo()]}, "a-b": {"demo": [demo("Else")]}})
+    assert [one.exemplar.id for one in read(path).candidates] == ["synapse/a-b/0", "synapse/a-b/0-2"]
+
+
+def test_a_folder_is_read_file_by_file_and_a_bad_one_does_not_spoil_it(tmp_path):
+    saved(tmp_path, LINES[:1], "a.jsonl")
+    saved(tmp_path, {"f": {"demo": [demo()]}}, "exemplars.json")
+    saved(tmp_path, {"f": ["Task: x\nState:\n"]}, "specifiers.json")
+    saved(tmp_path, {}, "other.json")
+    (tmp_path / "broken.json").write_text("{", encoding="utf-8")
+    (tmp_path / "x.pkl").write_bytes(b"\x80")
+    got = found(tmp_path)
+    assert got.formats == ("jsonl", "synapse")
+    assert [one.position for one in got.reading.candidates] == [
+        "a.jsonl: line 1",
+        "exemplars.json: f.demo[0]",
+    ]
+    assert [one.position for one in got.reading.faulty] == ["broken.json"]
+    assert {one.position for one in got.reading.left_out} == {"other.json", "specifiers.json", "x.pkl"}
+
+
+def test_a_folder_without_anything_is_told(tmp_path):
+    with pytest.raises(DataError, match="holds no file that is of a known kind"):
+        read(tmp_path)
+
+
+WHOLE = [
+    ("a.jsonl", LINES),
+    (
+        "a.json",
+        {"f": {"demo": [demo(obs="x"), {"task": "t", "trajectory": [demo()]}], "filter_prompt": ["", "x"]}},
+    ),
+    ("a.json", {"p": {**POLICY, "examples": [{"input": "x", "response": "y"}]}}),
+    ("a.json", [record()]),
+    ("a.jsonl", list(SESSION)),
+    ("a.json", recording({"type": "click", "selectors": [["text/x"]]})),
+    ("a.json", {"history": [item({"done": {"text": "x"}}, results=[{"is_done": True}])]}),
+    ("a.json", [gym_step(0, "click('7')"), gym_step(1, None)]),
+]
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.sampled_from(["", "\ud800", "\x00", "1e999", "[[[", "agent.type('x')"]),
+    st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.sampled_from(["a", "obs", "action"]), st.none(), max_size=2),
+)
+
+
+def _places(value, path=()):
+    if path:
+        yield path
+    entries = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, (list, tuple))
+        else ()
+    )
+    for key, one in entries:
+        yield from _places(one, (*path, key))
+
+
+def _changed(value, path, new):
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = _changed(value[path[0]], path[1:], new)
+    return copy
+
+
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(range(len(WHOLE))), st.data())
+def test_a_wrong_value_anywhere_is_told_or_does_no_harm(tmp_path_factory, which, data):
+    name, value = WHOLE[which]
+    path = data.draw(st.sampled_from(list(_places(value))))
+    changed = _changed(value, path, data.draw(ODD))
+    file = saved(tmp_path_factory.mktemp("odd"), changed, name)
+    for form in ("", IMPORTS[which].name):
+        try:
+            reading = read(file, form)
+        except BackstepError:
+            continue
+        for one in reading.candidates:
+            # What is accepted can be written, too.
+            line_of(one.exemplar).encode()
+        for entry in (*reading.left_out, *reading.faulty):
+            f"{entry.position}: {entry.why}".encode()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<!--" * 100_000,
+        "<a backend_node_id='1'>x" * 20_000,
+        "</p>" * 100_000,
+        "<![" * 100_000,
+        "&#x" * 100_000,
+    ],
+)
+def test_a_page_that_is_not_closed_is_read_in_one_go(tmp_path, page):
+    action = {**record()["actions"][1], "cleaned_html": page}
+    (candidate,) = read(saved(tmp_path, [record(actions=[action], action_reprs=[])])).candidates
+    assert candidate.exemplar.steps[0].actions == ("click [12]",)
+
+
+@pytest.mark.parametrize(
+    ("value", "position"),
+    [
+        (
+            {"f": {"demo": [{"state": '<div id="query">' * 20_000, "act": "agent.press('enter')"}]}},
+            "f.demo[0]",
+        ),
+        (
+            {
+                "f": {
+                    "demo": [demo()],
+                    "code_filter_prompt": "Write code within three backticks '```' to x\nCode:" * 4000,
+                }
+            },
+            "f.demo[0]",
+        ),
+        ([record(action_reprs=["[a] " + " " * 50_000] * 2)], "[0]"),
+    ],
+)
+def test_texts_made_to_be_searched_for_ever_are_read(tmp_path, value, position):
+    assert [one.position for one in read(saved(tmp_path, value)).candidates] == [position]

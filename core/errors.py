@@ -6,8 +6,11 @@ BackstepError                 any failure a user can do something about; its tex
 ├── WorldError                the world outside failed; a run ends with exit code 3
 │   ├── BrowserError          the browser is missing, has died or does not answer
 │   ├── LLMError              the LLM endpoint failed, after retries
-│   └── TraceError            the database is locked, full, damaged, read-only or too new
-│       └── NotInTraceError   it has no run, or no step, of that number
+│   └── StoreError            a database is locked, full, damaged, read-only or too new
+│       ├── TraceError        that of the traces
+│       │   └── NotInTraceError   it has no run, or no step, of that number
+│       └── LibraryError      that of the exemplars
+│           └── NotInLibraryError   it has no exemplar, or no version, of that name
 ├── ActionError               an action could not be carried out in the page; becomes a failed step
 ├── ActionSyntaxError         a text that is not an action
 └── Interrupted               the person stopped it
@@ -38,11 +41,23 @@ class LLMError(WorldError):
     pass
 
 
-class TraceError(WorldError):
+class StoreError(WorldError):
+    pass
+
+
+class TraceError(StoreError):
     pass
 
 
 class NotInTraceError(TraceError):
+    pass
+
+
+class LibraryError(StoreError):
+    pass
+
+
+class NotInLibraryError(LibraryError):
     pass
 
 

@@ -12,6 +12,7 @@ from core.agent.prompts import PROMPTS, Prompts
 from core.agent.spaces.catalogue import SPACES, Spaces
 from core.errors import DataError
 from core.memory.files import EXEMPLARS
+from core.memory.library.records import LIBRARY_NAME
 from core.memory.memory import Memory
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def knowledge_of(
         memory=Memory(
             (EXEMPLARS,) if data is None else (EXEMPLARS, data / "exemplars"),
             index_folder=None if data is None else data / "index",
+            library=None if data is None else data / LIBRARY_NAME,
             embedding=embedding,
         ),
     )

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli.exemplar_commands import add_exchange
+from core.cli.exchange_commands import add_exchange
+from core.cli.exemplar_commands import add_exemplar_commands
 from core.cli.output import say
 from core.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
 from core.setup import display_problem, run_tests
@@ -439,9 +440,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         )
         raise typer.Exit(0 if is_success else 1)
 
-    exemplars = typer.Typer(help="Exemplars in files: take over, pass on.", no_args_is_help=True)
-    app.add_typer(exemplars, name="exemplars")
-    add_exchange(exemplars)
+    add_exchange(add_exemplar_commands(app, _settings, with_loop), _settings)
 
     @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:
@@ -502,6 +501,7 @@ def with_loop(work: Awaitable[Any]) -> Any:
 
 
 def _settings(**flags: Any) -> Any:
+    """Return the settings that hold with these flags, keyed as the file's top level."""
     from core.settings import load_settings
 
     return load_settings(flags)

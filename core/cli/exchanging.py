@@ -13,10 +13,11 @@ from core.memory.exchange.planning import Plan, plan_of
 from core.memory.exchange.reading import Found, read_exemplars_of
 from core.memory.exchange.records import ReadOptions
 from core.memory.exchange.registry import IMPORTS, export_format
-from core.memory.exchange.store import ExemplarStore, FolderStore
-from core.memory.files import EXEMPLARS
+from core.memory.exchange.store import ExemplarStore, LibraryStore
+from core.memory.files import EXEMPLARS, ExemplarFiles
+from core.memory.library.records import LIBRARY_NAME
 from core.model import Record
-from core.settings import data_folder
+from core.settings import Settings
 from core.settings_file import near
 
 
@@ -42,9 +43,10 @@ class ExportArguments(Record):
     as_json: bool = False
 
 
-def users_store() -> ExemplarStore:
-    """Return the exemplars of the user's folder, beside those of the installation, which are only read."""
-    return FolderStore(data_folder() / "exemplars", (EXEMPLARS,))
+def users_store(settings: Settings) -> ExemplarStore:
+    """Return the user's library, beside the exemplars of the installation and of the user's folder of files."""
+    data = settings.database.parent
+    return LibraryStore(data / LIBRARY_NAME, ExemplarFiles((EXEMPLARS, data / "exemplars")))
 
 
 def import_exemplars(arguments: ImportArguments, store: ExemplarStore) -> None:

@@ -1,75 +1,214 @@
-"""The commands `exemplars import` and `exemplars export`, for the group that app.py has."""
+"""The group of commands `exemplars`: its words and flags; what they do is in the two modules beside it."""
 
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
 import typer
 
-FORMATS = "jsonl, synapse, step, mind2web, webshop, chrome-recorder, browser-use or browsergym"
-OUT = "jsonl, chat, atif or synapse"
+from core.errors import UsageError
+
+# What a command needs is imported when it is called: the window is to open quickly.
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
+Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
+Words = Annotated[
+    str, typer.Option("--search", help="Words that occur in task, thoughts, actions, tags or note.")
+]
+Family = Annotated[str, typer.Option("--family", help="Those of one family.")]
+EnvironmentName = Annotated[str, typer.Option("--environment", help="Those of one environment.")]
+Site = Annotated[str, typer.Option("--site", help="Those of one site, by its host.")]
+OriginName = Annotated[str, typer.Option("--origin", help='Where they came from, such as "demonstration".')]
+Tag = Annotated[list[str] | None, typer.Option("--tag", help="Those with a tag; may be repeated.")]
+LLMName = Annotated[str, typer.Option("--llm", help="Those that one LLM decided.")]
+Since = Annotated[str, typer.Option("--from", help="Made on this day or later, as 2025-01-31.")]
+Until = Annotated[str, typer.Option("--until", help="Made before this day.")]
+Archived = Annotated[bool, typer.Option("--archived", help="Those in the archive.")]
+Votes = Annotated[int, typer.Option("--votes", min=1, max=50, help="How many of the nearest vote.")]
 
 
-def add_exchange(exemplars: typer.Typer) -> None:
-    """Add them to the group."""
+def add_exemplar_commands(
+    app: typer.Typer, settings: Callable[..., Any], with_loop: Callable[..., Any]
+) -> typer.Typer:
+    """Add the group to the command line and return it."""
+    group = typer.Typer(help="The exemplars that runs are shown.", no_args_is_help=True)
+    app.add_typer(group, name="exemplars")
 
-    @exemplars.command(name="import")
-    def import_(
-        file: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
-        form: Annotated[
-            str, typer.Option("--format", help=f"{FORMATS}; told by what is in it without.")
-        ] = "",
-        dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")] = False,
-        strict: Annotated[
-            bool, typer.Option("--strict", help="Import nothing where an entry is faulty or its id is taken.")
+    @group.command(name="list")
+    def list_(
+        search: Words = "",
+        family: Family = "",
+        environment: EnvironmentName = "",
+        site: Site = "",
+        origin: OriginName = "",
+        tag: Tag = None,
+        llm: LLMName = "",
+        since: Since = "",
+        until: Until = "",
+        archived: Archived = False,
+        order: Annotated[
+            str, typer.Option("--order", help="changed, made, family, id, tokens or task.")
+        ] = "changed",
+        limit: Annotated[int, typer.Option("--limit", min=1, help="How many at the most.")] = 50,
+        offset: Annotated[int, typer.Option("--offset", min=0, help="How many to leave out first.")] = 0,
+        counts: Annotated[
+            bool, typer.Option("--counts", help="How many have which family, tag and so on.")
         ] = False,
-        family: Annotated[
-            str, typer.Option("--family", help="Given to all of them, in place of their own.")
-        ] = "",
-        least_reward: Annotated[
-            float,
-            typer.Option("--least-reward", help="What a trajectory that was judged must have got.", min=0),
-        ] = 1.0,
-        policies: Annotated[
-            Path | None,
-            typer.Option("--policies", help="For step: write the policies as files to this folder, too."),
-        ] = None,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")] = False,
+        db: Database = None,
+        as_json: AsJson = False,
     ) -> None:
-        """Take exemplars over from a file: what is new is kept, and nothing in it is run."""
-        from core.cli.exchanging import ImportArguments, import_exemplars, users_store
+        """List exemplars: your own, those of your files and those of the program."""
+        from core.cli.exemplars import list_exemplars
+        from core.memory.library.records import Order
 
-        arguments = ImportArguments(
-            path=file,
-            form=form,
-            dry_run=dry_run,
-            strict=strict,
-            family=family,
-            least_reward=least_reward,
-            policies=policies,
-            as_json=as_json,
-        )
-        import_exemplars(arguments, users_store())
+        if order not in get_args(Order):
+            raise UsageError(f'"{order}" is no order; choose one of {", ".join(get_args(Order))}.')
+        wanted = _filter(search, family, environment, site, origin, tag, llm, since, until, archived)
+        list_exemplars(settings(db=db), wanted, order, limit, offset, counts=counts, as_json=as_json)  # type: ignore[arg-type]
 
-    @exemplars.command()
-    def export(
-        form: Annotated[str, typer.Option("--format", help=f"{OUT}.")] = "jsonl",
-        family: Annotated[
-            list[str] | None, typer.Option("--family", help="Only this family; may be repeated.")
+    @group.command()
+    def show(
+        id: Annotated[str, typer.Argument(help="The exemplar's id.")],
+        version: Annotated[int | None, typer.Option("--version", min=1, help="A version it had.")] = None,
+        against: Annotated[
+            int | None, typer.Option("--against", min=1, help="Show what differs from this version.")
         ] = None,
-        output: Annotated[
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Show an exemplar whole, with its versions and where it was retrieved."""
+        from core.cli.exemplars import show_exemplar
+
+        show_exemplar(settings(db=db), id, version, against, as_json=as_json)
+
+    @group.command()
+    def check(
+        search: Words = "",
+        family: Family = "",
+        environment: EnvironmentName = "",
+        site: Site = "",
+        origin: OriginName = "",
+        tag: Tag = None,
+        llm: LLMName = "",
+        archived: Archived = False,
+        most_tokens: Annotated[
+            int, typer.Option("--most-tokens", min=1, help="Beyond which a trajectory is over-long.")
+        ] = 4000,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Check exemplars: actions, elements, programs, length, source; the exit code is 1 where one has a fault."""
+        from core.cli.exemplars import check_exemplars
+
+        wanted = _filter(search, family, environment, site, origin, tag, llm, "", "", archived)
+        is_good = check_exemplars(settings(db=db), wanted, most_tokens, as_json=as_json)
+        raise typer.Exit(0 if is_good else 1)
+
+    @group.command()
+    def retrieve(
+        text: Annotated[str, typer.Argument(help="The text of a task.")] = "",
+        run: Annotated[int | None, typer.Option("--run", help="A run, by whose task and first page.")] = None,
+        by: Annotated[str, typer.Option("--by", help="family or exemplars.")] = "family",
+        votes: Votes = 3,
+        most: Annotated[
+            int, typer.Option("--most", min=1, max=50, help="How many are used at the most.")
+        ] = 8,
+        threshold: Annotated[
+            float | None, typer.Option("--threshold", min=0, max=2, help="The distance beyond which none is.")
+        ] = None,
+        environment: Annotated[
+            str, typer.Option("--environment", help="Only those of this environment, and of none.")
+        ] = "",
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Show what a task would be shown: distances and votes."""
+        from core.cli.exemplar_search import retrieve as look_up
+        from core.memory.records import RecallSettings
+
+        if bool(text.strip()) == (run is not None):
+            raise UsageError("Give the text of a task, or a run with --run.")
+        if by not in ("family", "exemplars"):
+            raise UsageError(f'"{by}" is no way to choose; take family or exemplars.')
+        recall = RecallSettings.model_validate(
+            {
+                "by": by,
+                "votes": votes,
+                "most": most,
+                "threshold": threshold,
+                "other_environments": not environment,
+            }
+        )
+        look_up(settings(db=db), text, run, recall, environment, as_json=as_json)
+
+    @group.command()
+    def loo(
+        texts: Annotated[
             Path | None,
             typer.Option(
-                "-o", "--output", help="The file to write, for synapse the folder; printed without."
+                "--texts", help="A JSON file, families with lists of texts, in place of the exemplars."
             ),
         ] = None,
-        as_json: Annotated[
-            bool, typer.Option("--json", help="Print what was written as JSON to stdout.")
-        ] = False,
+        family: Family = "",
+        environment: EnvironmentName = "",
+        origin: OriginName = "",
+        tag: Tag = None,
+        votes: Votes = 3,
+        as_json: AsJson = False,
     ) -> None:
-        """Write exemplars as a file that this or another program reads."""
-        from core.cli.exchanging import ExportArguments, export_exemplars, users_store
+        """Leave one out: would the family of each exemplar be found without itself?"""
+        from core.cli.exemplar_search import leave_one_out_of
 
-        export_exemplars(
-            ExportArguments(form=form, families=tuple(family or ()), output=output, as_json=as_json),
-            users_store(),
-        )
+        wanted = _filter("", family, environment, "", origin, tag, "", "", "", False)
+        leave_one_out_of(settings(), texts, wanted, votes, as_json=as_json)
+
+    @group.command()
+    def reindex(as_json: AsJson = False) -> None:
+        """Make the index anew, with the embedding of the settings."""
+        from core.cli.exemplar_search import reindex as make
+
+        make(settings(), as_json=as_json, with_loop=with_loop)
+
+    return group
+
+
+def _filter(
+    words: str,
+    family: str,
+    environment: str,
+    site: str,
+    origin: str,
+    tags: list[str] | None,
+    llm: str,
+    since: str,
+    until: str,
+    archived: bool,
+) -> Any:
+    from core.memory.library.records import Filter, Origin
+
+    if origin and origin not in get_args(Origin):
+        raise UsageError(f'"{origin}" is no origin; choose one of {", ".join(get_args(Origin))}.')
+    return Filter.model_validate(
+        {
+            "words": words,
+            "family": family,
+            "environment": environment,
+            "site": site,
+            "origin": origin,
+            "tags": tuple(tags or ()),
+            "llm": llm,
+            "made_from": _moment(since, "--from"),
+            "made_until": _moment(until, "--until"),
+            "archived": archived,
+        }
+    )
+
+
+def _moment(day: str, flag: str) -> float | None:
+    if not day:
+        return None
+    try:
+        return datetime.strptime(day, "%Y-%m-%d").timestamp()
+    except ValueError as error:
+        raise UsageError(f'{flag}: "{day}" is no day; write it as 2025-01-31.') from error

@@ -68,10 +68,11 @@ class Workshop:
         return self.knowledge.changed(changes)
 
     async def close(self) -> None:
-        """Let go of the browser, the LLMs, the environments and the trace, in this order."""
+        """Let go of the browser, the LLMs, the environments, the exemplars and the trace, in this order."""
         await self.tabs.close()
         await self.llms.close()
         await self.environments.close()
+        self.knowledge.memory.close()
         self.store.close()
 
 

@@ -33,6 +33,18 @@ class KeptPrompt(Record):
     """One for all looks, or one for each."""
 
 
+class Contrast(Record):
+    """What was tried on a page, and what would have been right."""
+
+    observation: str = ""
+    """The page, as the LLM saw it."""
+    tried: str = Field(min_length=1)
+    """The action that was wrong, in the text form of actions."""
+    right: str = Field(min_length=1)
+    why: str = ""
+    """Why the one is wrong and the other right, in a sentence."""
+
+
 class Exemplar(Record):
     """A trajectory to prompt with."""
 
@@ -53,6 +65,8 @@ class Exemplar(Record):
     """Python for implicit abstraction: ``parse(html)`` that returns the clean observation."""
     prompts: tuple[KeptPrompt, ...] = ()
     """Prompts of the memory it was imported from: kept for people and for going out again, sent to nobody."""
+    contrasts: tuple[Contrast, ...] = ()
+    """Mistakes that were made in it and put right, shown as such."""
     source: str = ""
     """Where it came from, such as ``miniwob/click-test seed 3``."""
     tags: tuple[str, ...] = ()

@@ -26,7 +26,11 @@ class ExemplarFiles:
         Raises DataError with file, line and what is wrong for the first line
         that is no exemplar, and for an id that one folder has twice.
         """
-        found: dict[str, Exemplar] = {}
+        return tuple(one for _, one in self.placed() if not one.archived)
+
+    def placed(self) -> tuple[tuple[Path, Exemplar], ...]:
+        """Return all exemplars, archived ones included, each with its file; raises DataError as `all` does."""
+        found: dict[str, tuple[Path, Exemplar]] = {}
         for folder in self._folders:
             here: dict[str, Path] = {}
             # One file of them is as good as a folder.
@@ -38,9 +42,8 @@ class ExemplarFiles:
                             "give one of them another id."
                         )
                     here[exemplar.id] = path
-                    found[exemplar.id] = exemplar
-        kept = (one for one in found.values() if not one.archived)
-        return tuple(sorted(kept, key=lambda one: (one.family, one.id)))
+                    found[exemplar.id] = (path, exemplar)
+        return tuple(sorted(found.values(), key=lambda one: (one[1].family, one[1].id)))
 
     def _current(self, path: Path) -> tuple[Exemplar, ...]:
         try:
@@ -59,16 +62,13 @@ def read_exemplars(path: Path) -> tuple[Exemplar, ...]:
     found: list[Exemplar] = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            found.append(exemplar_of_line(line, f"{path}, line {number}"))
+            found.append(exemplar_of(line, f"{path}, line {number}"))
     return tuple(found)
 
 
 def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:
     """Write a file of exemplars, whole or not at all; raises DataError."""
-    lines = [
-        json.dumps(one.model_dump(exclude_defaults=True) | {"format": one.format}, ensure_ascii=False)
-        for one in exemplars
-    ]
+    lines = [line_of(one) for one in exemplars]
     part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,8 +79,14 @@ def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:
         raise DataError(f"{path} cannot be written ({error.strerror}); nothing of it was changed.") from error
 
 
-def exemplar_of_line(line: str, place: str) -> Exemplar:
-    """Read one line; raises DataError that begins with `place`."""
+def line_of(exemplar: Exemplar) -> str:
+    """Return an exemplar as one line of JSON, without its end."""
+    values = exemplar.model_dump(exclude_defaults=True) | {"format": exemplar.format}
+    return json.dumps(values, ensure_ascii=False)
+
+
+def exemplar_of(line: str, place: str) -> Exemplar:
+    """Read one line back; raises DataError, which begins with `place`."""
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:

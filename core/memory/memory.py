@@ -1,22 +1,28 @@
-"""The memory of a program run: exemplars from files, their index, and the embedding that made it."""
+"""The memory of a program run: exemplars of files and of the library, their index, and the embedding that made it."""
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import UsageError
+from core.memory.exemplar import Exemplar
 from core.memory.files import EXEMPLARS, ExemplarFiles
+from core.memory.library.records import Filter, Origin, Row
 from core.memory.records import Recall, RecallSettings
 
 if TYPE_CHECKING:
-    # Loading FAISS takes long, which only a run that recalls has to wait for.
+    # Loading FAISS and SQLite takes long, which only a run that recalls has to wait for.
     from core.memory.embedding import Embedding, OnProgress
     from core.memory.index import ExemplarIndex
+    from core.memory.library.store import Library
+
+T = TypeVar("T")
 
 
 class Memory:
-    """Finds exemplars; its index is made when it is first asked, and anew where an exemplar has changed."""
+    """Finds exemplars; its index is made when it is first asked, and takes in what has changed since."""
 
     def __init__(
         self,
@@ -24,11 +30,19 @@ class Memory:
         *,
         index_folder: Path | None = None,
         embedding: "Callable[[], Embedding] | None" = None,
+        library: Path | None = None,
     ) -> None:
-        """`embedding` gives the one to be used, the built-in one without it; it is asked for only when needed."""
+        """`embedding` gives the one to be used, the built-in one without it; it is asked for only when needed.
+
+        `library` is the database of the user's own exemplars; it need not be
+        there.
+        """
         self.files = ExemplarFiles(folders)
         self._index_folder = index_folder
         self._embedding = embedding
+        self._library_path = library
+        self._library: Library | None = None
+        self._empty: Library | None = None
         self._index: ExemplarIndex | None = None
         self.on_progress: OnProgress | None = None
         """Told how many of how many texts are embedded, while the index is made."""
@@ -50,12 +64,68 @@ class Memory:
         return made
 
     async def recall(self, query: str, settings: RecallSettings, *, environment: str = "") -> Recall:
-        """Look `query` up; raises DataError where a file is wrong and LLMError where the embedding's server fails."""
+        """Look `query` up.
+
+        Raises DataError where a file is wrong, LibraryError where the library
+        cannot be read and LLMError where the embedding's server fails.
+        """
         from core.memory.recalling import recall
 
+        return await self.looked_up(lambda index: recall(query, index, settings, environment=environment))
+
+    async def like(
+        self, text: str, count: int, wanted: Filter | None = None
+    ) -> tuple[tuple[Row, float], ...]:
+        """Return the exemplars that the filter lets through nearest to `text` by meaning, with their distances.
+
+        Those in the archive have no place in the index. Raises as `recall` does.
+        """
+        return await self.looked_up(lambda index: self._like(index, text, count, wanted or Filter()))
+
+    async def looked_up(self, look: "Callable[[ExemplarIndex], Awaitable[T]]") -> T:
+        """Return what is found in the fresh index, which is made again where it turns out to be damaged."""
+        from core.memory.nearest import Damaged
+
+        index = await self.refreshed()
+        try:
+            return await look(index)
+        except Damaged:
+            index.discard()
+            return await look(await self.refreshed())
+
+    async def _like(
+        self, index: "ExemplarIndex", text: str, count: int, wanted: Filter
+    ) -> tuple[tuple[Row, float], ...]:
+        vector = await index.vector(text)
+        library = self.listing()
+        reach = count
+        while True:
+            near = index.nearest_numbers(vector, reach)
+            shown = library.shows(wanted, [number for number, _ in near])
+            found = [(number, far) for number, far in near if number in shown]
+            if len(found) >= count or len(near) < reach:
+                break
+            reach *= 4
+        rows = ((library.row(number), far) for number, far in found[:count])
+        return tuple((row, far) for row, far in rows if row is not None)
+
+    async def refreshed(self) -> "ExemplarIndex":
+        """Return the index as it is after all that has changed; raises as `recall` does."""
         index = self._ready()
-        await index.refresh(self.files.all(), self.on_progress)
-        return await recall(query, index, settings, environment=environment)
+        index.library = await asyncio.to_thread(self.open_library)
+        await index.refresh([one for _, one in self.file_members()], self.on_progress)
+        return index
+
+    async def reindex(self) -> int:
+        """Throw the index away and make it anew; returns how many texts were embedded.
+
+        What was made is kept where it is cancelled, and the next use goes on
+        from there. Raises as `recall` does.
+        """
+        index = self._ready()
+        index.library = await asyncio.to_thread(self.open_library)
+        index.discard(others=True)
+        return await index.refresh([one for _, one in self.file_members()], self.on_progress)
 
     def _ready(self) -> "ExemplarIndex":
         if self._index is None:
@@ -65,3 +135,55 @@ class Memory:
             embedding = self._embedding() if self._embedding is not None else HashedWords()
             self._index = ExemplarIndex(embedding, self._index_folder)
         return self._index
+
+    # Members
+
+    def library(self) -> "Library":
+        """Return the library, made where there is none; raises LibraryError."""
+        from core.memory.library.store import Library
+
+        if self._library is None:
+            self._library = (
+                Library.in_memory() if self._library_path is None else Library.open(self._library_path)
+            )
+        return self._library
+
+    def open_library(self) -> "Library | None":
+        """Return the library where there is one; raises LibraryError."""
+        if self._library is None and (self._library_path is None or not self._library_path.exists()):
+            return None
+        return self.library()
+
+    def listing(self) -> "Library":
+        """Return the library with the exemplars of files beside it, to be listed, found and counted.
+
+        Where there is none yet an empty one is listed, and nothing is made.
+        """
+        from core.memory.library.store import Library
+
+        library = self.open_library()
+        if library is None:
+            library = self._empty = self._empty or Library.in_memory()
+        library.set_beside(self.file_members())
+        return library
+
+    def file_members(self) -> tuple[tuple[Origin, Exemplar], ...]:
+        """Return the exemplars of files that are not archived and not in the library, by family and id.
+
+        Raises DataError where a file is wrong.
+        """
+        kept = [(path, one) for path, one in self.files.placed() if not one.archived]
+        library = self.open_library()
+        hidden = library.has(one.id for _, one in kept) if library is not None else set()
+        return tuple(
+            ("bundled" if path.parent == EXEMPLARS else "file", one)
+            for path, one in kept
+            if one.id not in hidden
+        )
+
+    def close(self) -> None:
+        """Close the library; it is opened again when it is needed."""
+        for library in (self._library, self._empty):
+            if library is not None:
+                library.close()
+        self._library = self._empty = None

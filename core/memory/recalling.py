@@ -1,30 +1,51 @@
 """Which exemplars to prompt with: the nearest vote for a family, or go in themselves."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from core.memory.index import ExemplarIndex, Near
 from core.memory.records import Recall, RecallSettings, Retrieved
 
 SHOWN = 5
 """Rejected exemplars that are told of."""
+_SHARED = 8
+"""How many exemplars at the most are taken to tell the same trajectory, each by a text of its own."""
 
 
 async def recall(
     query: str, index: ExemplarIndex, settings: RecallSettings, *, environment: str = ""
 ) -> Recall:
     """Look `query` up; the index has to be fresh. Raises LLMError where the embedding's server fails."""
-    found = await index.search(query, len(index.exemplars))
-    if not settings.other_environments and environment:
-        found = tuple(one for one in found if one.exemplar.environment in ("", environment))
-    name = index.embedding.name
+    found: tuple[Near, ...] = ()
+    of_family: tuple[Near, ...] = ()
+    if len(index):
+        within = environment if environment and not settings.other_environments else None
+        vector = await index.vector(query)
+        found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), environment=within)
+        if found and settings.by == "family":
+            family = voted([one.exemplar.family for one in found[: settings.votes]])
+            many = settings.most * _SHARED
+            of_family = index.nearest(vector, many, family=family, environment=within)
+    return decide(query, index.embedding.name, settings, found, of_family)
+
+
+def voted(families: Sequence[str]) -> str:
+    """Return the family that most of the voters are of; a tie goes to the nearest, as they stand in that order."""
+    votes = Counter(families)
+    most = max(votes.values())
+    return next(family for family in families if votes[family] == most)
+
+
+def decide(
+    query: str, name: str, settings: RecallSettings, found: tuple[Near, ...], of_family: tuple[Near, ...]
+) -> Recall:
+    """Say what is used of the nearest; `of_family` are the nearest of the family that is voted for."""
     if not found:
         return Recall(query=query, embedding=name, why="There are no exemplars to recall.")
     voters = found[: settings.votes]
     votes = Counter(one.exemplar.family for one in voters)
     most = max(votes.values())
-    # A tie goes to the nearest: the voters stand in the order of their distance.
-    family = next(one.exemplar.family for one in voters if votes[one.exemplar.family] == most)
+    family = voted([one.exemplar.family for one in voters])
     nearest = found[0].distance
     if settings.threshold is not None and nearest > settings.threshold:
         why = f"The nearest lies at {nearest:.3f}, beyond the threshold of {settings.threshold:.3f}: none is used."
@@ -37,7 +58,7 @@ async def recall(
             why=why,
         )
     if settings.by == "family":
-        chosen = _distinct(one for one in found if one.exemplar.family == family)[: settings.most]
+        chosen = _distinct(of_family)[: settings.most]
         why = f"{votes[family]} of the {len(voters)} nearest are of the family {family}."
         if sum(1 for count in votes.values() if count == most) > 1:
             why += " Others have as many votes; the nearest decides."

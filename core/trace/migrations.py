@@ -3,91 +3,16 @@
 Version N of the database is what `MIGRATIONS[:N]` makes; SQLite's
 ``user_version`` holds N. A migration that has been released is never edited:
 a change is a new one at the end. The tables are explained for readers in
-resources/trace-schema.md.
+resources/trace-schema.md; how a file is brought to the newest is
+`core.migrating`.
 """
-
-import contextlib
-import os
-import sqlite3
-from collections.abc import Callable
-from pathlib import Path
 
 from sqlite_utils import Database
 
-from core.errors import TraceError
+from core.migrating import Migration
 
 APPLICATION_ID = 0x42535450
 """Marks the file as ours in its header: the letters BSTP."""
-
-Migration = Callable[[Database], None]
-
-
-def version_of(database: Database, path: Path, newest: int) -> int:
-    """Return the version of the file, 0 where it is empty; raises TraceError if it is not ours or too new."""
-    application, version = (
-        int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
-    )
-    if application != APPLICATION_ID:
-        if application or version or database.table_names():
-            raise TraceError(f"{path} is a database of another program; choose another file.")
-        return 0
-    if version > newest:
-        raise TraceError(
-            f"The trace database {path} was written by a newer version of this program "
-            f"(its tables are version {version}, this program knows {newest}); "
-            "update the program, or choose another file."
-        )
-    return version
-
-
-def migrate(database: Database, path: Path, migrations: tuple[Migration, ...]) -> None:
-    """Bring the file to the newest version, one transaction a migration.
-
-    A file that holds anything is first copied to ``NAME.version-N`` beside
-    it. Several programs may try at once: one does the work, the others wait
-    and find it done.
-    """
-    newest = len(migrations)
-    version = version_of(database, path, newest)
-    if version == newest:
-        return
-    if version:
-        _back_up(database, path, version)
-    while version < newest:
-        database.execute("BEGIN IMMEDIATE")
-        try:
-            # Another program may have been faster.
-            version = version_of(database, path, newest)
-            if version < newest:
-                migrations[version](database)
-                version += 1
-                database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                database.execute(f"PRAGMA user_version = {version}")
-            database.execute("COMMIT")
-        except BaseException:
-            database.rollback()
-            raise
-
-
-def _back_up(database: Database, path: Path, version: int) -> None:
-    target = path.with_name(f"{path.name}.version-{version}")
-    unfinished = target.with_name(f"{target.name}.unfinished")
-    try:
-        unfinished.unlink(missing_ok=True)
-        copy = sqlite3.connect(unfinished)
-        try:
-            database.conn.backup(copy)
-        finally:
-            copy.close()
-        os.replace(unfinished, target)
-    except (OSError, sqlite3.Error) as error:
-        with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
-        raise TraceError(
-            f"The trace database {path} is of an older version and was left as it is, "
-            f"because no copy of it could be written to {target} ({error}); make room there and try again."
-        ) from error
-
 
 _VERSION_1 = """
 CREATE TABLE blobs (

@@ -5,7 +5,7 @@ or in the thought or action of any of its steps. The last word may be only
 begun. Nothing in the text is an operator.
 """
 
-MOST_WORDS = 40
+from core.words import phrases_of
 
 _ONE_WORD = (
     "run IN (SELECT rowid FROM runs_fts WHERE runs_fts MATCH ?"
@@ -19,13 +19,7 @@ def condition(query: str) -> tuple[str, list[str]]:
 
     Words beyond the fortieth are not looked at.
     """
-    words = [word for word in query.replace("\0", " ").split() if any(map(str.isalnum, word))][:MOST_WORDS]
-    phrases = ['"{}"'.format(_encodable(word).replace('"', '""')) for word in words]
+    phrases = phrases_of(query)
     if not phrases:
         return "1", []
-    phrases[-1] += " *"
     return " AND ".join([_ONE_WORD] * len(phrases)), [phrase for phrase in phrases for _ in range(2)]
-
-
-def _encodable(word: str) -> str:
-    return word.encode(errors="replace").decode()

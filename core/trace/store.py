@@ -19,14 +19,16 @@ from core.browser.recorded.recorder import Taken
 from core.debugger.snapshots import LogLine
 from core.errors import TraceError
 from core.llm.protocol import LLMReply
+from core.memory.records import Recall
+from core.migrating import Migration
 from core.observation import Observation
 from core.task import Verdict
-from core.trace import network, owners, prompts, reading, writing
+from core.trace import network, owners, prompts, reading, recalls, writing
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase, damaged
 from core.trace.imports import storing
 from core.trace.imports.records import ImportedRun
-from core.trace.migrations import MIGRATIONS, Migration
+from core.trace.migrations import MIGRATIONS
 from core.trace.prompts import Prompt
 from core.trace.reading import RunEvent
 from core.trace.records import (
@@ -75,7 +77,9 @@ class TraceStore:
         `busy_seconds` at most, here and in every method. Raises TraceError.
         """
         return cls(
-            TraceDatabase.open(path, read_only=read_only, busy_seconds=busy_seconds, migrations=migrations)
+            TraceDatabase.open_traces(
+                path, read_only=read_only, busy_seconds=busy_seconds, migrations=migrations
+            )
         )
 
     def close(self) -> None:
@@ -307,6 +311,17 @@ class TraceStore:
 
     def count_runs(self, query: str = "") -> int:
         return self._read(lambda: reading.count_runs(self._database, query))
+
+    def recalls(self, since: int, *, limit: int) -> tuple[int, list[tuple[int, int, float, Recall]]]:
+        """Return what was recalled in the `limit` steps stored after `since`: run, step, when and what.
+
+        The first of the two is where to go on; a step still under way is read again then.
+        """
+        return self._read(lambda: recalls.since(self._database, since, limit, self._lives))
+
+    def ends(self, runs: Iterable[int]) -> list[tuple[int, str, bool | None]]:
+        """Return how these runs stand: outcome, and whether a success; one that is not there is left out."""
+        return self._read(lambda: recalls.ends(self._database, runs, self._lives))
 
     def run(self, run: int) -> RunRow:
         """Raises NotInTraceError that names the nearest runs where there is no such run."""

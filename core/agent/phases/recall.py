@@ -4,14 +4,14 @@ from core.agent.clean import clean_of
 from core.agent.knowledge import Knowledge
 from core.agent.records import Recalled
 from core.agent.state import RunState
-from core.errors import LLMError
+from core.errors import LibraryError, LLMError
 from core.memory.exemplar import metadata_of
 
 
 async def recall(state: RunState, knowledge: Knowledge) -> Recalled:
     """Fetch exemplars by the objective and the page, once for each frame.
 
-    An embedding server that fails is told as the problem, and the step goes on
+    An embedding server or a library that fails is told as the problem, and the step goes on
     without exemplars; it is asked again at the next one. Raises DataError for
     a file that is wrong.
     """
@@ -24,7 +24,7 @@ async def recall(state: RunState, knowledge: Knowledge) -> Recalled:
     query = metadata_of(" ".join(state.objectives[-1:]), clean_of(state.observation).text)
     try:
         found = await knowledge.memory.recall(query, settings, environment=state.episode.task.environment)
-    except LLMError as error:
+    except (LLMError, LibraryError) as error:
         return Recalled(problem=f"{error} The step goes on without exemplars.", recalled_at=state.number)
     recalled = Recalled(
         exemplars=tuple(one.id for one in found.used),

@@ -1,13 +1,14 @@
-"""Where imported exemplars go: what importing asks of a store, and the one of the user's folder of files."""
+"""Where imported exemplars go: what importing asks of a store, and the user's library as one."""
 
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
 from core.errors import DataError
-from core.memory.exchange.ids import id_of
 from core.memory.exemplar import Exemplar
-from core.memory.files import read_exemplars, write_exemplars
+from core.memory.files import ExemplarFiles
+from core.memory.library.records import Filter, Provenance
+from core.memory.library.store import Library
 
 
 class ExemplarStore(Protocol):
@@ -22,31 +23,33 @@ class ExemplarStore(Protocol):
         ...
 
 
-class FolderStore:
-    """A folder of JSON lines: what is imported at once is a new file."""
+class LibraryStore:
+    """The user's library, with the exemplars of files beside it, which are only read."""
 
-    def __init__(self, folder: Path, others: Iterable[Path] = ()) -> None:
-        """`others` are folders that are only read, such as that of the installation."""
-        self._folder = folder
-        self._folders = (*others, folder)
+    def __init__(self, path: Path, files: ExemplarFiles) -> None:
+        self._path = path
+        self._files = files
 
     def held(self) -> tuple[Exemplar, ...]:
-        found: dict[str, Exemplar] = {}
-        for folder in self._folders:
-            for path in sorted(folder.glob("*.jsonl")):
-                found |= {one.id: one for one in read_exemplars(path)}
+        found = {one.id: one for _, one in self._files.placed()}
+        if self._path.exists():
+            library = Library.open(self._path)
+            try:
+                found |= {one.id: one for _, one in library.all(Filter(archived=None))}
+            finally:
+                library.close()
         return tuple(found.values())
 
     def add(self, exemplars: tuple[Exemplar, ...], name: str) -> str:
-        stem = id_of(name).replace("/", "-")
-        path = self._folder / f"{stem}.jsonl"
-        number = 2
-        while path.exists():
-            path = self._folder / f"{stem}-{number}.jsonl"
-            number += 1
-        held = {one.id for one in self.held()}
-        taken = next((one.id for one in exemplars if one.id in held), "")
-        if taken:
-            raise DataError(f"The id {taken} was taken in the meantime; import again.")
-        write_exemplars(path, exemplars)
-        return str(path)
+        library = Library.open(self._path)
+        try:
+            taken = sorted(library.has(one.id for one in exemplars))
+            if taken:
+                raise DataError(f"The id {taken[0]} was taken in the meantime; import again.")
+            known = Provenance(origin="import")
+            library.save_all(
+                (one if one.source else one.model_copy(update={"source": name}), known) for one in exemplars
+            )
+        finally:
+            library.close()
+        return str(self._path)

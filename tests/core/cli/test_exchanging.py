@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from core.memory.files import read_exemplars
+from core.memory.library.records import LIBRARY_NAME, Filter
+from core.memory.library.store import Library
 from tests.core.memory.exchange.files import POLICY, SESSION, demo, example, saved
 from tests.core.memory.making import ALL
 
@@ -10,11 +11,15 @@ MEMORY = {"f": {"demo": [demo(), demo("Other", act=None)]}}
 
 
 def kept(inside):
-    return (
-        sorted((inside.folder / "exemplars").glob("*.jsonl"))
-        if (inside.folder / "exemplars").exists()
-        else []
-    )
+    """Return the ids that the user's library has."""
+    path = inside.folder / LIBRARY_NAME
+    if not path.exists():
+        return []
+    library = Library.open(path)
+    try:
+        return [one.id for _, one in library.all(Filter(archived=None))]
+    finally:
+        library.close()
 
 
 def test_what_is_new_is_told_and_kept_and_the_second_time_it_is_there(inside):
@@ -23,11 +28,11 @@ def test_what_is_new_is_told_and_kept_and_the_second_time_it_is_there(inside):
     assert done.code == 0
     assert "a memory of Synapse: 1 new, 0 there already" in done.err
     assert "f.demo[1].act" in done.out
-    (file,) = kept(inside)
-    assert [one.id for one in read_exemplars(file)] == ["synapse/f/0"]
+    assert kept(inside) == ["synapse/f/0"]
+    assert '"synapse/f/0"' in inside("exemplars", "list", "--origin", "import", "--json").out
     again = inside("exemplars", "import", path)
     assert "holds nothing that is new; nothing was kept" in again.err
-    assert kept(inside) == [file]
+    assert kept(inside) == ["synapse/f/0"]
 
 
 @pytest.mark.parametrize(("flag", "code"), [("--dry-run", 0), ("--strict", 2)])
@@ -43,7 +48,7 @@ def test_json_tells_all_of_it(inside):
     assert (told["formats"], told["faulty"], told["left_out"]) == (["webshop"], [], [])
     (one,) = told["exemplars"]
     assert (one["id"], one["family"], one["fate"], one["steps"]) == ("webshop/s", "mugs", "new", 8)
-    assert told["kept_in"].endswith("s.jsonl")
+    assert told["kept_in"].endswith(LIBRARY_NAME)
 
 
 def test_a_file_of_faults_alone_is_an_error(inside):

@@ -1,6 +1,5 @@
-import json
-
 import numpy as np
+import pytest
 
 from core.memory.embedding import HashedWords
 from core.memory.index import ExemplarIndex
@@ -39,13 +38,15 @@ async def test_another_embedding_makes_the_index_anew(tmp_path):
     assert (await index.search(ALL[2].key, 1))[0].exemplar == ALL[2]
 
 
-async def test_a_damaged_or_foreign_file_is_made_anew(tmp_path):
-    for damage in (b"not an array", b""):
-        await ExemplarIndex(Counting(), tmp_path).refresh(ALL)
-        (tmp_path / "vectors.npy").write_bytes(damage)
-        assert await ExemplarIndex(Counting(), tmp_path).refresh(ALL) == len(ALL)
-    (tmp_path / "vectors.json").write_text(json.dumps({"embedding": 3}), encoding="utf-8")
-    assert await ExemplarIndex(Counting(), tmp_path).refresh(ALL) == len(ALL)
+@pytest.mark.parametrize("ending", ["json", "vectors", "texts"])
+@pytest.mark.parametrize("damage", [b"nothing of ours", b""])
+async def test_a_damaged_or_foreign_file_is_made_anew(tmp_path, ending, damage):
+    await ExemplarIndex(Counting(), tmp_path).refresh(ALL)
+    for path in tmp_path.glob(f"*.{ending}"):
+        path.write_bytes(damage)
+    index = ExemplarIndex(Counting(), tmp_path)
+    await index.refresh(ALL)
+    assert (await index.search(ALL[3].key, 1))[0].exemplar == ALL[3]
 
 
 async def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path):
@@ -63,7 +64,8 @@ async def test_distances_are_euclidean_and_exact():
     vectors = await embedding.embed([query, *(one.key for one in ALL)])
     expected = sorted(float(np.linalg.norm(vectors[0] - row)) for row in vectors[1:])
     found = [one.distance for one in await index.search(query, len(ALL))]
-    assert np.allclose(found, expected, atol=1e-4)
+    # Vectors are kept with 16 bits a number.
+    assert np.allclose(found, expected, atol=5e-4)
 
 
 async def test_vectors_have_unit_length_whatever_the_text():

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from core import action as actions
 from core.agent.records import CallRecord, Observed
-from core.memory.exemplar import FORMAT, Exemplar, ExemplarStep
+from core.memory.exemplar import FORMAT, Contrast, Exemplar, ExemplarStep, KeptPrompt
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=20)
 """Any text, halves of surrogate pairs and NUL included."""
@@ -30,6 +30,8 @@ _NARROWER: dict[type[BaseModel], dict[str, st.SearchStrategy[Any]]] = {
     actions.TabFocus: {"index": COUNTS},
     actions.Backtrack: {"step": COUNTS.map(lambda number: number + 1)},
     ExemplarStep: {"actions": st.lists(TEXT, min_size=1, max_size=3).map(tuple)},
+    Contrast: {name: st.text(min_size=1, max_size=20) for name in ("tried", "right")},
+    KeptPrompt: {"name": st.text(min_size=1, max_size=20)},
     actions.Named: {"name": st.sampled_from(["buy_now", "Search", "find_flight2"])},
     actions.Wait: {"seconds": st.floats(min_value=0, max_value=30)},
     Exemplar: {

@@ -7,7 +7,7 @@ from typing import Any
 from core.errors import DataError
 from core.memory.exchange.documents import Document
 from core.memory.exchange.records import Candidate, Reading, ReadOptions
-from core.memory.files import exemplar_of_line
+from core.memory.files import exemplar_of
 from core.trace.imports.records import Entry
 
 _KEYS = {"id", "family", "task", "steps"}
@@ -27,7 +27,7 @@ def read_own(document: Document, beside: Document | None, options: ReadOptions) 
             faulty.append(Entry(position=position, why=fault))
             continue
         try:
-            exemplar = exemplar_of_line(text, position)
+            exemplar = exemplar_of(text, position)
         except DataError as error:
             why = str(error).removeprefix(f"{position}: ").rstrip(".")
             faulty.append(Entry(position=position, why=why))

@@ -2,14 +2,14 @@ import json
 
 import pytest
 
-from core.errors import UsageError
+from core.errors import DataError, UsageError
 from core.memory.exchange.planning import plan_of
 from core.memory.exchange.reading import read_exemplars_of
 from core.memory.exchange.records import Candidate, Reading, ReadOptions
 from core.memory.exchange.registry import EXPORTS, export_format
-from core.memory.exchange.store import FolderStore
+from core.memory.exchange.store import LibraryStore
 from core.memory.exemplar import Exemplar, ExemplarStep
-from core.memory.files import EXEMPLARS, read_exemplars, write_exemplars
+from core.memory.files import EXEMPLARS, ExemplarFiles, read_exemplars, write_exemplars
 from tests.core.memory.making import ALL
 
 TWO = Exemplar(
@@ -88,11 +88,12 @@ def test_a_plan_tells_what_is_new_what_is_there_and_whose_id_is_taken():
     assert plan.new == (ALL[2],)
 
 
-def test_the_folder_keeps_all_of_an_import_in_a_file_of_its_own(tmp_path):
+def test_the_library_keeps_all_of_an_import_or_nothing_beside_what_files_hold(tmp_path):
     ours = tmp_path / "ours"
     write_exemplars(ours / "a.jsonl", ALL[:1])
-    store = FolderStore(tmp_path / "mine", (ours,))
-    assert store.add(ALL[1:3], "My file") == str(tmp_path / "mine" / "my-file.jsonl")
-    assert store.add(ALL[3:4], "My file") == str(tmp_path / "mine" / "my-file-2.jsonl")
-    assert set(store.held()) == set(ALL[:4])
-    assert [path.name for path in (tmp_path / "mine").iterdir() if path.suffix != ".jsonl"] == []
+    store = LibraryStore(tmp_path / "mine.db", ExemplarFiles((ours,)))
+    assert set(store.held()) == set(ALL[:1])
+    assert store.add(ALL[1:3], "My file") == str(tmp_path / "mine.db")
+    with pytest.raises(DataError, match="was taken in the meantime"):
+        store.add(ALL[2:4], "My file")
+    assert {one.id for one in store.held()} == {one.id for one in ALL[:3]}

@@ -1,0 +1,160 @@
+"""What the commands print that look exemplars up: retrieve, loo and reindex."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from core.agent.clean import clean_of
+from core.agent.records import Observed
+from core.cli.browsing import open_for_reading
+from core.cli.exemplars import embedding_of, listing_of, memory_of
+from core.cli.output import put, put_json, put_table, say
+from core.errors import DataError, NotInTraceError, UsageError
+from core.memory.exemplar import Exemplar, ExemplarStep, metadata_of
+from core.memory.index import ExemplarIndex
+from core.memory.leaving_out import LeftOut, leave_one_out
+from core.memory.library.records import Filter
+from core.memory.records import RecallSettings
+from core.settings import Settings
+from core.settings_file import read_text
+
+
+def retrieve(
+    settings: Settings, text: str, run: int | None, recall: RecallSettings, environment: str, *, as_json: bool
+) -> None:
+    """Print what a task would be shown: distances, votes, and what is used."""
+    memory = memory_of(settings)
+    query = text if text.startswith("Task:") else metadata_of(text, "")
+    if run is not None:
+        query = _query_of(settings, run)
+    found = asyncio.run(memory.recall(query, recall, environment=environment))
+    if as_json:
+        put_json({**found.model_dump(exclude={"used"}), "used": [one.id for one in found.used]})
+        return
+    put_table(
+        ("distance", "family", "vote", "used", "exemplar", "task"),
+        [
+            (
+                f"{one.distance:.3f}",
+                one.family,
+                "yes" if one.voted else "",
+                "yes" if one.used else "",
+                one.id,
+                one.task,
+            )
+            for one in found.retrieved
+        ],
+    )
+    votes = ", ".join(f"{family} {count}" for family, count in found.votes.items())
+    say(f"Votes: {votes}. {found.why}" if votes else found.why)
+
+
+def leave_one_out_of(
+    settings: Settings, texts: Path | None, wanted: Filter, votes: int, *, as_json: bool
+) -> None:
+    """Print, by family, whether each exemplar's family would be found without itself.
+
+    With `texts`, the texts of a file are the exemplars: JSON, a family with a
+    list of texts each.
+    """
+    memory = memory_of(settings)
+
+    async def work() -> LeftOut:
+        if texts is not None:
+            index = ExemplarIndex(embedding_of(settings))
+            await index.refresh(read_texts(texts), memory.on_progress)
+            return await leave_one_out(index, index.numbers(), votes=votes)
+        library = listing_of(settings, memory)
+
+        async def look(index: ExemplarIndex) -> LeftOut:
+            numbers = sorted(library.shows(wanted, index.numbers()))
+            return await leave_one_out(index, numbers, votes=votes)
+
+        return await memory.looked_up(look)
+
+    found = asyncio.run(work())
+    if as_json:
+        put_json({**found.model_dump(), "share": round(found.share, 4)})
+        return
+    put_table(
+        ("family", "exemplars", "right", "nearest other", "taken for"),
+        [
+            (
+                one.family,
+                str(one.members),
+                f"{one.right / one.members:.0%}",
+                f"{one.distance:.3f}",
+                ", ".join(f"{name or 'nothing'} ({count})" for name, count in one.taken_for.items()),
+            )
+            for one in found.families
+        ],
+    )
+    if not found.members:
+        say("There are no exemplars to leave out.")
+        return
+    alone = f" {found.alone} are alone in their family and cannot be found." if found.alone else ""
+    put(
+        f"{found.right} of {found.members} find their family ({found.share:.1%}) by {found.embedding}.{alone}"
+    )
+
+
+def reindex(settings: Settings, *, as_json: bool, with_loop: Callable[..., Any]) -> None:
+    """Throw the index away and make it anew; what was made is kept where it is interrupted."""
+    memory = memory_of(settings)
+
+    async def work() -> int:
+        count = await memory.reindex()
+        index = await memory.refreshed()
+        if as_json:
+            put_json(
+                {
+                    "embedded": count,
+                    "exemplars": len(index),
+                    "embedding": index.embedding.name,
+                    "search": index.way,
+                }
+            )
+        else:
+            say(f"{len(index)} exemplars are indexed by {index.embedding.name}; {count} texts were embedded.")
+        return count
+
+    with_loop(work())
+
+
+def read_texts(path: Path) -> tuple[Exemplar, ...]:
+    """Read families of texts as exemplars; raises DataError where the file is not of that form."""
+    try:
+        families = TypeAdapter(dict[str, list[str]]).validate_python(json.loads(read_text(path)))
+    except (ValueError, ValidationError, RecursionError) as error:
+        raise DataError(
+            f"{path} cannot be read: it is to hold JSON, each family's name with a list of texts."
+        ) from error
+    step = ExemplarStep(actions=("stop []",))
+    return tuple(
+        Exemplar(id=f"{place}/{number}", family=family, task=text[:200], metadata=text, steps=(step,))
+        for place, (family, texts) in enumerate(families.items())
+        if family
+        for number, text in enumerate(texts)
+        if text
+    )
+
+
+def _query_of(settings: Settings, run: int) -> str:
+    """Return the text by which a run looked its exemplars up, or would have; raises UsageError."""
+    store = open_for_reading(settings)
+    try:
+        row = store.run(run)
+        first = next(iter(store.steps(run)), None)
+        records = () if first is None else store.step(run, first.number).records
+    except NotInTraceError as error:
+        raise UsageError(str(error)) from error
+    finally:
+        store.close()
+    observed = next((one for one in records if isinstance(one, Observed)), None)
+    if observed is None:
+        raise UsageError(f"Run {run} has no page to go by; give the text of a task instead.")
+    return metadata_of(row.instruction, clean_of(observed.observation).text)

@@ -1,0 +1,178 @@
+"""What is wrong with an exemplar, each with its place: pure functions of what is given to them.
+
+Only the program for implicit abstraction has to be run to be checked, which
+happens in the confined process of `core.sandbox`.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Literal
+
+from core.action import Action, RefTarget, RoleTarget, Stop, parse_action
+from core.errors import ActionSyntaxError
+from core.llm.tokens import count_tokens
+from core.memory.exemplar import Exemplar
+from core.model import Record
+from core.sandbox.records import Parsed
+from core.sandbox.running import run_parser
+
+MOST_TOKENS = 4000
+"""Tokens of a trajectory beyond which it is told to be over-long: eight of them go into a prompt."""
+
+Level = Literal["fault", "note"]
+Kind = Literal["action", "element", "parser", "length", "run"]
+RunIsSuccess = Callable[[int], bool | None]
+"""Tells whether a run of the trace was a success; None where that is not known."""
+
+_REF = re.compile(r"^\s*\[(\d+)\]", re.MULTILINE)
+_TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
+_ALWAYS = re.compile(
+    r"not valid Python|neither defines|takes no HTML|not a function that|value of type|may not|missing \d+ required"
+    r"|NameError|ImportError|ModuleNotFoundError"
+)
+"""What fails on any page."""
+_EMPTY_PAGE = "<html><body><p>An empty page.</p></body></html>"
+
+
+class Problem(Record):
+    """Something that is wrong with an exemplar, or might be."""
+
+    id: str
+    kind: Kind
+    where: str = ""
+    """Such as ``look 2, action 1``; empty for the whole."""
+    text: str
+    level: Level = "fault"
+    """A note is worth a look and may be meant so."""
+
+
+async def check(
+    exemplar: Exemplar,
+    *,
+    run: int | None = None,
+    is_success: RunIsSuccess | None = None,
+    most_tokens: int = MOST_TOKENS,
+    with_parser: bool = True,
+) -> tuple[Problem, ...]:
+    """Return all that is wrong with an exemplar, in the order of its parts."""
+    return (
+        *check_actions(exemplar),
+        *check_contrasts(exemplar),
+        *(await check_parser(exemplar) if with_parser else ()),
+        *check_length(exemplar, most_tokens),
+        *check_run(exemplar, run, is_success),
+    )
+
+
+def check_actions(exemplar: Exemplar) -> tuple[Problem, ...]:
+    """Return the actions that cannot be read, and those on elements that their look does not show."""
+    found: list[Problem] = []
+    looks = len(exemplar.steps)
+    for number, step in enumerate(exemplar.steps, start=1):
+        for place, text in enumerate(step.actions, start=1):
+            where = f"look {number}, action {place}"
+            action = _read(exemplar.id, text, where, found)
+            if action is None:
+                continue
+            found += _absent(exemplar.id, action, step.observation, where)
+            is_last = number == looks and place == len(step.actions)
+            if isinstance(action, Stop) and not is_last:
+                found.append(
+                    Problem(
+                        id=exemplar.id,
+                        kind="action",
+                        where=where,
+                        text=f"{text} ends the task, and more comes after it.",
+                    )
+                )
+    return tuple(found)
+
+
+def check_contrasts(exemplar: Exemplar) -> tuple[Problem, ...]:
+    """Return what is wrong with the mistakes that are shown and what would have been right."""
+    found: list[Problem] = []
+    for number, contrast in enumerate(exemplar.contrasts, start=1):
+        where = f"contrast {number}"
+        _read(exemplar.id, contrast.tried, f"{where}, tried", found)
+        right = _read(exemplar.id, contrast.right, f"{where}, right", found)
+        if right is not None:
+            found += _absent(exemplar.id, right, contrast.observation, f"{where}, right")
+        if contrast.tried == contrast.right:
+            found.append(
+                Problem(
+                    id=exemplar.id, kind="action", where=where, text="What was tried is what is called right."
+                )
+            )
+    return tuple(found)
+
+
+async def check_parser(exemplar: Exemplar) -> tuple[Problem, ...]:
+    """Run the program for implicit abstraction on a page of the exemplar, where one is kept as HTML.
+
+    On an empty page in its place only what fails on any page is told.
+    """
+    if not exemplar.parser.strip():
+        return ()
+    pages = [
+        one for one in (*(pair.state for pair in exemplar.abstraction), exemplar.metadata) if _TAG.search(one)
+    ]
+    parsed: Parsed = await run_parser(exemplar.parser, pages[0] if pages else _EMPTY_PAGE, task=exemplar.task)
+    if not parsed.error:
+        return ()
+    if not parsed.seconds and not _ALWAYS.search(parsed.error):
+        text = f"It was not run: {parsed.error}"
+        return (Problem(id=exemplar.id, kind="parser", where="parser", text=text, level="note"),)
+    if not pages and not _ALWAYS.search(parsed.error):
+        return ()
+    return (Problem(id=exemplar.id, kind="parser", where="parser", text=parsed.error),)
+
+
+def check_length(exemplar: Exemplar, most_tokens: int = MOST_TOKENS) -> tuple[Problem, ...]:
+    """Return whether the trajectory is over-long, and which look has most of it."""
+    sizes = [
+        count_tokens("\n".join((step.observation, step.thought, *step.actions))) for step in exemplar.steps
+    ]
+    total = sum(sizes)
+    if total <= most_tokens:
+        return ()
+    longest = max(range(len(sizes)), key=lambda number: sizes[number])
+    text = f"It has about {total} tokens, more than {most_tokens}; look {longest + 1} alone has {sizes[longest]}."
+    return (Problem(id=exemplar.id, kind="length", where=f"look {longest + 1}", text=text, level="note"),)
+
+
+def check_run(exemplar: Exemplar, run: int | None, is_success: RunIsSuccess | None) -> tuple[Problem, ...]:
+    """Return whether the run that it came from was no success, as far as the trace knows."""
+    if run is None or is_success is None or is_success(run) is not False:
+        return ()
+    return (Problem(id=exemplar.id, kind="run", text=f"Its source, run {run}, was not judged a success."),)
+
+
+def _read(id: str, text: str, where: str, found: list[Problem]) -> Action | None:
+    try:
+        return parse_action(text)
+    except ActionSyntaxError as error:
+        found.append(Problem(id=id, kind="action", where=where, text=str(error)))
+        return None
+
+
+def _absent(id: str, action: Action, observation: str, where: str) -> list[Problem]:
+    if not observation:
+        return []
+    refs = {int(ref) for ref in _REF.findall(observation)}
+    found: list[Problem] = []
+    for target in action.targets:
+        absent = (isinstance(target, RefTarget) and target.ref not in refs) or (
+            isinstance(target, RoleTarget) and not _shows(observation, target)
+        )
+        if absent:
+            named = f"[{target}]"
+            text = f"{action} names {named}, which is not among what the look shows."
+            found.append(Problem(id=id, kind="element", where=where, text=text))
+    return found
+
+
+def _shows(observation: str, target: RoleTarget) -> bool:
+    return any(
+        f'{target.role} "{target.name}"' in line if target.name else re.search(rf"\b{target.role}\b", line)
+        for line in observation.splitlines()
+    )

@@ -1,0 +1,162 @@
+"""Lists of exemplars by pages, and how many there are of what: conditions as SQL.
+
+The exemplars of files stand beside those of the library as rows of temporary
+tables, so that one question is answered alike for both; where an id is in
+both, the library's is meant. Every function works inside the transaction that
+is open.
+"""
+
+import json
+from typing import Any
+
+from pydantic import ValidationError
+
+from core.database import DatabaseFile, damaged
+from core.errors import LibraryError
+from core.memory.library.records import Counts, Filter, Order, Row
+from core.memory.library.writing import plain
+from core.words import match_of
+
+_COLUMNS = (
+    "id, family, task, environment, site, origin, run, step, llm, made, changed, tags, note, archived, version,"
+    " steps, contrasts, tokens"
+)
+_DESCENDING: tuple[Order, ...] = ("changed", "made", "tokens")
+_COUNTED = ("family", "environment", "site", "origin", "llm")
+MOST_VALUES = 200
+"""How many values of one kind are counted by name; the rarest are left out."""
+
+_LIBRARY = ("exemplars", "exemplars_fts", "tags", "")
+_BESIDE = (
+    "temp.beside",
+    "temp.beside_fts",
+    "temp.beside_tags",
+    " AND NOT EXISTS (SELECT 1 FROM main.exemplars o WHERE o.id = e.id)",
+)
+_Side = tuple[str, str, str, str]
+
+
+def rows(
+    database: DatabaseFile, wanted: Filter, order: Order, offset: int, limit: int, *, beside: bool
+) -> tuple[Row, ...]:
+    parts, parameters = [], []
+    for side in _sides(beside):
+        where, values = _condition(side, wanted)
+        parts.append(f"SELECT {_COLUMNS} FROM {side[0]} AS e WHERE {where}")
+        parameters += values
+    direction = "DESC" if order in _DESCENDING else "ASC"
+    by = "id" if order == "id" else f"{order} {direction}, id"
+    sql = f"{' UNION ALL '.join(parts)} ORDER BY {by} LIMIT ? OFFSET ?"
+    found = database.rows(sql, (*parameters, limit, offset))
+    return _with_retrievals(database, [_row(database, values) for values in found])
+
+
+def total(database: DatabaseFile, wanted: Filter, *, beside: bool) -> int:
+    return sum(
+        int(database.rows(f"SELECT count(*) AS n FROM {side[0]} AS e WHERE {where}", values)[0]["n"])
+        for side in _sides(beside)
+        for where, values in [_condition(side, wanted)]
+    )
+
+
+def counts(database: DatabaseFile, wanted: Filter, *, beside: bool) -> Counts:
+    by: dict[str, dict[str, int]] = {name: {} for name in (*_COUNTED, "tag")}
+    number = tokens = 0
+    for side in _sides(beside):
+        where, values = _condition(side, wanted)
+        source = f"{side[0]} AS e WHERE {where}"
+        summed = database.rows(f"SELECT count(*) AS n, total(tokens) AS tokens FROM {source}", values)[0]
+        number += summed["n"]
+        tokens += int(summed["tokens"])
+        for name in _COUNTED:
+            sql = f"SELECT {name} AS value, count(*) AS n FROM {source} GROUP BY {name}"
+            _add(by[name], database.rows(sql, values))
+        sql = (
+            f"SELECT t.tag AS value, count(*) AS n FROM {side[2]} AS t"
+            f" JOIN {side[0]} AS e ON e.number = t.exemplar WHERE {where} GROUP BY t.tag"
+        )
+        _add(by["tag"], database.rows(sql, values))
+    return Counts(total=number, tokens=tokens, by={name: _most(values) for name, values in by.items()})
+
+
+def shows(database: DatabaseFile, wanted: Filter, numbers: list[int], *, beside: bool) -> set[int]:
+    """Return those of these numbers that the filter lets through."""
+    found: set[int] = set()
+    among = json.dumps(numbers)
+    for side in _sides(beside):
+        where, values = _condition(side, wanted)
+        sql = f"SELECT number FROM {side[0]} AS e WHERE e.number IN (SELECT value FROM json_each(?)) AND {where}"
+        found |= {row["number"] for row in database.rows(sql, (among, *values))}
+    return found
+
+
+def row_of(database: DatabaseFile, number: int) -> Row | None:
+    """Return one exemplar by its number, which is below zero for one of a file."""
+    source = "exemplars" if number > 0 else "temp.beside"
+    values = database.row(f"SELECT {_COLUMNS} FROM {source} WHERE number = ?", (number,))
+    return None if values is None else _with_retrievals(database, [_row(database, values)])[0]
+
+
+def _sides(beside: bool) -> tuple[_Side, ...]:
+    return (_LIBRARY, _BESIDE) if beside else (_LIBRARY,)
+
+
+def _condition(side: _Side, wanted: Filter) -> tuple[str, list[Any]]:
+    _, words, tags, hidden = side
+    parts: list[str] = []
+    values: list[Any] = []
+    if wanted.archived is not None:
+        parts.append("e.archived = ?")
+        values.append(int(wanted.archived))
+    for name in ("family", "environment", "site", "origin", "llm"):
+        if given := getattr(wanted, name):
+            parts.append(f"e.{name} = ?")
+            values.append(plain(given))
+    if wanted.run is not None:
+        parts.append("e.run = ?")
+        values.append(wanted.run)
+    for sign, moment in ((">=", wanted.made_from), ("<", wanted.made_until)):
+        if moment is not None:
+            parts.append(f"e.made {sign} ?")
+            values.append(moment)
+    for tag in wanted.tags:
+        parts.append(f"e.number IN (SELECT exemplar FROM {tags} WHERE tag = ?)")
+        values.append(plain(tag))
+    if match := match_of(wanted.words):
+        name = words.removeprefix("temp.")
+        parts.append(f"e.number IN (SELECT rowid FROM {words} WHERE {name} MATCH ?)")
+        values.append(match)
+    return (" AND ".join(parts) or "1") + hidden, values
+
+
+def _row(database: DatabaseFile, values: dict[str, Any]) -> Row:
+    try:
+        return Row.model_validate({**values, "tags": json.loads(values["tags"])})
+    except (ValidationError, ValueError, TypeError) as error:
+        raise LibraryError(damaged(database.path, database.kind)) from error
+
+
+def _with_retrievals(database: DatabaseFile, found: list[Row]) -> tuple[Row, ...]:
+    sql = (
+        "SELECT id, count(*) AS retrieved, total(used) AS used FROM retrievals"
+        " WHERE id IN (SELECT value FROM json_each(?)) GROUP BY id"
+    )
+    counted = {row["id"]: row for row in database.rows(sql, (json.dumps([one.id for one in found]),))}
+    return tuple(
+        one.model_copy(
+            update={"retrieved": counted[one.id]["retrieved"], "used": int(counted[one.id]["used"])}
+        )
+        if one.id in counted
+        else one
+        for one in found
+    )
+
+
+def _add(values: dict[str, int], found: list[dict[str, Any]]) -> None:
+    for row in found:
+        values[row["value"]] = values.get(row["value"], 0) + row["n"]
+
+
+def _most(values: dict[str, int]) -> dict[str, int]:
+    first = sorted(values.items(), key=lambda one: (-one[1], one[0]))[:MOST_VALUES]
+    return dict(first)

@@ -1,0 +1,163 @@
+"""What the library says of its exemplars, beside what they are."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from core.memory.exemplar import Exemplar
+from core.model import Record
+
+LIBRARY_NAME = "exemplars.db"
+"""The database in the data folder."""
+
+Origin = Literal[
+    "agent run",  # an agent did it by itself
+    "branch",  # a run that a person took back and corrected
+    "demonstration",  # a person did it in the page
+    "by hand",  # a person wrote it
+    "import",  # it came from another program or person
+    "recorded",  # written actions were carried out
+    "file",  # a file of exemplars in the user's folder; read only
+    "bundled",  # comes with the program; read only
+]
+READ_ONLY: tuple[Origin, ...] = ("file", "bundled")
+
+
+class Provenance(Record):
+    """Where an exemplar came from, as far as it is known."""
+
+    origin: Origin = "by hand"
+    run: int | None = None
+    """Its run in the trace."""
+    step: int | None = None
+    """The step of the run at which it ends."""
+    llm: str = ""
+    """Who decided the actions; empty for a person."""
+    site: str = ""
+    """The host of the pages, such as ``shop.example``."""
+
+
+class Entry(Record):
+    """One exemplar of the library, whole."""
+
+    exemplar: Exemplar
+    provenance: Provenance = Provenance()
+    version: int = 1
+    """The version that is current."""
+    made: float = 0.0
+    """Seconds since the epoch."""
+    changed: float = 0.0
+    tokens: int = 0
+    """About how many its trajectory has in a prompt."""
+
+
+class Row(Record):
+    """One exemplar as lists show it."""
+
+    id: str
+    family: str
+    task: str
+    environment: str = ""
+    site: str = ""
+    origin: Origin = "by hand"
+    run: int | None = None
+    step: int | None = None
+    llm: str = ""
+    made: float = 0.0
+    changed: float = 0.0
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    archived: bool = False
+    version: int = 1
+    steps: int = 0
+    """How many looks it has."""
+    contrasts: int = 0
+    tokens: int = 0
+    retrieved: int = 0
+    """How often a run was shown it, or might have been."""
+    used: int = 0
+
+    @property
+    def read_only(self) -> bool:
+        return self.origin in READ_ONLY
+
+
+Order = Literal["changed", "made", "family", "id", "tokens", "task", "environment", "origin"]
+"""What comes first: the latest, the largest, or the first by the alphabet. Equal ones come by id."""
+
+
+class Filter(Record):
+    """Which exemplars are meant: all conditions must be met; an empty one is always met."""
+
+    words: str = ""
+    """Words that occur in task, family, id, tags, note, thoughts or actions; the last may be only begun."""
+    family: str = ""
+    environment: str = ""
+    site: str = ""
+    origin: Origin | Literal[""] = ""
+    tags: tuple[str, ...] = ()
+    """All of them."""
+    llm: str = ""
+    run: int | None = None
+    made_from: float | None = None
+    """Seconds since the epoch, this moment included."""
+    made_until: float | None = None
+    """The same, not included."""
+    archived: bool | None = False
+    """None for both."""
+
+
+class Page(Record):
+    """Some rows of a list."""
+
+    rows: tuple[Row, ...] = ()
+    total: int = 0
+    """How many the filter lets through in all."""
+    offset: int = 0
+
+
+class Counts(Record):
+    """How many of the exemplars that a filter lets through have which value."""
+
+    total: int = 0
+    tokens: int = 0
+    by: dict[str, dict[str, int]] = {}
+    """By family, environment, site, origin, llm and tag, then by value, the most frequent first."""
+
+
+class Version(Record):
+    """One saved state of an exemplar."""
+
+    number: int
+    saved: float
+    why: str = ""
+    tokens: int = 0
+    current: bool = False
+
+
+class Retrieval(Record):
+    """One time that an exemplar was looked up for a run."""
+
+    id: str
+    trace: str
+    """The database of traces that has the run."""
+    run: int
+    step: int
+    when: float = 0.0
+    distance: float = 0.0
+    voted: bool = False
+    used: bool = False
+    """Whether the LLM was shown it."""
+    outcome: str = ""
+    """How the run ended, as far as it has."""
+    success: bool | None = None
+
+
+class Standing(Record):
+    """How the runs ended that an exemplar was looked up for."""
+
+    retrieved: int = Field(default=0, ge=0)
+    used: int = 0
+    successes: int = 0
+    """Of the runs that it was used in, those that were a success."""
+    failures: int = 0

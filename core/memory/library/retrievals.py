@@ -1,0 +1,103 @@
+"""Where exemplars were looked up, and how the runs ended; fed from the trace, one step only once."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from core.database import DatabaseFile
+from core.memory.library.records import Retrieval, Standing
+
+if TYPE_CHECKING:
+    from core.memory.library.store import Library
+    from core.trace.store import TraceStore
+
+_STEPS = 2000
+"""Steps of the trace that are read at once."""
+
+
+def note_retrievals(library: "Library", traces: "TraceStore") -> int:
+    """Read from the trace where exemplars were retrieved since this was last done; returns how many times.
+
+    Only steps that are new are read, and the outcomes of runs that exemplars
+    were retrieved in. Raises StoreError.
+    """
+    trace = str(traces.path.absolute())
+    count = 0
+    while True:
+        since = library.told(trace)
+        told, found = traces.recalls(since, limit=_STEPS)
+        new = [
+            Retrieval(
+                id=one.id,
+                trace=trace,
+                run=run,
+                step=step,
+                when=when,
+                distance=one.distance,
+                voted=one.voted,
+                used=one.used,
+            )
+            for run, step, when, recall in found
+            for one in recall.retrieved
+        ]
+        if new or told != since:
+            library.log(trace, told, new)
+            count += len(new)
+        if told == since:
+            break
+    runs = library.runs_told(trace)
+    if runs:
+        library.settle(trace, traces.ends(runs))
+    return count
+
+
+def save(database: DatabaseFile, trace: str, told: int, found: Iterable[Retrieval]) -> None:
+    for one in found:
+        database.execute(
+            'INSERT OR REPLACE INTO retrievals (id, trace, run, step, "when", distance, voted, used)'
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (one.id, trace, one.run, one.step, one.when, one.distance, one.voted, one.used),
+        )
+    database.execute(
+        "INSERT INTO traces (trace, told) VALUES (?, ?)"
+        " ON CONFLICT (trace) DO UPDATE SET told = max(told, excluded.told)",
+        (trace, told),
+    )
+
+
+def settle(database: DatabaseFile, trace: str, ends: Iterable[tuple[int, str, bool | None]]) -> None:
+    known = {
+        row["run"]: (row["outcome"], row["success"])
+        for row in database.rows("SELECT run, outcome, success FROM outcomes WHERE trace = ?", (trace,))
+    }
+    for run, outcome, success in ends:
+        if known.get(run) != (outcome, success):
+            database.execute(
+                "INSERT OR REPLACE INTO outcomes (trace, run, outcome, success) VALUES (?, ?, ?, ?)",
+                (trace, run, outcome, success),
+            )
+
+
+def runs(database: DatabaseFile, trace: str) -> tuple[int, ...]:
+    rows = database.rows("SELECT DISTINCT run FROM retrievals WHERE trace = ? ORDER BY run", (trace,))
+    return tuple(row["run"] for row in rows)
+
+
+def of(database: DatabaseFile, id: str, limit: int) -> tuple[Retrieval, ...]:
+    rows = database.rows(
+        "SELECT r.*, coalesce(o.outcome, '') AS outcome, o.success FROM retrievals r"
+        " LEFT JOIN outcomes o ON o.trace = r.trace AND o.run = r.run"
+        ' WHERE r.id = ? ORDER BY r."when" DESC, r.run DESC, r.step DESC LIMIT ?',
+        (id, limit),
+    )
+    return tuple(Retrieval.model_validate(row) for row in rows)
+
+
+def standing(database: DatabaseFile, id: str) -> Standing:
+    row = database.rows(
+        "SELECT count(*) AS retrieved, coalesce(sum(r.used), 0) AS used,"
+        " coalesce(sum(r.used AND o.success = 1), 0) AS successes,"
+        " coalesce(sum(r.used AND o.success = 0), 0) AS failures FROM retrievals r"
+        " LEFT JOIN outcomes o ON o.trace = r.trace AND o.run = r.run WHERE r.id = ?",
+        (id,),
+    )[0]
+    return Standing.model_validate(row)

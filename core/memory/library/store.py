@@ -1,0 +1,378 @@
+"""The library: the one door to the database of the user's own exemplars.
+
+Each method is one transaction, committed when the method returns; when it
+raises LibraryError, nothing of it was stored and everything before it is
+kept. Nothing is ever deleted: an exemplar is put into the archive, and a
+saved one is a new version of itself.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from core.database import DatabaseFile, damaged
+from core.errors import LibraryError, NotInLibraryError
+from core.memory.exemplar import Exemplar
+from core.memory.library import listing, retrievals, writing
+from core.memory.library.records import (
+    Counts,
+    Entry,
+    Filter,
+    Order,
+    Origin,
+    Page,
+    Provenance,
+    Retrieval,
+    Row,
+    Standing,
+    Version,
+)
+from core.memory.library.tables import BESIDE, KIND
+
+_BATCH = 500
+
+
+class Change(NamedTuple):
+    """What the index needs to know of an exemplar that was saved, archived or brought back."""
+
+    number: int
+    id: str
+    family: str
+    environment: str
+    text: int
+    archived: int
+
+
+class Library:
+    """Exemplars with their versions, where they came from and where they were looked up."""
+
+    def __init__(self, database: DatabaseFile) -> None:
+        self.path = database.path
+        self._database = database
+        self._beside: tuple[tuple[Origin, Exemplar], ...] | None = None
+
+    @classmethod
+    def open(cls, path: Path, *, read_only: bool = False, busy_seconds: float = 5.0) -> "Library":
+        """Open the database, made where there is none; raises LibraryError.
+
+        Another program's lock is waited for `busy_seconds` at most, here and
+        in every method.
+        """
+        return cls(DatabaseFile.open(path, KIND, read_only=read_only, busy_seconds=busy_seconds))
+
+    @classmethod
+    def in_memory(cls) -> "Library":
+        """Return an empty one that is gone when it is closed."""
+        return cls(DatabaseFile.in_memory(KIND))
+
+    def close(self) -> None:
+        """Close the file; calling it again does nothing."""
+        self._database.close()
+
+    # Writing
+
+    def save(
+        self,
+        exemplar: Exemplar,
+        provenance: Provenance | None = None,
+        *,
+        why: str = "",
+        expected: int | None = None,
+        when: float | None = None,
+    ) -> int:
+        """Store an exemplar, as a new version where its id is known, and return the version's number.
+
+        A known one keeps its provenance where none is given, and one that is
+        saved as it is gets no new version. With `expected` it must still be
+        at that version: somebody else's change is not written over. Raises
+        LibraryError.
+        """
+        with self._database.write():
+            return self._save(exemplar, provenance, why, expected, time.time() if when is None else when)
+
+    def save_all(self, exemplars: Iterable[tuple[Exemplar, Provenance]], *, when: float | None = None) -> int:
+        """Store many, all or none; returns how many."""
+        moment = time.time() if when is None else when
+        count = 0
+        with self._database.write():
+            for exemplar, provenance in exemplars:
+                self._save(exemplar, provenance, "", None, moment)
+                count += 1
+        return count
+
+    def archive(self, id: str, *, archived: bool = True) -> None:
+        """Put an exemplar into the archive, where it is not recalled, or bring it back; its versions stay."""
+        with self._database.write():
+            row = self._known(id)
+            if bool(row["archived"]) != archived:
+                self._database.execute(
+                    "UPDATE exemplars SET archived = ?, changed = ?, change = ? WHERE number = ?",
+                    (archived, time.time(), self._next_change(), row["number"]),
+                )
+
+    def make_current(self, id: str, version: int) -> None:
+        """Go by an older or newer version from now on; none is lost."""
+        with self._database.write():
+            row = self._known(id)
+            exemplar = self._version(row, version)
+            provenance = Provenance.model_validate({name: row[name] for name in Provenance.model_fields})
+            exemplar = exemplar.model_copy(update={"archived": bool(row["archived"])})
+            tokens = writing.tokens_of(exemplar)
+            self._update(row["number"], exemplar, provenance, tokens, version, time.time())
+
+    def log(self, trace: str, told: int, found: Iterable[Retrieval]) -> None:
+        """Store where exemplars were retrieved in runs of a trace, all of its steps up to `told`."""
+        with self._database.write():
+            retrievals.save(self._database, trace, told, found)
+
+    # Reading
+
+    def get(self, id: str) -> Entry:
+        """Raises NotInLibraryError that names the nearest where there is none of that id."""
+        with self._database.read():
+            row = self._known(id)
+            exemplar = self._version(row, row["version"])
+            return Entry(
+                exemplar=exemplar.model_copy(update={"archived": bool(row["archived"])}),
+                provenance=Provenance.model_validate({name: row[name] for name in Provenance.model_fields}),
+                **{name: row[name] for name in ("version", "made", "changed", "tokens")},
+            )
+
+    def versions(self, id: str) -> tuple[Version, ...]:
+        """Return what was saved of an exemplar, the oldest first."""
+        with self._database.read():
+            row = self._known(id)
+            found = self._database.rows(
+                "SELECT number, saved, why, tokens FROM versions WHERE exemplar = ? ORDER BY number",
+                (row["number"],),
+            )
+            return tuple(Version(**one, current=one["number"] == row["version"]) for one in found)
+
+    def at(self, id: str, version: int) -> Exemplar:
+        """Return an exemplar as it was saved then."""
+        with self._database.read():
+            return self._version(self._known(id), version)
+
+    def page(
+        self, wanted: Filter | None = None, *, order: Order = "changed", offset: int = 0, limit: int = 50
+    ) -> Page:
+        """Return rows that the filter lets through, those of files among them once `set_beside` was called."""
+        wanted = wanted or Filter()
+        with self._database.read():
+            beside = self._beside is not None
+            return Page(
+                rows=listing.rows(self._database, wanted, order, offset, limit, beside=beside),
+                total=listing.total(self._database, wanted, beside=beside),
+                offset=offset,
+            )
+
+    def counts(self, wanted: Filter | None = None) -> Counts:
+        """Return how many exemplars have which family, environment, site, origin, LLM and tag."""
+        with self._database.read():
+            return listing.counts(self._database, wanted or Filter(), beside=self._beside is not None)
+
+    def shows(self, wanted: Filter, numbers: Sequence[int]) -> set[int]:
+        """Return those of these exemplars, by number, that the filter lets through."""
+        with self._database.read():
+            beside = self._beside is not None
+            return listing.shows(self._database, wanted, list(numbers), beside=beside)
+
+    def row(self, number: int) -> Row | None:
+        """Return one exemplar as lists show it; its number is below zero for one of a file."""
+        with self._database.read():
+            return listing.row_of(self._database, number)
+
+    def exemplars(self, numbers: Sequence[int]) -> dict[int, Exemplar]:
+        """Return current exemplars by their numbers; one that is not there is left out."""
+        with self._database.read():
+            rows = self._database.rows(
+                "SELECT e.number, e.archived, v.content FROM exemplars e"
+                " JOIN versions v ON v.exemplar = e.number AND v.number = e.version"
+                " WHERE e.number IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(numbers)),),
+            )
+        found = {row["number"]: (row["archived"], self._unpacked(row["content"])) for row in rows}
+        return {
+            number: one.model_copy(update={"archived": bool(archived)})
+            for number, (archived, one) in found.items()
+        }
+
+    def all(self, wanted: Filter | None = None) -> Iterator[tuple[int, Exemplar]]:
+        """Give the library's own exemplars by number, some at a time; those of files are left out."""
+        last = 0
+        while True:
+            with self._database.read():
+                rows = self._database.rows(
+                    "SELECT number FROM exemplars WHERE number > ? ORDER BY number LIMIT ?", (last, _BATCH)
+                )
+                numbers = [row["number"] for row in rows]
+                shown = listing.shows(self._database, wanted or Filter(), numbers, beside=False)
+            if not numbers:
+                return
+            yield from sorted(self.exemplars(sorted(shown)).items())
+            last = numbers[-1]
+
+    def has(self, ids: Iterable[str]) -> set[str]:
+        """Return those ids that the library has, in the archive or not."""
+        with self._database.read():
+            rows = self._database.rows(
+                "SELECT id FROM exemplars WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(ids)),),
+            )
+            return {row["id"] for row in rows}
+
+    def last_change(self) -> int:
+        with self._database.read():
+            return int(self._database.rows("SELECT max(change) AS n FROM exemplars")[0]["n"] or 0)
+
+    def changes(self, since: int) -> tuple[int, list[Change]]:
+        """Return the last change, and the exemplars changed after `since`, in that order."""
+        with self._database.read():
+            cursor = self._database.execute(
+                "SELECT number, id, family, environment, text, archived, change FROM exemplars"
+                " WHERE change > ? ORDER BY change",
+                (since,),
+            )
+            rows = cursor.fetchall()
+        found = [Change(*row[:-1]) for row in rows]
+        return (rows[-1][6] if rows else since), found
+
+    # Retrievals
+
+    def retrievals(self, id: str, *, limit: int = 200) -> tuple[Retrieval, ...]:
+        """Return where an exemplar was looked up, the latest first."""
+        with self._database.read():
+            return retrievals.of(self._database, id, limit)
+
+    def standing(self, id: str) -> Standing:
+        """Return how the runs ended that it was looked up for."""
+        with self._database.read():
+            return retrievals.standing(self._database, id)
+
+    def told(self, trace: str) -> int:
+        """Return the last step of a trace whose retrievals are known; 0 for none."""
+        with self._database.read():
+            row = self._database.row("SELECT told FROM traces WHERE trace = ?", (trace,))
+            return 0 if row is None else int(row["told"])
+
+    def runs_told(self, trace: str) -> tuple[int, ...]:
+        """Return the runs of a trace in which exemplars were retrieved."""
+        with self._database.read():
+            return retrievals.runs(self._database, trace)
+
+    def settle(self, trace: str, ends: Iterable[tuple[int, str, bool | None]]) -> None:
+        """Store how runs of a trace stand: their outcomes, and whether they were a success."""
+        with self._database.write():
+            retrievals.settle(self._database, trace, ends)
+
+    # Files beside it
+
+    def set_beside(self, members: Sequence[tuple[Origin, Exemplar]]) -> None:
+        """Show these exemplars of files in lists and counts, beside the library's; nothing of them is stored.
+
+        They are numbered -1, -2 and so on.
+        """
+        members = tuple(members)
+        if members == self._beside:
+            return
+        if self._beside is None:
+            self._database.execute_script(BESIDE)
+        with self._database.aside():
+            for table in ("beside", "beside_tags", "beside_fts"):
+                self._database.execute(f"DELETE FROM temp.{table}")
+            for place, (origin, exemplar) in enumerate(members, start=1):
+                values = writing.values_of(
+                    exemplar, Provenance(origin=origin), writing.tokens_of(exemplar)
+                ) | {"number": -place, "version": 1, "made": 0.0, "changed": 0.0, "change": 0}
+                writing.insert(self._database, "temp.beside", values)
+                writing.insert_words(self._database, -place, exemplar, beside=True)
+        self._beside = members
+
+    # Rows
+
+    def _save(
+        self, exemplar: Exemplar, provenance: Provenance | None, why: str, expected: int | None, when: float
+    ) -> int:
+        row = self._database.row("SELECT * FROM exemplars WHERE id = ?", (exemplar.id,))
+        if expected is not None and (row is None or row["version"] != expected):
+            stands = f"is at version {row['version']} by now" if row else "is not in the library"
+            raise LibraryError(
+                f"The exemplar {exemplar.id} {stands}, not at {expected} as it was when it was opened: "
+                "look at what has changed, then save again."
+            )
+        tokens = writing.tokens_of(exemplar)
+        if row is None:
+            provenance = provenance or Provenance()
+            values = writing.values_of(exemplar, provenance, tokens)
+            values |= {"version": 1, "made": when, "changed": when, "change": self._next_change()}
+            number = writing.insert(self._database, "exemplars", values)
+            self._keep_version(number, 1, exemplar, tokens, why, when)
+            writing.insert_words(self._database, number, exemplar)
+            return 1
+        number = row["number"]
+        before = self._version(row, row["version"])
+        known = Provenance.model_validate({name: row[name] for name in Provenance.model_fields})
+        provenance = provenance or known
+        kept = {"archived": bool(row["archived"])}
+        if before.model_copy(update=kept) == exemplar and provenance == known:
+            return int(row["version"])
+        version = int(
+            self._database.rows("SELECT max(number) AS n FROM versions WHERE exemplar = ?", (number,))[0]["n"]
+        )
+        self._keep_version(number, version + 1, exemplar, tokens, why, when)
+        self._update(number, exemplar, provenance, tokens, version + 1, when)
+        return version + 1
+
+    def _keep_version(
+        self, number: int, version: int, exemplar: Exemplar, tokens: int, why: str, when: float
+    ) -> None:
+        self._database.execute(
+            "INSERT INTO versions (exemplar, number, saved, why, tokens, content) VALUES (?, ?, ?, ?, ?, ?)",
+            (number, version, when, writing.plain(why), tokens, writing.pack(exemplar)),
+        )
+
+    def _update(
+        self, number: int, exemplar: Exemplar, provenance: Provenance, tokens: int, version: int, when: float
+    ) -> None:
+        values: dict[str, Any] = writing.values_of(exemplar, provenance, tokens)
+        values |= {"version": version, "changed": when, "change": self._next_change()}
+        sets = ", ".join(f'"{name}" = ?' for name in values)
+        self._database.execute(f"UPDATE exemplars SET {sets} WHERE number = ?", (*values.values(), number))
+        writing.insert_words(self._database, number, exemplar)
+
+    def _next_change(self) -> int:
+        return int(self._database.rows("SELECT max(change) AS n FROM exemplars")[0]["n"] or 0) + 1
+
+    def _known(self, id: str) -> dict[str, Any]:
+        row = self._database.row("SELECT * FROM exemplars WHERE id = ?", (writing.plain(id),))
+        if row is None:
+            raise NotInLibraryError(self._no_exemplar(id))
+        try:
+            Provenance.model_validate({name: row[name] for name in Provenance.model_fields})
+        except ValidationError as error:
+            raise LibraryError(damaged(self.path, KIND)) from error
+        return row
+
+    def _no_exemplar(self, id: str) -> str:
+        found = self._database.rows(
+            "SELECT id FROM exemplars WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 200", (f"{id[:1]}%",)
+        )
+        near = get_close_matches(id, [row["id"] for row in found], n=1, cutoff=0.6)
+        hint = f"did you mean {near[0]}?" if near else "list them with `exemplars list`."
+        return f"There is no exemplar {id} in the library; {hint}"
+
+    def _version(self, row: dict[str, Any], version: int) -> Exemplar:
+        found = self._database.row(
+            "SELECT content FROM versions WHERE exemplar = ? AND number = ?", (row["number"], version)
+        )
+        if found is None:
+            raise NotInLibraryError(f"The exemplar {row['id']} has no version {version}.")
+        return self._unpacked(found["content"])
+
+    def _unpacked(self, content: bytes) -> Exemplar:
+        return writing.unpack(content, self.path, self._database)

@@ -1,0 +1,61 @@
+"""Killed at any moment, nothing that was kept is lost, and it is found."""
+
+import random
+import subprocess
+import sys
+
+import pytest
+
+from core.memory.library.records import LIBRARY_NAME
+from core.memory.memory import Memory
+from core.memory.records import RecallSettings
+from tests.core.memory.clusters import Clusters, text_of
+
+
+def started(folder, first: int) -> "subprocess.Popen[str]":
+    words = [sys.executable, "-m", "tests.core.memory.library.writer", str(folder), str(first)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+
+
+def told(process: "subprocess.Popen[str]", lines: int) -> list[int]:
+    """Return what a writer says it has kept, having killed it after so many lines."""
+    found = [int(process.stdout.readline()) for _ in range(lines)]
+    process.kill()
+    found += [int(line) for line in process.stdout.read().split("\n")[:-1]]
+    process.stdout.close()
+    process.wait()
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_killed_program_loses_no_exemplar_and_what_it_kept_is_found(tmp_path, seed):
+    chance = random.Random(seed)
+    kept: list[int] = []
+    for round_number in range(3):
+        kept += told(started(tmp_path, round_number * 200_000), chance.randint(1, 25))
+    embedding = Clusters(5, 64)
+    memory = Memory(
+        (), index_folder=tmp_path / "index", embedding=lambda: embedding, library=tmp_path / LIBRARY_NAME
+    )
+    index = await memory.refreshed()
+    assert {f"family-{n % 5}/{n}" for n in kept} <= {one.id for _, one in memory.library().all()}
+    assert len(index) == memory.library().page().total
+    for member in kept:
+        found = await memory.recall(text_of(member % 5, member), RecallSettings(by="exemplars"))
+        assert f"family-{member % 5}/{member}" in [one.id for one in found.retrieved[:2]]
+    memory.close()
+
+
+async def test_two_programs_may_keep_and_index_at_once(tmp_path):
+    both = [started(tmp_path, first) for first in (0, 500_000)]
+    kept = [number for process in both for number in told(process, 20)]
+    embedding = Clusters(5, 64)
+    memory = Memory(
+        (), index_folder=tmp_path / "index", embedding=lambda: embedding, library=tmp_path / LIBRARY_NAME
+    )
+    index = await memory.refreshed()
+    assert len(index) == memory.library().page().total >= len(kept)
+    for member in kept:
+        found = await memory.recall(text_of(member % 5, member), RecallSettings(by="exemplars"))
+        assert found.retrieved[0].distance < 1e-3
+    memory.close()

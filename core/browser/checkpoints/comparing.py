@@ -30,6 +30,8 @@ Provenance = Literal["untouched", "replayed", "restored"]
 
 _PARTS = ("name", "value", "states", "options", "detail")
 """Those of an element that are compared."""
+_PLACE = re.compile(r" at -?\d+,-?\d+")
+"""Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
 HTML = "html"
 """The part that stands for all of a document which no element shows."""
 ALIKE = 0.6
@@ -236,12 +238,13 @@ def _of_elements(
     recorded: Observation, now: Observation, volatile: Volatile, moving: frozenset[tuple[int, str]]
 ) -> list[Difference]:
     found: list[Difference] = []
+    moved = recorded.viewport != now.viewport
     before, after = _keys(recorded, volatile), _keys(now, volatile)
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         old, new = recorded.elements[i1:i2], now.elements[j1:j2]
         if tag == "equal":
             for one, other in zip(old, new, strict=True):
-                found += _changed(one, other, volatile, moving)
+                found += _changed(one, other, volatile, moving, moved=moved)
             continue
         found += [
             Difference(what="gone", element=_called(one), volatile=volatile.element(one)) for one in old
@@ -260,8 +263,14 @@ def _keys(observation: Observation, volatile: Volatile) -> Sequence[tuple[str, s
 
 
 def _changed(
-    one: Element, other: Element, volatile: Volatile, moving: frozenset[tuple[int, str]]
+    one: Element,
+    other: Element,
+    volatile: Volatile,
+    moving: frozenset[tuple[int, str]],
+    *,
+    moved: bool,
 ) -> list[Difference]:
+    """Return in which parts an element differs; `moved` says that the window has another size by now."""
     found: list[Difference] = []
     whole = volatile.element(one)
     for part in _PARTS:
@@ -270,6 +279,9 @@ def _changed(
             continue
         by_itself = whole or (other.ref, part) in moving
         by_itself = by_itself or (part != "states" and volatile.text(before) == volatile.text(after))
+        by_itself = by_itself or (
+            moved and part == "detail" and _PLACE.sub("", before) == _PLACE.sub("", after)
+        )
         found.append(
             Difference(
                 what="changed",

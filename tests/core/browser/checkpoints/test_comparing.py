@@ -109,3 +109,21 @@ def test_what_was_not_read_is_not_compared():
     then = PageState(local=None, session={"s": "1"}, databases=None)
     now = PageState(local={"l": "1"}, session=None, databases='["x"]')
     assert [one.part for one in kept_otherwise(then, now, Volatile())] == ["session storage s"]
+
+
+@pytest.mark.parametrize(
+    ("size", "detail", "grade"),
+    [
+        ((600, 400), "green use 18×16 at 23,120", "equivalent"),
+        ((1000, 780), "green use 18×16 at 23,120", "same page"),
+        ((600, 400), "red use 18×16 at 23,120", "same page"),
+    ],
+)
+def test_a_drawn_thing_may_be_elsewhere_in_a_window_of_another_size_alone(size, detail, grade):
+    def drawn(detail, viewport):
+        shown = [element(1, "heading", "Order"), element(2, "textbox", "Name"), element(3, "button", "Send")]
+        seen = page(*shown, element(4, "graphics-symbol", "", detail=detail))
+        return seen.model_copy(update={"viewport": viewport})
+
+    then = drawn("green use 18×16 at 20,-5", (1000, 780))
+    assert compare(then, drawn(detail, size), "restored").grade == grade

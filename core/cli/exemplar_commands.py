@@ -83,6 +83,33 @@ def add_exemplar_commands(
         show_exemplar(settings(db=db), id, version, against, as_json=as_json)
 
     @group.command()
+    def keep(
+        run: Annotated[int, typer.Argument(help="The run's number; for a branch its whole way is kept.")],
+        first: Annotated[int, typer.Option("--from", min=1, help="The first step.")] = 1,
+        last: Annotated[int | None, typer.Option("--to", min=1, help="The last step.")] = None,
+        family: Annotated[str, typer.Option("--family", help="In place of the task's name.")] = "",
+        anyway: Annotated[
+            bool, typer.Option("--anyway", help="Also where the run was not judged a success.")
+        ] = False,
+        dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be kept.")] = False,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Keep a run as an exemplar; what failed or was undone is left out, corrections become contrasts."""
+        from core.cli.keeping import KeepArguments, keep_run
+
+        arguments = KeepArguments(
+            run=run,
+            first=first,
+            last=last,
+            family=family,
+            anyway=anyway,
+            dry_run=dry_run,
+            as_json=as_json,
+        )
+        keep_run(settings(db=db), arguments)
+
+    @group.command()
     def check(
         search: Words = "",
         family: Family = "",

@@ -1,0 +1,67 @@
+"""A stored run as an exemplar: what is in it, what is left out, and what becomes a contrast."""
+
+import pytest
+
+from core.action import parse_action
+from core.debugger.keeping import exemplar_of_run
+from core.errors import UsageError
+from core.memory.checking import check_actions
+from tests.core.debugger.breakpoints.runs import SCENES
+from tests.core.stage import on, page_file, stop
+
+pytestmark = pytest.mark.browser
+
+
+def played(stage, server, scene, folder):
+    run = SCENES[scene](folder).open(stage, server)
+    stage.to_the_end(run)
+    return run.state.run
+
+
+def test_what_was_gone_back_over_and_an_earlier_trial_are_left_out(stage, llm_server, tmp_path):
+    run = played(stage, llm_server, "mended", tmp_path)
+    kept = exemplar_of_run(stage.workshop.store, run)
+    assert [look.actions[0].split(" ")[0] for look in kept.exemplar.steps] == ["click", "stop"]
+    assert "Orders" in kept.exemplar.steps[0].observation
+    assert {one.why for one in kept.left_out} == {"a later trial began anew"}
+    assert (kept.successful, kept.provenance.origin) == (False, "agent run")
+
+
+def test_a_states_actions_are_told_by_what_they_did_in_the_page(stage, llm_server, tmp_path):
+    run = played(stage, llm_server, "shopping", tmp_path)
+    kept = exemplar_of_run(stage.workshop.store, run, family="buying")
+    exemplar = kept.exemplar
+    assert (kept.successful, exemplar.family, exemplar.source) == (
+        True,
+        "buying",
+        f"run {run}, shop/goal-000 seed 0",
+    )
+    assert exemplar.steps[0].actions[0].startswith('type [searchbox "Keywords"]')
+    assert check_actions(exemplar) == ()
+
+
+def test_a_part_of_a_run_is_kept_and_none_is_refused(stage, llm_server, tmp_path):
+    run = played(stage, llm_server, "shopping", tmp_path)
+    store = stage.workshop.store
+    part = exemplar_of_run(store, run, first=2, last=3)
+    assert (len(part.exemplar.steps), part.provenance.step) == (2, 3)
+    with pytest.raises(UsageError, match="has no step to keep"):
+        exemplar_of_run(store, run, first=9)
+
+
+def test_a_correction_is_a_contrast_and_its_thought_is_not_the_agents(stage, llm_server, tmp_path):
+    url = page_file(tmp_path, "<button>Wrong</button><button>Right</button>")
+    llm_server.script(on('button "Wrong"', thought="The first one."), stop())
+    run = stage.open(llm_server, url=url)
+    stage.until(run, "review")
+    state = run.state
+    right = next(one.ref for one in state.observation.elements if one.name == "Right")
+    wrong = state.pending.action
+    state.pending.action, state.pending.proposed = parse_action(f"click [{right}]"), wrong
+    state.pending.origin = "person"
+    stage.to_the_end(run)
+    exemplar = exemplar_of_run(stage.workshop.store, state.run).exemplar
+    (contrast,) = exemplar.contrasts
+    assert (contrast.tried, contrast.right) == (str(wrong), f"click [{right}]")
+    assert exemplar.steps[0].thought == ""
+    assert exemplar.steps[0].actions == (f"click [{right}]",)

@@ -1,5 +1,6 @@
 """A list of lines with columns of the machine's letters, a choice of kinds and a search above it, to be copied."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import QAbstractItemModel, QRect, QSize, Qt, Signal
@@ -86,13 +87,13 @@ class LineList(QWidget):
         chosen = sorted(index.row() for index in self.list.selectionModel().selectedIndexes())
         yield from chosen or range(self.list.model().rowCount())
 
+    @abstractmethod
     def copy(self) -> None:
         """Copy the selected lines, or all that show where none is selected."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _on_filter(self) -> None:
         """Show only what fits the choice and the search."""
-        raise NotImplementedError
 
 
 def to_clipboard(lines: Sequence[str]) -> None:

@@ -22,6 +22,8 @@ _TEXTUAL = re.compile(
 )
 _NOT_OURS = ("hits", "breakpoint"), ("hits", "watch")
 """Columns that name what belongs to a database and not to a run."""
+_NOT_COPIED = ("bisections",)
+"""Tables that name runs by their numbers inside of what they hold: elsewhere these are other runs."""
 _FIRST = ("runs", "steps")
 
 
@@ -58,6 +60,8 @@ def tables_of(database: TraceDatabase) -> tuple[Table, ...]:
         references = {
             one["from"]: one["table"] for one in database.rows(f'PRAGMA foreign_key_list("{name}")')
         }
+        if name in _NOT_COPIED:
+            continue
         if name != "runs" and not {"runs", "steps"} & set(references.values()):
             continue
         keys = [one["name"] for one in info if one["pk"]]

@@ -52,6 +52,8 @@ class Difference(Record):
     now: str = ""
     volatile: bool = False
     """Whether it counts among what changes by itself."""
+    by_window: bool = False
+    """Whether it is one of those, for the window has another size by now."""
 
 
 class Comparison(Record):
@@ -64,9 +66,11 @@ class Comparison(Record):
     def sentence(self) -> str:
         """Return the grade with the number of differences, in words."""
         plain = sum(not one.volatile for one in self.differences)
-        volatile = len(self.differences) - plain
+        by_window = sum(one.by_window for one in self.differences)
+        volatile = len(self.differences) - plain - by_window
         parts = [f"{plain} difference{'s' if plain != 1 else ''}"] if plain else []
         parts += [f"{volatile} in parts that change by themselves"] if volatile else []
+        parts += [f"{by_window} by the window's other size"] if by_window else []
         return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"
 
 
@@ -279,9 +283,8 @@ def _changed(
             continue
         by_itself = whole or (other.ref, part) in moving
         by_itself = by_itself or (part != "states" and volatile.text(before) == volatile.text(after))
-        by_itself = by_itself or (
-            moved and part == "detail" and _PLACE.sub("", before) == _PLACE.sub("", after)
-        )
+        same_elsewhere = part == "detail" and _PLACE.sub("", before) == _PLACE.sub("", after)
+        by_window = moved and not by_itself and same_elsewhere
         found.append(
             Difference(
                 what="changed",
@@ -289,7 +292,8 @@ def _changed(
                 part=part,
                 before=before,
                 now=after,
-                volatile=by_itself,
+                volatile=by_itself or by_window,
+                by_window=by_window,
             )
         )
     return found

@@ -49,6 +49,7 @@ UNSAID: dict[str, Any] = {
     "candidates": (),
     "raw": "",
     "pairs": (),
+    "mistakes": (),
 }
 """What only some templates are given, as the others see it."""
 
@@ -289,7 +290,10 @@ def exemplar_messages(
     found: list[Message] = []
     for number, step in enumerate(exemplar.steps):
         page = CleanObservation(url="", text=step.observation)
-        found.append(Message(role="user", text=render(objective=exemplar.task, first=number == 0, page=page)))
+        text = render(
+            objective=exemplar.task, first=number == 0, page=page, mistakes=exemplar.mistakes(number)
+        )
+        found.append(Message(role="user", text=text))
         reply = written_reply(step.thought, step.actions, reply_format)
         found.append(Message(role="assistant", text=reply))
     return tuple(found)

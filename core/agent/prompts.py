@@ -50,6 +50,7 @@ VALUES = (
     "candidates",
     "raw",
     "pairs",
+    "mistakes",
 )
 """What a template may use, beside the functions ``usage`` and ``written``."""
 

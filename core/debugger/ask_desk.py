@@ -91,7 +91,7 @@ class AskDesk:
             return found
         try:
             teller = self._teller(detail, prompt)
-            return {**found, "memory": teller.choices, "memory_note": teller.note(prompt)}
+            return {**found, "memory": teller.choices(), "memory_note": teller.note(prompt)}
         except BackstepError as error:
             return {**found, "memory_note": str(error)}
 

@@ -18,6 +18,9 @@ CHANGED = (
     "they are now."
 )
 
+MOST = 5000
+"""Exemplars that can be chosen from."""
+
 
 class Teller:
     """Tells exemplars as the preset of a run does, by the templates as they are now."""
@@ -30,14 +33,12 @@ class Teller:
         except tomllib.TOMLDecodeError:
             prompts = {}
         self._turn = str(prompts.get("turn", PromptFiles.model_fields["turn"].default))
-        self._by_id = {one.id: one for one in knowledge.memory.files.all()}
+        self._memory = knowledge.memory
 
-    @property
     def choices(self) -> tuple[ExemplarChoice, ...]:
-        """What the memory has, by family and id."""
-        return tuple(
-            ExemplarChoice(id=one.id, family=one.family, task=one.task) for one in self._by_id.values()
-        )
+        """Return what the memory has, by family and id, at most `MOST`; raises LibraryError and DataError."""
+        rows = self._memory.listing().page(order="family", limit=MOST).rows
+        return tuple(ExemplarChoice(id=one.id, family=one.family, task=one.task) for one in rows)
 
     def written(self, id: str) -> WrittenExemplar:
         """Return an exemplar as the prompt tells it.
@@ -45,7 +46,7 @@ class Teller:
         Raises UsageError where there is none of that id, and DataError where
         the template wants to know more than an exemplar says.
         """
-        exemplar = self._by_id.get(id)
+        exemplar = self._memory.exemplar(id)
         if exemplar is None:
             raise UsageError(f"There is no exemplar {id} in the memory any more; choose another one.")
         if self._form == "tools":
@@ -65,7 +66,7 @@ class Teller:
         for part in prompt.parts:
             if part.kind != "exemplar":
                 continue
-            exemplar = self._by_id.get(part.id)
+            exemplar = self._memory.exemplar(part.id)
             if exemplar is None or self._said(exemplar) != _sent(prompt.messages, part):
                 return CHANGED
         return ""

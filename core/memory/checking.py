@@ -97,6 +97,9 @@ def check_contrasts(exemplar: Exemplar) -> tuple[Problem, ...]:
         right = _read(exemplar.id, contrast.right, f"{where}, right", found)
         if right is not None:
             found += _absent(exemplar.id, right, contrast.observation, f"{where}, right")
+        if not any(one.observation == contrast.observation for one in exemplar.steps):
+            text = "Its page is none of the looks: prompts do not tell it."
+            found.append(Problem(id=exemplar.id, kind="element", where=where, text=text, level="note"))
         if contrast.tried == contrast.right:
             found.append(
                 Problem(

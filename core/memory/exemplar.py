@@ -80,6 +80,16 @@ class Exemplar(Record):
             raise ValueError(f"this program reads the formats 1 to {FORMAT}; a newer one made this")
         return version
 
+    def mistakes(self, step: int) -> tuple[Contrast, ...]:
+        """Return the contrasts of the look at `step`, from 0: a look that comes twice has them the first time.
+
+        A contrast of a page that is no look has none: its elements could not be found.
+        """
+        page = self.steps[step].observation
+        if any(one.observation == page for one in self.steps[:step]):
+            return ()
+        return tuple(one for one in self.contrasts if one.observation == page)
+
     @property
     def key(self) -> str:
         """The text that is embedded."""

@@ -167,6 +167,13 @@ class Memory:
         library.set_beside(self.file_members())
         return library
 
+    def exemplar(self, id: str) -> Exemplar | None:
+        """Return one of the library or of the files, in the archive or not; raises LibraryError and DataError."""
+        library = self.open_library()
+        if library is not None and library.has([id]):
+            return library.get(id).exemplar
+        return next((one for one in self.files.all() if one.id == id), None)
+
     def file_members(self) -> tuple[tuple[Origin, Exemplar], ...]:
         """Return the exemplars of files that are not archived and not in the library, by family and id.
 

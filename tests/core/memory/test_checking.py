@@ -50,6 +50,13 @@ def test_a_contrast_is_checked_too():
     assert [one.where for one in check_contrasts(exemplar)] == ["contrast 1, right"]
 
 
+def test_a_contrast_of_a_page_that_is_no_look_is_told_to_be_in_no_prompt():
+    kept = Contrast(observation=f"{PAGE}\n[14] text", tried="click [1]", right="click [2]")
+    (found,) = check_contrasts(with_actions("click [1]", contrasts=(kept,)))
+    assert (found.where, found.level) == ("contrast 1", "note")
+    assert "prompts do not tell it" in found.text
+
+
 def test_an_over_long_one_is_a_note_that_names_the_longest_look():
     exemplar = ALL[0].model_copy(
         update={

@@ -10,7 +10,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from core.agent.asking import Answerer, Asked, Asker
-from core.agent.changes import OWN, Changes, Difference, named, pages_in_words
+from core.agent.changes import OWN, Changes, Difference, memory_in_words, named, pages_in_words
 from core.agent.ground import ground_of
 from core.agent.knowledge import Knowledge
 from core.agent.loop import AgentRun
@@ -156,6 +156,12 @@ def differences(
             found.append(
                 Difference.model_validate({"what": what, "before": named(before), "after": named(after)})
             )
+    altered = memory_in_words(earlier)
+    found += [
+        Difference(what="exemplars", after=words)
+        for words in memory_in_words(changes)
+        if words not in altered
+    ]
     found += [
         Difference(what="policy", after=id)
         for id, text in changes.policy_texts.items()
@@ -182,7 +188,8 @@ def mechanism_of(name: str) -> Mechanism:
 
 def _recalls_anew(changes: Changes) -> bool:
     """Return whether exemplars that were recalled before are not those that hold on the branch."""
-    return changes.exemplars is not None or "memory" in changes.amounts or bool(changes.preset)
+    other = changes.exemplars is not None or bool(memory_in_words(changes))
+    return other or "memory" in changes.amounts or bool(changes.preset)
 
 
 async def take_up(

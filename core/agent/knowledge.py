@@ -41,6 +41,10 @@ class Knowledge:
         if changes.exemplars not in (None, OWN):
             other = None if changes.exemplars == NONE else Path(str(changes.exemplars)).expanduser()
             memory = memory.instead(other)
+        if changes.without or changes.without_families or changes.versions:
+            memory = memory.altered(
+                without=changes.without, families=changes.without_families, versions=changes.versions
+            )
         if policies is self.policies and memory is self.memory:
             return self
         return replace(self, policies=policies, memory=memory)

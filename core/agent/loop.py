@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from core.action import NewTrial
 from core.agent.abstraction.asked import Abstractor
 from core.agent.asking import Answerer, Asked, Asker, Hold
+from core.agent.changes import Changes, Difference, memory_in_words
 from core.agent.deciding import Decider
 from core.agent.knowledge import Knowledge
 from core.agent.past import Past
@@ -532,13 +533,15 @@ async def open_run(
     budget: Budget,
     browser: str,
     profile: str | None = None,
+    changes: Changes = Changes(),  # noqa: B008 - it is frozen
     on_asked: Callable[[Asked], None] = lambda asked: None,
 ) -> AgentRun:
     """Open the task in a clean profile (or the named one) and begin its run.
 
     Raises UsageError, DataError, ActionError or WorldError where the task
     cannot be opened; nothing is stored then. The preset's file is read anew at
-    each step.
+    each step. `changes` are those that `knowledge` has already: they are kept
+    with the run, for its branches.
     """
     world.capturer.hidden = world.environment.hidden_selectors
     world.follow_network(task)
@@ -561,6 +564,10 @@ async def open_run(
             llm=llm.name,
             browser=browser,
             profile=profile,
+            changes=changes,
+            differences=tuple(
+                Difference(what="exemplars", after=words) for words in memory_in_words(changes)
+            ),
         )
     )
     store.save_network(run, 0, await world.tabs.network.take())

@@ -63,9 +63,10 @@ async def run_headless(
     budget: Budget,
     on_gate: OnGate,
     profile: str | None = None,
+    changes: Changes = Changes(),  # noqa: B008 - it is frozen
     on_step: Callable[[StepRow], None] = lambda step: None,
 ) -> RunReport:
-    """Run the agent to the end and say what it came to.
+    """Run the agent to the end and say what it came to; `changes` say by which other files it goes.
 
     Never raises for what happens inside the run, an interruption included:
     the report says so, and the run stays readable. Raises UsageError,
@@ -78,10 +79,11 @@ async def run_headless(
         seed,
         preset=workshop.knowledge.presets.get(preset),
         llm=llm,
-        knowledge=workshop.knowledge,
+        knowledge=workshop.knowledge_for(changes),
         budget=budget,
         browser=workshop.host.name,
         profile=profile,
+        changes=changes,
     )
     return await _report_of_whole(workshop, run, on_gate, on_step)
 

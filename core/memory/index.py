@@ -36,6 +36,13 @@ class Near(Record):
     distance: float
 
 
+class Hidden(NamedTuple):
+    """Exemplars that are left out as if they were not there."""
+
+    ids: frozenset[str] = frozenset()
+    families: frozenset[str] = frozenset()
+
+
 class _Found(NamedTuple):
     row: int
     distance: float
@@ -50,17 +57,19 @@ class ExemplarIndex:
         folder: Path | None = None,
         library: Library | None = None,
         *,
+        hidden: Hidden | None = None,
         small: int = SMALL,
         exact: int = EXACT,
     ) -> None:
         """Keep vectors in `folder`, or in memory alone where there is none.
 
-        `small` and `exact` are where the ways of searching change
-        (`core.memory.nearest`).
+        Those of the library that are `hidden` are no members. `small` and
+        `exact` are where the ways of searching change (`core.memory.nearest`).
         """
         self.embedding = embedding
         self.library = library
         self._folder = folder
+        self._hidden = hidden or Hidden()
         self._bounds = {"small": small, "exact": exact}
         self._turn = asyncio.Lock()
         self._vectors: KeptVectors | None = None
@@ -265,7 +274,7 @@ class ExemplarIndex:
     def _take(self, changes: list[Change], vectors: KeptVectors) -> None:
         for one in changes:
             self._remove(one.number)
-        living = [one for one in changes if not one.archived]
+        living = [one for one in changes if not one.archived and not (one.number > 0 and self._hides(one))]
         slots = vectors.slots(np.array([one.text for one in living], np.int64))
         # One that was saved again since its text was read comes with the next change.
         living = [one for one, slot in zip(living, slots.tolist(), strict=True) if slot >= 0]
@@ -289,6 +298,9 @@ class ExemplarIndex:
         for row, slot in enumerate(slots.tolist(), start=first):
             self._next[row] = self._first[slot]
             self._first[slot] = row
+
+    def _hides(self, one: Change) -> bool:
+        return one.id in self._hidden.ids or one.family in self._hidden.families
 
     def _code(self, name: str) -> int:
         if name not in self._codes:

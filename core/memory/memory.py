@@ -1,9 +1,10 @@
 """The memory of a program run: exemplars of files and of the library, their index, and the embedding that made it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import UsageError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from core.memory.library.store import Library
 
 T = TypeVar("T")
+_AS_THEY_ARE: Mapping[str, int] = MappingProxyType({})
 
 
 class Memory:
@@ -41,6 +43,11 @@ class Memory:
         self._index_folder = index_folder
         self._embedding = embedding
         self._library_path = library
+        self._whole: Memory | None = None
+        """The memory that this one is a part of."""
+        self._left_out: frozenset[str] = frozenset()
+        self._left_out_families: frozenset[str] = frozenset()
+        self._versions: dict[str, int] = {}
         self._library: Library | None = None
         self._empty: Library | None = None
         self._index: ExemplarIndex | None = None
@@ -61,6 +68,28 @@ class Memory:
             raise UsageError(
                 f"{place} holds no exemplars: choose a file that ends in .jsonl, or a folder of such files."
             )
+        return made
+
+    def altered(
+        self,
+        *,
+        without: Iterable[str] = (),
+        families: Iterable[str] = (),
+        versions: Mapping[str, int] = _AS_THEY_ARE,
+    ) -> "Memory":
+        """Return this memory as it would be without some exemplars, or with some at another version of theirs.
+
+        Only what is recalled is other; lists show the whole. `families` are
+        left out with all their exemplars. It lives as long as this one.
+        """
+        made = Memory(
+            (), index_folder=self._index_folder, embedding=self._embedding, library=self._library_path
+        )
+        made.files, made.on_progress = self.files, self.on_progress
+        made._whole = self
+        made._left_out = self._left_out | frozenset(without)
+        made._left_out_families = self._left_out_families | frozenset(families)
+        made._versions = {**self._versions, **versions}
         return made
 
     async def recall(self, query: str, settings: RecallSettings, *, environment: str = "") -> Recall:
@@ -130,10 +159,11 @@ class Memory:
     def _ready(self) -> "ExemplarIndex":
         if self._index is None:
             from core.memory.embedding import HashedWords
-            from core.memory.index import ExemplarIndex
+            from core.memory.index import ExemplarIndex, Hidden
 
             embedding = self._embedding() if self._embedding is not None else HashedWords()
-            self._index = ExemplarIndex(embedding, self._index_folder)
+            hidden = Hidden(self._left_out | self._versions.keys(), self._left_out_families)
+            self._index = ExemplarIndex(embedding, self._index_folder, hidden=hidden)
         return self._index
 
     # Members
@@ -142,6 +172,8 @@ class Memory:
         """Return the library, made where there is none; raises LibraryError."""
         from core.memory.library.store import Library
 
+        if self._whole is not None:
+            return self._whole.library()
         if self._library is None:
             self._library = (
                 Library.in_memory() if self._library_path is None else Library.open(self._library_path)
@@ -150,6 +182,8 @@ class Memory:
 
     def open_library(self) -> "Library | None":
         """Return the library where there is one; raises LibraryError."""
+        if self._whole is not None:
+            return self._whole.open_library()
         if self._library is None and (self._library_path is None or not self._library_path.exists()):
             return None
         return self.library()
@@ -161,6 +195,8 @@ class Memory:
         """
         from core.memory.library.store import Library
 
+        if self._whole is not None:
+            return self._whole.listing()
         library = self.open_library()
         if library is None:
             library = self._empty = self._empty or Library.in_memory()
@@ -177,16 +213,25 @@ class Memory:
     def file_members(self) -> tuple[tuple[Origin, Exemplar], ...]:
         """Return the exemplars of files that are not archived and not in the library, by family and id.
 
-        Raises DataError where a file is wrong.
+        Those that stand at another version than the library's come last.
+
+        Raises DataError where a file is wrong, and LibraryError.
         """
         kept = [(path, one) for path, one in self.files.placed() if not one.archived]
         library = self.open_library()
         hidden = library.has(one.id for _, one in kept) if library is not None else set()
-        return tuple(
+        found: list[tuple[Origin, Exemplar]] = [
             ("bundled" if path.parent == EXEMPLARS else "file", one)
             for path, one in kept
             if one.id not in hidden
-        )
+            and one.id not in self._left_out
+            and one.family not in self._left_out_families
+        ]
+        if library is not None:
+            at = ((id, number) for id, number in self._versions.items() if id not in self._left_out)
+            members = [library.at(id, number) for id, number in at]
+            found += [("file", one) for one in members if one.family not in self._left_out_families]
+        return tuple(found)
 
     def close(self) -> None:
         """Close the library; it is opened again when it is needed."""

@@ -2,14 +2,13 @@
 
 import asyncio
 import contextlib
-import signal
-from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from core.debugger.apart import ProcessApart
 from core.debugger.bisect_views import BisectView, as_csv
 from core.debugger.bisecting import chosen_steps
 from core.debugger.bisections import Bisection, Wanted
@@ -18,13 +17,6 @@ from core.debugger.session import Session
 from core.errors import BackstepError, DataError, UsageError, WorldError
 from core.signal import Signal
 from core.trace.store import TraceStore
-
-_LONGEST = 16 * 1024 * 1024
-"""Bytes of a line that tells how far a bisection is."""
-_PATIENCE = 8.0
-"""Seconds that a process may take to end in order before it is killed."""
-_TOLD = 3
-"""Lines of what a process complained of that are told."""
 
 
 class BisectDesk:
@@ -39,9 +31,8 @@ class BisectDesk:
         self._command = command
         self._browser = browser
         self._view = BisectView(run=0)
-        self._process: Process | None = None
+        self._process = ProcessApart()
         self._going: asyncio.Task[None] | None = None
-        self._cancelled = False
         session.closers.append(self._close)
 
     def open(self, run: int) -> None:
@@ -55,7 +46,6 @@ class BisectDesk:
             if self._going is not None and not self._going.done():
                 raise UsageError("A bisection goes on already: wait for its end, or cancel it.")
             self._check(wanted)
-            self._cancelled = False
             self._send(self._view.model_copy(update={"starting": True, "problem": ""}))
             self._going = asyncio.ensure_future(self._carry_out(wanted))
 
@@ -63,10 +53,7 @@ class BisectDesk:
 
     def cancel(self) -> None:
         async def work() -> None:
-            if self._process is not None and self._process.returncode is None:
-                self._cancelled = True
-                with contextlib.suppress(ProcessLookupError):
-                    self._process.send_signal(signal.SIGTERM)
+            self._process.cancel()
 
         self._post(work)
 
@@ -107,35 +94,27 @@ class BisectDesk:
 
     async def _carry_out(self, wanted: Wanted) -> None:
         """Start the process and pass on what it tells until it ends."""
-        complaints: list[str] = []
         last: Bisection | None = None
+
+        def tell(line: str) -> None:
+            nonlocal last
+            with contextlib.suppress(ValidationError):
+                last = Bisection.model_validate_json(line)
+                self._send(self._view.model_copy(update={"under_way": last, "starting": False}))
+                self._session.send_runs(self._session.query)
+
         try:
             words = self._command(wanted, self._session.workshop().store.path)
-            self._process = process = await asyncio.create_subprocess_exec(
-                *words, stdin=asyncio.subprocess.DEVNULL, stdout=PIPE, stderr=PIPE, limit=_LONGEST
-            )
-            assert process.stdout is not None
-            assert process.stderr is not None
-            listening = asyncio.ensure_future(_listen(process.stderr, complaints))
-            async for line in process.stdout:
-                with contextlib.suppress(ValidationError):
-                    last = Bisection.model_validate_json(line)
-                    self._send(self._view.model_copy(update={"under_way": last, "starting": False}))
-                    self._session.send_runs(self._session.query)
-            code = await process.wait()
-            await listening
+            ended = await self._process.run(words, tell)
             problem = ""
-            if code and not self._cancelled and (last is None or last.state in ("running", "failed")):
-                told = " ".join(complaints[-_TOLD:]) or f"it ended with code {code}"
-                problem = f"The bisection failed: {last.why if last and last.why else told}"
+            if ended.code and not ended.cancelled and (last is None or last.state in ("running", "failed")):
+                problem = f"The bisection failed: {last.why if last and last.why else ended.told}"
             self._send(self._view.model_copy(update={"problem": problem}))
         except OSError as error:
             words = f"The bisection could not be begun ({error.strerror}); see whether Backstep is whole."
             self._send(self._view.model_copy(update={"problem": words}))
         except BackstepError as error:
             self._send(self._view.model_copy(update={"problem": str(error)}))
-        finally:
-            await self._let_go()
         self._send(self._view.model_copy(update={"under_way": None, "starting": False}))
         await self._show(self._view.run, problem=self._view.problem)
         with contextlib.suppress(BackstepError):
@@ -146,24 +125,9 @@ class BisectDesk:
         going = self._going
         if going is None or going.done():
             return
-        self._cancelled = True
-        await self._let_go()
+        await self._process.let_go()
         going.cancel()
         await asyncio.wait([going])
-
-    async def _let_go(self) -> None:
-        """End the process where it goes on still, in order if that takes no longer than it may."""
-        process, self._process = self._process, None
-        if process is None or process.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGTERM)
-        try:
-            await asyncio.wait_for(process.wait(), _PATIENCE)
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-                await process.wait()
 
     async def _show(self, run: int, *, problem: str = "") -> None:
         """Read what there is of a run and send it; what goes on goes on."""
@@ -210,10 +174,3 @@ def _read(store: TraceStore, asked: BisectView) -> BisectView:
             "bisections": tuple(found),
         }
     )
-
-
-async def _listen(stream: asyncio.StreamReader, lines: list[str]) -> None:
-    """Keep the last lines of what a process complains of."""
-    async for line in stream:
-        lines.append(line.decode(errors="replace").strip())
-        del lines[:-20]

@@ -5,30 +5,12 @@ later step than from an earlier one, so every chosen prefix is tried.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from math import sqrt
 
 from core.debugger.bisections import BranchResult, PrefixResult
 from core.debugger.headless import RunReport
+from core.debugger.shares import wilson
 from core.errors import BackstepError, UsageError
 from core.trace.records import StepRow
-
-Z = 1.96
-"""Standard normal quantile of a two-sided 95 % interval."""
-
-
-def wilson(successes: int, count: int) -> tuple[float, float]:
-    """Return the 95 % score interval of a share, from 0 to 1; all of it where nothing was counted.
-
-    E. B. Wilson, Probable inference, the law of succession, and statistical
-    inference, JASA 22 (1927).
-    """
-    if count == 0:
-        return 0.0, 1.0
-    share = successes / count
-    spread = Z * sqrt(share * (1 - share) / count + Z * Z / (4 * count * count))
-    middle = share + Z * Z / (2 * count)
-    scale = 1 + Z * Z / count
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
 def chosen_steps(

@@ -42,7 +42,10 @@ class Look(Record):
 
 
 Script = Generator[Look, Observation, None]
-"""Yields looks and is sent the page after each; it ends where the task does."""
+"""Yields looks and is sent the page after each; it ends where the task does.
+
+It may raise ActionError or ActionSyntaxError where it cannot go on.
+"""
 ScriptOf = Callable[[str, Observation], Script]
 """Makes the script from the instruction and the page as it opens."""
 
@@ -56,6 +59,8 @@ class Recorded(Record):
     page: Observation
     problem: str = ""
     """Why it is no exemplar, in a sentence; nothing for a success."""
+    unjudged: bool = False
+    """Whether all was carried out, and nobody could tell whether it is a success."""
 
 
 def written(looks: Iterable[Look]) -> ScriptOf:
@@ -103,9 +108,11 @@ async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> R
     script = script_of(episode.instruction, page)
     steps: list[ExemplarStep] = []
     pairs: list[AbstractionPair] = []
-    problem, answer, is_over = "", "", False
-    look = next(script, None)
+    answer, is_over = "", False
+    look, problem = _next(script, None)
     while look is not None and not problem:
+        if is_over and _only_stops(look):
+            break  # The page has ended the task, which is what was left to be done.
         if is_over or len(steps) == LOOKS:
             problem = "The task had ended before the script had." if is_over else "The script does not end."
             break
@@ -121,12 +128,12 @@ async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> R
         )
         pairs += _pairs(page, look, actions)
         for action in actions:
+            if isinstance(action, Stop):
+                answer, is_over = answer if is_over else action.answer, True
+                continue
             if is_over:
                 problem = f"The task had ended before {action}."
                 break
-            if isinstance(action, Stop):
-                answer, is_over = action.answer, True
-                continue
             if problem := await _act(world, action):
                 break
             is_over = await world.episode_ended()
@@ -136,13 +143,15 @@ async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> R
             problem = problem or str(error) or "The page went away."
             break
         if not problem:
-            look = _next(script, page)
+            look, problem = _next(script, page)
     script.close()
+    unjudged = False
     if not problem:
         try:
             verdict = await world.environment.judge(episode, driver, answer)
         except (BackstepError, PageGone) as error:
             verdict = Verdict(reason=f"The judge failed: {str(error) or 'the page went away.'}")
+        unjudged = verdict.success is None
         if verdict.success is not True:
             problem = f"It was not judged a success. {verdict.reason}".strip()
     return Recorded(
@@ -151,6 +160,7 @@ async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> R
         instruction=episode.instruction,
         page=page,
         problem=problem,
+        unjudged=unjudged,
     )
 
 
@@ -175,11 +185,21 @@ def exemplar_of(
     )
 
 
-def _next(script: Script, page: Observation) -> Look | None:
+def _only_stops(look: Look) -> bool:
     try:
-        return script.send(page)
+        return all(isinstance(parse_action(text), Stop) for text in look.actions)
+    except ActionSyntaxError:
+        return False
+
+
+def _next(script: Script, page: Observation | None) -> tuple[Look | None, str]:
+    """Return the next look, None at the end, and why the script cannot go on."""
+    try:
+        return (next(script) if page is None else script.send(page)), ""
     except StopIteration:
-        return None
+        return None, ""
+    except (ActionError, ActionSyntaxError) as error:
+        return None, str(error)
 
 
 async def _act(world: World, action: Action) -> str:

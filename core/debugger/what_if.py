@@ -47,7 +47,7 @@ async def ask_again(
     call = deciding_call(detail)
     prompt = store.prompt(call)
     request = _request(detail, call, prompt, question)
-    if request.view is None and _goes_by_data(llm, request.purpose):
+    if request.view is None and goes_by_data(llm, request.purpose):
         raise UsageError(
             f"The built-in LLM goes by the data behind a prompt, which run {detail.row.run} was recorded without: "
             "choose another LLM."
@@ -113,7 +113,7 @@ def _request(detail: StepDetail, call: CallRecord, prompt: Prompt, question: Que
     )
 
 
-def _goes_by_data(llm: Answerer, purpose: Purpose) -> bool:
+def goes_by_data(llm: Answerer, purpose: Purpose) -> bool:
     """Return whether the built-in rules answer, which read no prose."""
     route: Callable[[Purpose], Answerer] | None = getattr(llm, "llm_for", None)
     return (llm if route is None else route(purpose)).name == "rules"

@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from core.database import DatabaseFile, damaged
 from core.errors import LibraryError, NotInLibraryError
 from core.memory.exemplar import Exemplar
-from core.memory.library import listing, retrievals, writing
+from core.memory.library import listing, proofs, retrievals, writing
+from core.memory.library.proofs import ProofKind
 from core.memory.library.records import (
     Counts,
     Entry,
@@ -269,6 +270,27 @@ class Library:
         """Store how runs of a trace stand: their outcomes, and whether they were a success."""
         with self._database.write():
             retrievals.settle(self._database, trace, ends)
+
+    # What was found out by trying
+
+    def save_proof(
+        self, kind: ProofKind, about: str, when: float, content: str, *, number: int | None = None
+    ) -> int:
+        """Store what was found out, in place of the one of that number where it is given; returns its number."""
+        with self._database.write():
+            return proofs.save(self._database, kind, about, when, content, number)
+
+    def proofs(
+        self, kind: ProofKind, about: Iterable[str] = (), *, limit: int = 200
+    ) -> tuple[tuple[int, str], ...]:
+        """Return numbers and contents, the oldest first and the latest `limit` of them; all where none is named."""
+        with self._database.read():
+            return proofs.of(self._database, kind, about, limit)
+
+    def latest_proofs(self, kind: ProofKind) -> dict[str, str]:
+        """Return the last content about each exemplar or family that there is one about."""
+        with self._database.read():
+            return proofs.latest(self._database, kind)
 
     # Files beside it
 

@@ -3,6 +3,7 @@
 from sqlite_utils import Database
 
 from core.errors import LibraryError
+from core.memory.library.proofs import TABLES as PROOF_TABLES
 from core.migrating import FileKind, Migration
 
 _EXEMPLARS = """
@@ -101,7 +102,11 @@ def _make_version_1(database: Database) -> None:
     database.executescript(_VERSION_1)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_make_version_1,)
+def _make_version_2(database: Database) -> None:
+    database.executescript(PROOF_TABLES)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_make_version_1, _make_version_2)
 
 KIND = FileKind(
     noun="exemplar library",

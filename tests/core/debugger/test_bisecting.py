@@ -1,8 +1,6 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from core.debugger.bisecting import bisect, chosen_steps, wilson
+from core.debugger.bisecting import bisect, chosen_steps
 from core.debugger.headless import RunReport
 from core.errors import BrowserError, UsageError
 from core.trace.records import StepRow
@@ -10,20 +8,6 @@ from core.trace.records import StepRow
 
 def steps(count):
     return tuple(StepRow(run=1, number=number, action=f"click [{number}]") for number in range(1, count + 1))
-
-
-@given(st.integers(0, 200), st.integers(0, 200))
-def test_the_interval_holds_the_share_and_stays_between_0_and_1(successes, failures):
-    count = successes + failures
-    low, high = wilson(successes, count)
-    assert 0.0 <= low <= high <= 1.0
-    if count:
-        assert low - 1e-9 <= successes / count <= high + 1e-9
-
-
-def test_the_interval_is_that_of_the_tables():
-    assert wilson(8, 10) == pytest.approx((0.490, 0.943), abs=5e-4)
-    assert wilson(0, 0) == (0.0, 1.0)
 
 
 def test_steps_are_those_wanted_or_spread_from_the_first_to_the_last():

@@ -1,0 +1,1 @@
+"""Whether exemplars still hold, and what they are worth."""

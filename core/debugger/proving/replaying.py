@@ -1,0 +1,103 @@
+"""An exemplar's actions carried out on its task again: does it still succeed?"""
+
+import time
+from collections.abc import Callable
+
+from core.agent.world import World
+from core.debugger.proving.finding import on_page
+from core.debugger.proving.records import Replayed
+from core.debugger.proving.worth import sources_of
+from core.debugger.recording import Look, Script, perform
+from core.environments.registry import Environments
+from core.errors import ActionError, DataError, NotInTraceError, UsageError
+from core.memory.exemplar import Exemplar
+from core.memory.library.records import Provenance
+from core.observation import Observation
+from core.task import Task
+from core.trace.records import RunRow
+from core.trace.store import TraceStore
+
+WorldOf = Callable[[Task], World]
+
+
+async def replay(
+    exemplar: Exemplar,
+    provenance: Provenance,
+    version: int,
+    *,
+    environments: Environments,
+    world_of: WorldOf,
+    store: TraceStore | None,
+) -> Replayed:
+    """Open the task that an exemplar came from, do what it does and have it judged.
+
+    Nothing goes into the trace. What cannot be tried is told, and so is each
+    element that was not found for certain. Raises WorldError where the browser fails.
+    """
+    told = Replayed(id=exemplar.id, version=version, when=time.time())
+    try:
+        task, seed = source_of(exemplar, provenance, environments, store)
+    except (UsageError, DataError) as error:
+        return told.model_copy(update={"problem": str(error)})
+    told = told.model_copy(update={"task": task.id, "seed": seed})
+    guessed: list[str] = []
+    looks = 0
+
+    def script(instruction: str, page: Observation) -> Script:
+        nonlocal looks
+        asked = " ".join(instruction.split())
+        if asked != " ".join(exemplar.task.split()):
+            raise ActionError(f"The task asks for something else at this seed: {asked[:200]}")
+        for step in exemplar.steps:
+            actions = on_page(step, page, guessed.append)
+            looks += 1
+            page = yield Look(thought=step.thought, actions=tuple(map(str, actions)))
+
+    try:
+        recorded = await perform(world_of(task), task, seed, script)
+    except UsageError as error:
+        return told.model_copy(update={"problem": str(error)})
+    return told.model_copy(
+        update={
+            "success": None if recorded.unjudged else not recorded.problem,
+            "looks": looks,
+            "problem": recorded.problem,
+            "guessed": tuple(guessed),
+            "when": time.time(),
+        }
+    )
+
+
+def source_of(
+    exemplar: Exemplar, provenance: Provenance, environments: Environments, store: TraceStore | None
+) -> tuple[Task, int]:
+    """Return the task and seed that an exemplar came from; raises UsageError where that is not known, and DataError."""
+    row = _run(provenance, store)
+    found = sources_of([exemplar])
+    if row is not None and (not found or found[0] == (row.task, row.seed)):
+        if row.environment == "web":
+            return environments.find(row.task, url=row.start_url, instruction=row.instruction), row.seed
+        return environments.find(row.task), row.seed
+    if not found:
+        raise UsageError(
+            "It does not say which task it came from: write one into its source, such as "
+            "“miniwob/click-button seed 3”."
+        )
+    task, seed = found[0]
+    return environments.find(task), seed
+
+
+def _run(provenance: Provenance, store: TraceStore | None) -> RunRow | None:
+    if provenance.run is None or store is None:
+        return None
+    try:
+        return store.run(provenance.run)
+    except NotInTraceError:
+        return None
+
+
+def ends_in_words(found: Replayed) -> str:
+    """Return how it ended in one or two words."""
+    if not found.task:
+        return "not tried"
+    return {True: "success", False: "no success", None: "not judged"}[found.success]

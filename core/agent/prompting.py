@@ -17,6 +17,7 @@ from core.llm.protocol import (
     LLMReply,
     LLMRequest,
     Message,
+    Mistake,
     PromptPart,
     PromptView,
     Purpose,
@@ -165,6 +166,15 @@ class Prompter:
             return ()
         return recalled.recall.used
 
+    def _mistakes(self, state: RunState) -> tuple[Mistake, ...]:
+        """Return what the exemplars in the prompt tell to have been wrong."""
+        return tuple(
+            Mistake(task=one.task, page=contrast.observation, tried=contrast.tried, right=contrast.right)
+            for one in self.exemplars(state)
+            for number in range(len(one.steps))
+            for contrast in one.mistakes(number)
+        )
+
     def _exemplar(self, state: RunState, exemplar: Exemplar) -> Iterable[Message]:
         return exemplar_messages(
             exemplar,
@@ -225,6 +235,7 @@ class Prompter:
             "plan": tuple(one.text for one in plan.subtasks) if plan is not None else (),
             "subtask": plan.current.text if plan is not None and plan.current is not None else "",
             "experience": self.experience(state),
+            "mistakes": self._mistakes(state) if purpose in _CONVERSATIONS else (),
         }
         return LLMRequest(
             purpose=purpose,

@@ -12,6 +12,7 @@ import typer
 from core.cli.exchange_commands import add_exchange
 from core.cli.exemplar_commands import add_exemplar_commands
 from core.cli.output import say
+from core.cli.proving_commands import add_proving
 from core.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
 from core.setup import display_problem, run_tests
 from core.trace.exports.registry import FORMATS
@@ -440,7 +441,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         )
         raise typer.Exit(0 if is_success else 1)
 
-    add_exchange(add_exemplar_commands(app, _settings, with_loop), _settings)
+    exemplars = add_exemplar_commands(app, _settings, with_loop)
+    add_exchange(exemplars, _settings)
+    add_proving(exemplars, _settings, _environments, with_embedded=with_embedded, with_loop=with_loop)
 
     @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:

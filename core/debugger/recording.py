@@ -80,15 +80,20 @@ async def open_world(host: BrowserHost, environments: Environments, task: Task) 
     tabs = Tabs(host)
     await tabs.start()
     try:
-        yield World(
-            tabs=tabs,
-            actor=Actor(tabs),
-            capturer=Capturer(host, pictures=False),
-            environment=environments.environment_of(task),
-            gates=load_gates(GATES),
-        )
+        yield world_for(tabs, host, environments, task)
     finally:
         await tabs.close()
+
+
+def world_for(tabs: Tabs, host: BrowserHost, environments: Environments, task: Task) -> World:
+    """Return the browser and the environment of a task, for what goes into no trace."""
+    return World(
+        tabs=tabs,
+        actor=Actor(tabs),
+        capturer=Capturer(host, pictures=False),
+        environment=environments.environment_of(task),
+        gates=load_gates(GATES),
+    )
 
 
 async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> Recorded:

@@ -85,6 +85,17 @@ class Turn(Record):
     url: str = ""
 
 
+class Mistake(Record):
+    """What an exemplar of the prompt tells to have been wrong on one of its pages, and what right."""
+
+    task: str
+    page: str
+    """Its lines."""
+    tried: str
+    """As text, as all actions here."""
+    right: str
+
+
 class PromptView(Record):
     """What the messages say, as data: for answerers that match words instead of reading prose.
 
@@ -102,6 +113,8 @@ class PromptView(Record):
     """The one that is worked on."""
     experience: tuple[str, ...] = ()
     """What trials before have taught."""
+    mistakes: tuple[Mistake, ...] = ()
+    """Those that exemplars tell of, the nearest exemplar's last."""
     action: str = ""
     """The chosen action (remedies), or the one that was carried out (judgements), as text."""
     target: str = ""

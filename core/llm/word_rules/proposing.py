@@ -15,6 +15,7 @@ from core.llm.word_rules.decide import next_move, understand
 from core.llm.word_rules.excluding import without
 from core.llm.word_rules.facts import Facts
 from core.llm.word_rules.forms import is_elsewhere
+from core.llm.word_rules.heeding import heeded
 from core.llm.word_rules.move import Move, Scene, act
 from core.llm.word_rules.offered import offered_move
 from core.llm.word_rules.page import Page
@@ -31,6 +32,7 @@ def proposed(view: PromptView, permissible: Permissible, role: Role) -> Move:
     move = _chosen(view, permissible, role)
     if view.experience:
         move = _learned(view, permissible, role, move)
+    move = heeded(view, permissible, move)
     move = ending(move, view, permissible, role)
     if problem := permissible.problem(move.action):
         return _instead(permissible, problem)

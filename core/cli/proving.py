@@ -1,0 +1,367 @@
+"""What the commands do that try exemplars out: replayed on their tasks, and tasks with and without them."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from core.agent.changes import Changes
+from core.agent.knowledge import knowledge_of
+from core.agent.state import Budget
+from core.browser.host import BrowserHost
+from core.browser.tabs import Tabs
+from core.cli.browsers import WithEmbedded, WithLoop, in_browser
+from core.cli.browsing import open_for_reading
+from core.cli.exemplars import memory_of
+from core.cli.output import put, put_json, put_table, say
+from core.debugger.headless import RunReport, run_headless
+from core.debugger.proving.records import Experiment, Pair, Subject, WorthWanted
+from core.debugger.proving.replaying import ends_in_words, replay
+from core.debugger.proving.tallies import ReplayTally
+from core.debugger.proving.worth import about, members_of, sources_of, tasks_of, try_out, used_in
+from core.debugger.recording import world_for
+from core.debugger.workshop import check_preset, open_workshop
+from core.environments.registry import Environments
+from core.errors import BackstepError, Interrupted, LibraryError, UsageError
+from core.llm.registry import open_llms
+from core.memory.library.records import Entry, Filter, Provenance
+from core.memory.memory import Memory
+from core.model import Record
+from core.settings import Settings, config_folder
+
+_PAGE = 500
+
+
+class ReplayArguments(Record):
+    """What the replay command was given."""
+
+    ids: tuple[str, ...] = ()
+    wanted: Filter = Filter()
+    """Where no ids are given."""
+    as_json: bool = False
+    as_lines: bool = False
+
+
+class WorthArguments(WorthWanted):
+    """What the worth command was given."""
+
+    as_json: bool = False
+    as_lines: bool = False
+
+
+def read_subject(name: str, *, is_family: bool, change: str) -> Subject:
+    """Raises UsageError."""
+    if not change:
+        return Subject(kind="family" if is_family else "exemplar", name=name)
+    before, _, after = change.partition(":")
+    if is_family or not (before.isdigit() and after.isdigit()):
+        raise UsageError("--change takes two versions of one exemplar, such as --change 1:2.")
+    try:
+        return Subject(kind="change", name=name, before=int(before), after=int(after))
+    except ValidationError as error:
+        raise UsageError(
+            "--change takes two different versions of one exemplar, such as --change 1:2."
+        ) from error
+
+
+def read_seeds(text: str) -> tuple[int, ...]:
+    """Return the seeds of such as ``0-4`` or ``1,4,7``; raises UsageError."""
+    found: dict[int, None] = {}
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        if not first.isdigit() or (last and not last.isdigit()) or part.strip().endswith("-"):
+            raise UsageError(f'"{text}" are no seeds: write them as 0-9, or as 1,4,7.')
+        numbers = range(int(first), int(last or first) + 1)
+        if len(numbers) > 10_000:
+            raise UsageError(f'"{text}" are more than 10000 seeds.')
+        found.update(dict.fromkeys(numbers))
+    if not found:
+        raise UsageError(f'"{text}" are no seeds: write them as 0-9, or as 1,4,7.')
+    return tuple(found)
+
+
+# Replaying
+
+
+def replay_exemplars(
+    arguments: ReplayArguments,
+    settings: Settings,
+    environments: Environments,
+    *,
+    with_embedded: WithEmbedded[ReplayTally],
+    with_loop: WithLoop[ReplayTally],
+) -> bool:
+    """Carry exemplars out and print what came of it; returns whether none failed. Raises BackstepError."""
+    memory = memory_of(settings)
+    entries = list(_entries(memory, arguments))
+    if not entries:
+        raise UsageError("There is no such exemplar: list them with `exemplars list`.")
+    store = open_for_reading(settings) if settings.database.exists() else None
+    teller = _Teller(as_lines=arguments.as_lines)
+
+    async def work(host: BrowserHost) -> ReplayTally:
+        tally = ReplayTally(wanted=len(entries))
+        teller.tell(tally)
+        tabs = Tabs(host)
+        try:
+            await tabs.start()
+            for entry in entries:
+                found = await replay(
+                    entry.exemplar,
+                    entry.provenance,
+                    entry.version,
+                    environments=environments,
+                    world_of=lambda task: world_for(tabs, host, environments, task),
+                    store=store,
+                )
+                memory.library().save_proof("replay", found.id, found.when, found.model_dump_json())
+                say(f"{found.id}: {found.sentence}")
+                tally = tally.with_result(found)
+                teller.tell(tally)
+            return tally
+        finally:
+            await tabs.close()
+            await environments.close()
+
+    try:
+        tally = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
+    finally:
+        memory.close()
+        if store is not None:
+            store.close()
+    if arguments.as_json:
+        put_json([one.model_dump() for one in tally.results])
+    elif not arguments.as_lines:
+        put_table(
+            ("exemplar", "task", "seed", "", "why"),
+            [
+                (
+                    one.id,
+                    one.task,
+                    str(one.seed) if one.task else "",
+                    ends_in_words(one),
+                    one.problem or "; ".join(one.guessed),
+                )
+                for one in tally.results
+            ],
+        )
+        put(tally.sentence)
+    return not any(one.success is False for one in tally.results)
+
+
+def _entries(memory: Memory, arguments: ReplayArguments) -> Iterator[Entry]:
+    library = memory.listing()
+    files = {exemplar.id: (origin, exemplar) for origin, exemplar in memory.file_members()}
+
+    def entry(id: str) -> Entry:
+        if id in files:
+            origin, exemplar = files[id]
+            return Entry(exemplar=exemplar, provenance=Provenance(origin=origin))
+        return library.get(id)
+
+    if arguments.ids:
+        yield from map(entry, arguments.ids)
+        return
+    offset = 0
+    while True:
+        rows = library.page(arguments.wanted, order="id", offset=offset, limit=_PAGE).rows
+        yield from (entry(row.id) for row in rows)
+        if len(rows) < _PAGE:
+            return
+        offset += len(rows)
+
+
+# With and without
+
+
+def measure_worth(
+    arguments: WorthArguments,
+    settings: Settings,
+    environments: Environments,
+    *,
+    with_embedded: WithEmbedded[Experiment],
+    with_loop: WithLoop[Experiment],
+) -> Experiment:
+    """Run the tasks with and without and print what came of it; raises BackstepError where it cannot begin."""
+    name = arguments.llm or settings.llm
+    llms = open_llms(settings, config_folder=config_folder())
+    llms.routed(name)
+    if name == "person":
+        raise UsageError('The LLM "person" needs a window; choose another with --llm.')
+    memory = memory_of(settings)
+    try:
+        members = members_of(memory, arguments.subject)
+        sources = sources_of(members)
+        experiment = Experiment(
+            subject=arguments.subject,
+            tasks=tasks_of(arguments.tasks, environments.tasks(), sources),
+            seeds=arguments.seeds,
+            times=arguments.times,
+            preset=_preset(arguments.preset, settings),
+            llm=name,
+            browser=settings.browser,
+            left_out=tuple(one for one in sources if one[1] in arguments.seeds),
+            trace=str(settings.database.absolute()),
+            most_calls=arguments.most_calls,
+            most_cost=arguments.most_cost,
+            when=time.time(),
+        )
+        if not experiment.cases:
+            raise UsageError("It was recorded at these very seeds, which would tell nothing: choose others.")
+        return _experiment(
+            experiment,
+            memory,
+            arguments,
+            settings,
+            environments,
+            with_embedded=with_embedded,
+            with_loop=with_loop,
+        )
+    finally:
+        memory.close()
+
+
+def _experiment(
+    began: Experiment,
+    memory: Memory,
+    arguments: WorthArguments,
+    settings: Settings,
+    environments: Environments,
+    *,
+    with_embedded: WithEmbedded[Experiment],
+    with_loop: WithLoop[Experiment],
+) -> Experiment:
+    llms = open_llms(settings, config_folder=config_folder())
+
+    async def work(host: BrowserHost) -> Experiment:
+        workshop = await open_workshop(
+            settings, host, llms=llms, environments=environments, config=config_folder()
+        )
+        keeper = _Keeper(memory, began, as_lines=arguments.as_lines)
+
+        async def play(task: str, seed: int, changes: Changes) -> RunReport:
+            return await run_headless(
+                workshop,
+                environments.find(task),
+                seed,
+                preset=began.preset,
+                llm=llms.routed(began.llm),
+                budget=Budget(settings.max_steps, settings.max_llm_calls),
+                on_gate=settings.on_gate,
+                changes=changes,
+            )
+
+        try:
+            say(f"{began.subject.words}: {len(began.cases)} pairs, preset {began.preset}, LLM {began.llm}")
+            used = lambda run: used_in(workshop.store, run, began.subject)  # noqa: E731
+            async for so_far in try_out(began, play, used, enough=lambda _: keeper.experiment.enough()):
+                keeper.keep(so_far.pairs[-1])
+            keeper.end()
+        except BaseException as error:
+            keeper.fail(error)
+            raise
+        finally:
+            await workshop.close()
+        if keeper.experiment.state == "cancelled":
+            raise Interrupted("Interrupted.")
+        return keeper.experiment
+
+    found = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
+    if arguments.as_json:
+        put_json({**found.model_dump(), "worth": found.worth.model_dump(), "sentence": found.worth.sentence})
+    elif not arguments.as_lines:
+        put_table(
+            ("task", "seed", "with", "without", "used", "flip", "runs"), [_row(one) for one in found.pairs]
+        )
+        for one in sorted({run.error for run in found.runs if run.error}):
+            say(one)
+        put(found.worth.sentence)
+    return found
+
+
+class _Keeper:
+    """Keeps an experiment in the library as it goes on, and tells it by lines where that is asked for."""
+
+    def __init__(self, memory: Memory, experiment: Experiment, *, as_lines: bool) -> None:
+        self._library = memory.library()
+        self._teller = _Teller(as_lines=as_lines)
+        self.experiment = experiment
+        number = self._save(None)
+        self.experiment = experiment.model_copy(update={"number": number})
+        self._teller.tell(self.experiment)
+
+    def keep(self, pair: Pair) -> None:
+        told = {True: "success", False: "no success", None: "not judged"}
+        say(
+            f"{pair.task}, seed {pair.seed}: with {told[pair.with_it.success]}, "
+            f"without {told[pair.without_it.success]}"
+        )
+        self._change({"pairs": (*self.experiment.pairs, pair)})
+
+    def end(self) -> None:
+        done = len(self.experiment.pairs) >= len(self.experiment.cases)
+        why = "" if done else self.experiment.enough()
+        state = "done" if done else "limit" if why else "cancelled"
+        self._change({"state": state, "why": why or ("" if done else "It was cancelled.")})
+
+    def fail(self, error: BaseException) -> None:
+        is_cancel = not isinstance(error, Exception)
+        why = str(error) if isinstance(error, BackstepError) else repr(error)
+        state = "cancelled" if is_cancel else "failed"
+        with contextlib.suppress(LibraryError):
+            self._change({"state": state, "why": "It was cancelled." if is_cancel else why})
+
+    def _change(self, changes: dict[str, object]) -> None:
+        self.experiment = self.experiment.model_copy(update=changes)
+        self._save(self.experiment.number)
+        self._teller.tell(self.experiment)
+
+    def _save(self, number: int | None) -> int:
+        one = self.experiment
+        return self._library.save_proof(
+            "worth", about(one.subject), one.when, one.model_dump_json(), number=number
+        )
+
+
+class _Teller:
+    """Prints a record as a line of JSON each time it changes, where that is asked for."""
+
+    def __init__(self, *, as_lines: bool) -> None:
+        self._as_lines = as_lines
+
+    def tell(self, record: Record) -> None:
+        if not self._as_lines:
+            return
+        try:
+            print(record.model_dump_json(), flush=True)
+        except OSError:
+            # Whoever had asked has gone away: what is stored is enough.
+            self._as_lines = False
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _preset(name: str, settings: Settings) -> str:
+    """Return the preset that is meant, which has to have memory; raises UsageError and DataError."""
+    presets = knowledge_of(config_folder()).presets
+    check_preset(config_folder(), name or settings.preset)
+    if presets.get(name or settings.preset).memory is not None:
+        return name or settings.preset
+    if name:
+        raise UsageError(f"The preset {name} recalls no exemplars: choose one with memory, such as synapse.")
+    return "synapse"
+
+
+def _row(pair: Pair) -> tuple[str, ...]:
+    told = {True: "success", False: "no success", None: "not judged"}
+    return (
+        pair.task,
+        str(pair.seed),
+        told[pair.with_it.success],
+        told[pair.without_it.success],
+        "yes" if pair.with_it.used else "",
+        pair.flip,
+        f"{pair.with_it.run}, {pair.without_it.run}",
+    )

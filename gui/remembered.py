@@ -4,6 +4,7 @@ from PySide6.QtCore import QByteArray, QSettings
 
 from core.agent.changes import Changes
 from core.debugger.bisections import Wanted
+from core.debugger.proving.records import WorthWanted
 from core.model import Record
 
 _RECENT = 8
@@ -65,6 +66,18 @@ class Remembered:
     @bisect.setter
     def bisect(self, wanted: Wanted) -> None:
         self._settings.setValue("last/bisect", wanted.model_dump_json())
+
+    @property
+    def worth(self) -> WorthWanted | None:
+        """What was asked of the last experiment with exemplars."""
+        try:
+            return WorthWanted.model_validate_json(self._text("last/worth"))
+        except ValueError:
+            return None
+
+    @worth.setter
+    def worth(self, wanted: WorthWanted) -> None:
+        self._settings.setValue("last/worth", wanted.model_dump_json())
 
     @property
     def folding(self) -> str:

@@ -12,6 +12,8 @@ from core.debugger.break_desk import BreakDesk
 from core.debugger.compare_desk import CompareDesk
 from core.debugger.fork_desk import ForkDesk
 from core.debugger.llm_desk import LLMDesk
+from core.debugger.proving.records import WorthWanted
+from core.debugger.proving_desk import ProvingDesk
 from core.debugger.reading_desk import ReadingDesk
 from core.debugger.session import Session
 from core.debugger.task_desk import TaskDesk
@@ -110,29 +112,69 @@ def make_bisect_desk(session: Session, settings: Settings, arguments: WindowArgu
         words += ["--max-steps", str(session.session.max_steps), "--on-gate", settings.on_gate]
         for step in wanted.steps:
             words += ["--at", str(step)]
-        for name, value in (
-            ("--preset", wanted.preset),
-            ("--llm", wanted.llm),
-            ("--max-calls", wanted.most_calls),
-            ("--max-cost", wanted.most_cost),
-            ("--base-url", settings.base_url if settings.base_url_origin == "flag" else ""),
-        ):
-            if value:
-                words += [name, str(value)]
-        for path in arguments.task_files:
-            words += ["--tasks-file", str(path)]
-        for path in arguments.webarena:
-            words += ["--webarena", str(path)]
-        return words
+        return [*words, *_asked(settings, wanted), *_files(arguments)]
 
+    return BisectDesk(session, command, _apart(settings))
+
+
+def make_proving_desk(session: Session, settings: Settings, arguments: WindowArguments) -> ProvingDesk:
+    """Return what the window asks of exemplars that are tried out; that happens in a process of its own."""
+
+    def begun(command: str, database: Path) -> list[str]:
+        words = [sys.executable, str(_MAIN), "exemplars", command, "--lines", "--db", str(database)]
+        return [*words, "--browser", settings.browser]
+
+    def worth(wanted: WorthWanted, database: Path) -> list[str]:
+        words = begun("worth", database)
+        words += ["--seeds", ",".join(map(str, wanted.seeds)), "--times", str(wanted.times)]
+        words += ["--max-steps", str(session.session.max_steps), "--on-gate", settings.on_gate]
+        if wanted.subject.kind == "family":
+            words.append("--family")
+        elif wanted.subject.kind == "change":
+            words += ["--change", f"{wanted.subject.before}:{wanted.subject.after}"]
+        for task in wanted.tasks:
+            words += ["--task", task]
+        words += [*_asked(settings, wanted), *_files(arguments)]
+        return [*words, "--", wanted.subject.name]
+
+    def replay(ids: tuple[str, ...], database: Path) -> list[str]:
+        return [*begun("replay", database), *_files(arguments), "--", *ids]
+
+    return ProvingDesk(session, worth, replay, _apart(settings))
+
+
+def _asked(settings: Settings, wanted: Wanted | WorthWanted) -> list[str]:
+    """Return who is asked, and how often at the most, as flags."""
+    words: list[str] = []
+    for name, value in (
+        ("--preset", wanted.preset),
+        ("--llm", wanted.llm),
+        ("--max-calls", wanted.most_calls),
+        ("--max-cost", wanted.most_cost),
+        ("--base-url", settings.base_url if settings.base_url_origin == "flag" else ""),
+    ):
+        if value:
+            words += [name, str(value)]
+    return words
+
+
+def _files(arguments: WindowArguments) -> list[str]:
+    """Return the files of tasks that the window was started with, as flags."""
+    words: list[str] = []
+    for path in arguments.task_files:
+        words += ["--tasks-file", str(path)]
+    for path in arguments.webarena:
+        words += ["--webarena", str(path)]
+    return words
+
+
+def _apart(settings: Settings) -> str:
     where = (
         "an embedded browser of its own, offscreen"
         if settings.browser == "embedded"
         else f"the installed browser {settings.browser}"
     )
-    return BisectDesk(
-        session,
-        command,
+    return (
         f"It runs in a process apart, with {where}: the page in this window is not touched. "
-        f"Where a person would be asked, the rule is “{settings.on_gate}”.",
+        f"Where a person would be asked, the rule is “{settings.on_gate}”."
     )

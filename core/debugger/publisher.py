@@ -276,7 +276,14 @@ class Publisher:
         for name in workshop.knowledge.presets.names():
             try:
                 preset = workshop.knowledge.presets.get(name)
-                presets.append(Preset(name=name, title=preset.title, description=preset.description))
+                presets.append(
+                    Preset(
+                        name=name,
+                        title=preset.title,
+                        description=preset.description,
+                        recalls=preset.memory is not None,
+                    )
+                )
             except DataError as error:
                 problems.append(str(error))
         llms: tuple[LLMChoice, ...] = tuple(workshop.llms.choices())

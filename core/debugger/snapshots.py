@@ -34,6 +34,8 @@ class Preset(Record):
     name: str
     title: str
     description: str = ""
+    recalls: bool = False
+    """Whether it has memory."""
 
 
 class LLMChoice(Record):

@@ -8,6 +8,7 @@ from core.action import Action, RefTarget, RoleTarget, parse_action
 from core.errors import ActionSyntaxError
 from core.llm.protocol import Mistake, PromptView
 from core.llm.word_rules.move import Move
+from core.llm.word_rules.past import Past
 from core.observation import Element
 from core.permissible import Permissible
 from core.told_lines import find_told
@@ -22,7 +23,9 @@ def heeded(view: PromptView, permissible: Permissible, move: Move) -> Move:
 
     Words in which the exemplar's objective differs from this one are taken
     over: where it speaks of Ada and this one of Bob, its page's “Ada” is Bob.
+    What was done in its place already is not done again for it.
     """
+    past = Past(view.history)
     for mistake in reversed(view.mistakes):
         instead = _words_instead(mistake.task, view.objective)
         if instead is None:
@@ -32,7 +35,9 @@ def heeded(view: PromptView, permissible: Permissible, move: Move) -> Move:
         if tried is None or tried != move.action:
             continue
         right = _here(mistake.right, mistake, instead, elements)
-        if right is not None and right != tried and permissible.problem(right) is None:
+        if right is None or right == tried or past.times(right):
+            continue
+        if permissible.problem(right) is None:
             return Move(right, f"An exemplar tells that {move.action} is wrong here, and this is right.")
     return move
 

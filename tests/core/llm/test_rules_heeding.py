@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.llm.protocol import Mistake
+from core.llm.protocol import Mistake, Turn
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
 from tests.core.llm.rules_pages import request_for
@@ -16,8 +16,8 @@ KEPT = Mistake(
 )
 
 
-async def action(objective, page, *mistakes):
-    request = request_for(objective, page)
+async def action(objective, page, *mistakes, turns=()):
+    request = request_for(objective, page, *turns)
     assert request.view is not None
     request = request.model_copy(update={"view": request.view.model_copy(update={"mistakes": mistakes})})
     proposal, _ = read_reply(await RulesLLM().reply(request), request, "tools" if request.tools else "lines")
@@ -36,6 +36,11 @@ async def test_what_is_told_of_another_task_or_page_changes_nothing():
     assert await action(KEPT.task, PAGE, elsewhere) == "click [1]"
     gone = KEPT.model_copy(update={"page": '[7] button "Save"\n[8] button "Keep"'})
     assert await action(KEPT.task, PAGE, gone) == "click [1]"
+
+
+async def test_what_was_right_is_done_once_and_then_the_rest():
+    done = Turn(number=1, action="click [2]", result="done")
+    assert await action(KEPT.task, PAGE, KEPT, turns=(done,)) == "click [1]"
 
 
 async def test_words_in_which_the_tasks_differ_are_taken_over():

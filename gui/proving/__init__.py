@@ -1,0 +1,1 @@
+"""Pages of the library window on which exemplars are tried out."""

@@ -1,0 +1,195 @@
+"""A table of texts and numbers, sorted by a press on its heading, with a key behind each row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
+
+from gui.theme import Theme
+from gui.widgets.row_delegate import Index
+
+_WIDEST = 320
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column; a number stands at the right."""
+
+    title: str
+    number: bool = False
+    tooltip: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row: what its cells say, and what they are sorted by where that is something else."""
+
+    cells: tuple[str, ...]
+    key: Any = None
+    tooltip: str = ""
+    tone: str = ""
+    """A colour token; never without a word that says the same."""
+    strong: bool = False
+    values: tuple[Any, ...] = ()
+
+
+class PlainModel(QAbstractTableModel):
+    """Holds the rows as they were given, or sorted."""
+
+    def __init__(self, theme: Theme, columns: Sequence[Column], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.columns = tuple(columns)
+        self._given: tuple[Line, ...] = ()
+        self.lines: tuple[Line, ...] = ()
+        self._sorted: tuple[int, Qt.SortOrder] | None = None
+
+    def show_lines(self, lines: Sequence[Line]) -> None:
+        lines = tuple(lines)
+        if lines == self._given:
+            return
+        self.beginResetModel()
+        self._given = lines
+        self._arrange()
+        self.endResetModel()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self.layoutAboutToBeChanged.emit()
+        self._sorted = (column, order) if column >= 0 else None
+        self._arrange()
+        self.layoutChanged.emit()
+
+    def _arrange(self) -> None:
+        self.lines = self._given
+        if self._sorted is not None:
+            column, order = self._sorted
+
+            def value(line: Line) -> Any:
+                return (line.values or line.cells)[column]
+
+            down = order == Qt.SortOrder.DescendingOrder
+            self.lines = tuple(sorted(self._given, key=value, reverse=down))
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.lines)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.columns)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
+            return None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _side(column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.tooltip or None
+        return column.title if role == Qt.ItemDataRole.DisplayRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.lines):
+            return None
+        line = self.lines[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return line.cells[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _side(self.columns[index.column()])
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return line.tooltip or line.cells[index.column()] or None
+        if role == Qt.ItemDataRole.ForegroundRole and line.tone:
+            return self._theme.colour(line.tone)
+        if role == Qt.ItemDataRole.FontRole and line.strong:
+            font: QFont = self._theme.text_font(bold=True)
+            return font
+        return None
+
+
+def _side(column: Column) -> int:
+    side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
+    return int(side | Qt.AlignmentFlag.AlignVCenter)
+
+
+class PlainTable(QTableView):
+    """Shows lines; a double click or Enter opens one."""
+
+    opened = Signal(object)
+    """The key of the row."""
+    current = Signal(object)
+    """The key of the row that is current now."""
+
+    def __init__(
+        self, theme: Theme, name: str, columns: Sequence[Column], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.lines_model = PlainModel(theme, columns, self)
+        self.setModel(self.lines_model)
+        self.setAccessibleName(name)
+        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setFrameShape(QTableView.Shape.NoFrame)
+        self.setFont(theme.text_font())
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(25)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(True)
+        header.setHighlightSections(False)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.setSortingEnabled(True)
+        self.doubleClicked.connect(self._on_opened)
+        self.selectionModel().currentRowChanged.connect(self._on_current)
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        return self.lines_model.lines
+
+    def show_lines(self, lines: Sequence[Line]) -> None:
+        """Replace the lines; the current row stays where its key is still there, and no column grows too wide."""
+        before, was_empty = self.current_key, not self.lines
+        self.lines_model.show_lines(lines)
+        if was_empty and self.lines:
+            self.resizeColumnsToContents()
+            for at in range(len(self.lines_model.columns)):
+                self.setColumnWidth(at, min(self.columnWidth(at) + 10, _WIDEST))
+        if before is not None:
+            self.choose(before)
+
+    def choose(self, key: object) -> bool:
+        """Make the row of a key current; returns whether there is one."""
+        for at, line in enumerate(self.lines):
+            if line.key == key:
+                if self.currentIndex().row() != at:
+                    self.setCurrentIndex(self.lines_model.index(at, 0))
+                return True
+        return False
+
+    @property
+    def current_key(self) -> Any:
+        at = self.currentIndex().row()
+        return self.lines[at].key if 0 <= at < len(self.lines) else None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and plain:
+            self._on_opened(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def _on_opened(self, index: QModelIndex) -> None:
+        if 0 <= index.row() < len(self.lines) and self.lines[index.row()].key is not None:
+            self.opened.emit(self.lines[index.row()].key)
+
+    def _on_current(self, index: QModelIndex) -> None:
+        if 0 <= index.row() < len(self.lines):
+            self.current.emit(self.lines[index.row()].key)

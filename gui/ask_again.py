@@ -46,6 +46,8 @@ class AskAgain(QDialog):
 
     ask_requested = Signal(object)
     """The `Question` to put."""
+    credit_requested = Signal(object)
+    """A `Question` that says who is asked how often."""
     cancel_requested = Signal()
     exemplar_requested = Signal(int, int, str)
     """Run, step, and the id of an exemplar that is to be told as this prompt tells them."""
@@ -80,11 +82,17 @@ class AskAgain(QDialog):
         self.ask_button = self._button("Ask", "Put the question as it stands at the left", "Ctrl+Return")
         self.ask_button.setToolTip("Put the question as it stands at the left (Ctrl+Enter)")
         set_flag(self.ask_button, "accent", True)
-        self.ask_button.clicked.connect(self._on_ask)
+        self.ask_button.clicked.connect(lambda: self._on_ask())
         self.cancel_button = self._button(
             "Cancel", "Withdraw what is out; answers that came are kept", "Alt+C"
         )
         self.cancel_button.clicked.connect(self.cancel_requested)
+        self.credit_button = self._button(
+            "Credit",
+            "Ask with all exemplars as they were sent, and without each: how much likelier did it make the action?",
+            "Alt+E",
+        )
+        self.credit_button.clicked.connect(lambda: self._on_ask(credit=True))
         self.adopt_button = self._button("Adopt action", "", "Alt+A")
         self.adopt_button.clicked.connect(self._on_adopt)
         self._idle = QTimer(self)
@@ -101,7 +109,7 @@ class AskAgain(QDialog):
         foot.setContentsMargins(12, 8, 12, 10)
         foot.setSpacing(8)
         foot.addWidget(self.progress, 1)
-        for button in (self.adopt_button, self.cancel_button, self.ask_button):
+        for button in (self.adopt_button, self.credit_button, self.cancel_button, self.ask_button):
             foot.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -278,6 +286,8 @@ class AskAgain(QDialog):
         by_rules = (self.llm.currentData() or view.llm) == "rules"
         self.rules_note.show_text(_BY_DATA if by_rules and edited else "")
         self.ask_button.setEnabled(bool(view.messages) and not view.busy)
+        self.credit_button.setVisible(any(part.kind == "exemplar" for part in view.parts))
+        self.credit_button.setEnabled(not view.busy)
         self.cancel_button.setEnabled(view.busy)
         under_way = next((one for one in view.asked if one.number == _UNDER_WAY), None)
         came, of = (len(under_way.answers), under_way.count) if under_way else (0, self._asked_for)
@@ -301,11 +311,14 @@ class AskAgain(QDialog):
         self._chosen = None if number == latest else number
         self.answers.show_asked(self._in_view(), self._waiting_words())
 
-    def _on_ask(self) -> None:
+    def _on_ask(self, *, credit: bool = False) -> None:
         self._chosen = None
         self._asked_for = self.times.value()
         self.show_problem("")
-        self.ask_requested.emit(self.question)
+        if credit:
+            self.credit_requested.emit(self.question.model_copy(update={"messages": ()}))
+        else:
+            self.ask_requested.emit(self.question)
 
     def _on_exemplar(self, id: str) -> None:
         self.exemplar_requested.emit(self._view.run, self._view.step, id)

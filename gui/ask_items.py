@@ -16,6 +16,7 @@ from core.debugger.ask_parts import (
     switched,
 )
 from core.debugger.ask_views import AskView, ExemplarChoice
+from core.debugger.proving.records import Credit
 from core.llm.protocol import PromptPart
 from gui.ask_messages import MessagesEditor
 from gui.exemplar_chooser import ExemplarChooser
@@ -224,14 +225,14 @@ class PromptItems(QWidget):
 
     # Showing
 
-    @staticmethod
-    def _row(item: Item, at: int) -> Row:
+    def _row(self, item: Item, at: int) -> Row:
         part, lost = item.part, item.state == "lost"
         policy = part.kind == "policy"
         words = {"as sent": "", "edited": "edited", "lost": "not told apart"}[item.state]
         where = f"messages {part.message + 1} to {part.message + part.messages}" if part.messages else ""
         facts = ("policy", part.id) if policy else (part.family, part.id, "" if lost else where)
-        detail = " · ".join(filter(None, facts))
+        credits = [one for one in self._view.credits if one.id == part.id and not policy]
+        detail = " · ".join(filter(None, (*facts, credit_words(credits[-1]) if credits else "")))
         return Row(
             part.title.replace("\n", " "),
             icon="symbol-method" if policy else "book",
@@ -299,3 +300,9 @@ class PromptItems(QWidget):
     def _on_reset(self) -> None:
         self._parts = self._view.parts
         self.follow()
+
+
+def credit_words(one: Credit) -> str:
+    """Return by how much an exemplar made the step's action likelier."""
+    counts = f"{one.with_same} of {one.with_all} with it, {one.without_same} of {one.without_all} without"
+    return f"no credit: {counts}" if one.share is None else f"credit {one.share:+.2f}: {counts}"

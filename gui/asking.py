@@ -34,6 +34,7 @@ class AskAgainController(QObject):
         if self.dialog is None:
             self.dialog = AskAgain(self._theme, self._window)
             self.dialog.ask_requested.connect(self._desk.ask)
+            self.dialog.credit_requested.connect(self._desk.ask_credit)
             self.dialog.cancel_requested.connect(self._desk.cancel)
             self.dialog.exemplar_requested.connect(self._desk.write_exemplar)
             self.dialog.adopt_requested.connect(self.adopt_requested)

@@ -6,8 +6,8 @@ from typing import Any
 from core.agent.records import Decided
 from core.cli.exemplars import memory_of
 from core.cli.output import put_json, put_table, say
-from core.debugger.proving.credit import credits_of, kept_credits, summed
-from core.debugger.proving.records import Credit
+from core.debugger.proving.credit import credits_of, kept_credits
+from core.debugger.proving.records import Credit, summed
 from core.errors import NotInTraceError, UsageError
 from core.llm.registry import open_llms
 from core.model import Record

@@ -18,14 +18,14 @@ from core.cli.browsing import open_for_reading
 from core.cli.exemplars import memory_of
 from core.cli.output import put, put_json, put_table, say
 from core.debugger.headless import RunReport, run_headless
-from core.debugger.proving.records import Experiment, Pair, Subject, WorthWanted
-from core.debugger.proving.replaying import ends_in_words, replay
+from core.debugger.proving.records import Experiment, Pair, Subject, WorthWanted, ends_in_words
+from core.debugger.proving.replaying import replay
 from core.debugger.proving.tallies import ReplayTally
 from core.debugger.proving.worth import about, members_of, sources_of, tasks_of, try_out, used_in
 from core.debugger.recording import world_for
 from core.debugger.workshop import check_preset, open_workshop
 from core.environments.registry import Environments
-from core.errors import BackstepError, Interrupted, LibraryError, UsageError
+from core.errors import BackstepError, Interrupted, LibraryError, NotInLibraryError, UsageError
 from core.llm.registry import open_llms
 from core.memory.library.records import Entry, Filter, Provenance
 from core.memory.memory import Memory
@@ -96,7 +96,10 @@ def replay_exemplars(
 ) -> bool:
     """Carry exemplars out and print what came of it; returns whether none failed. Raises BackstepError."""
     memory = memory_of(settings)
-    entries = list(_entries(memory, arguments))
+    try:
+        entries = list(_entries(memory, arguments))
+    except NotInLibraryError as error:
+        raise UsageError(str(error)) from error
     if not entries:
         raise UsageError("There is no such exemplar: list them with `exemplars list`.")
     store = open_for_reading(settings) if settings.database.exists() else None

@@ -4,18 +4,24 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from core.agent.asking import Answerer
 from core.agent.changes import Changes
 from core.agent.knowledge import Knowledge
 from core.debugger.ask_exemplars import Teller
 from core.debugger.ask_views import AskView, Question, WhatIf
 from core.debugger.driving import Driver
+from core.debugger.proving.credit import credits_of, kept_credits
+from core.debugger.proving.records import Credit
 from core.debugger.what_if import ask_again, deciding_call, reply_format, what_ifs_of
 from core.errors import BackstepError, UsageError
 from core.llm.registry import LLMs
+from core.memory.memory import Memory
 from core.signal import Signal
 from core.trace.prompts import Prompt
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
+
+OnAnswer = Callable[[WhatIf], None]
 
 
 class AskDesk:
@@ -35,7 +41,7 @@ class AskDesk:
         self._post = post
         self._knowledge = knowledge
         self._view = AskView(run=0, step=0)
-        self._asking: asyncio.Task[WhatIf] | None = None
+        self._asking: asyncio.Task[Any] | None = None
 
     def open(self, run: int, step: int) -> None:
         async def work() -> None:
@@ -45,26 +51,60 @@ class AskDesk:
 
     def ask(self, question: Question) -> None:
         async def work() -> None:
-            if self._asking is not None:
-                raise UsageError("A question is still out: wait for its answers, or cancel it.")
             store = self._need_store()
-            view = self._opened(question.run, question.step)
-            llm = self._llms().routed(question.llm or view.llm)
-
-            def told(so_far: WhatIf) -> None:
-                self._send(view.model_copy(update={"asked": (*view.asked, so_far), "busy": True}))
-
-            self._send(view.model_copy(update={"busy": True}))
-            self._asking = asyncio.ensure_future(ask_again(store, llm, question, on_answer=told))
-            try:
-                await asyncio.wait([self._asking])
-                if not self._asking.cancelled():
-                    self._asking.result()
-            finally:
-                self._asking = None
-            self._send(self._opened(question.run, question.step))
+            await self._put(question, lambda llm, told: ask_again(store, llm, question, on_answer=told))
 
         self._post(self._telling(work))
+
+    def ask_credit(self, question: Question) -> None:
+        async def work() -> None:
+            store = self._need_store()
+
+            async def ask(llm: Answerer, told: OnAnswer) -> None:
+                found = await credits_of(
+                    store,
+                    llm,
+                    question.run,
+                    question.step,
+                    times=question.count,
+                    temperature=question.temperature,
+                    on_answers=told,
+                )
+                library = self._own_memory().library()
+                for one in found:
+                    library.save_proof("credit", one.id, one.when, one.model_dump_json())
+
+            await self._put(question, ask)
+
+        self._post(self._telling(work))
+
+    async def _put(
+        self, question: Question, ask: Callable[[Answerer, OnAnswer], Coroutine[Any, Any, object]]
+    ) -> None:
+        """Put a question and tell its answers as they come; raises UsageError where one is still out."""
+        if self._asking is not None:
+            raise UsageError("A question is still out: wait for its answers, or cancel it.")
+        view = self._opened(question.run, question.step)
+        llm = self._llms().routed(question.llm or view.llm)
+
+        def told(so_far: WhatIf) -> None:
+            self._send(view.model_copy(update={"asked": (*view.asked, so_far), "busy": True}))
+
+        self._send(view.model_copy(update={"busy": True}))
+        self._asking = asyncio.ensure_future(ask(llm, told))
+        try:
+            await asyncio.wait([self._asking])
+            if not self._asking.cancelled():
+                self._asking.result()
+        finally:
+            self._asking = None
+        self._send(self._opened(question.run, question.step))
+
+    def _own_memory(self) -> Memory:
+        """Return the memory that no run has changed, which keeps credits; raises UsageError."""
+        if self._knowledge is None:
+            raise UsageError("The exemplars are not at hand yet; wait a moment and try again.")
+        return self._knowledge(Changes()).memory
 
     def write_exemplar(self, run: int, step: int, id: str) -> None:
         async def work() -> None:
@@ -91,9 +131,24 @@ class AskDesk:
             return found
         try:
             teller = self._teller(detail, prompt)
-            return {**found, "memory": teller.choices(), "memory_note": teller.note(prompt)}
+            return {
+                **found,
+                "memory": teller.choices(),
+                "memory_note": teller.note(prompt),
+                "credits": self._credits(detail, prompt),
+            }
         except BackstepError as error:
             return {**found, "memory_note": str(error)}
+
+    def _credits(self, detail: StepDetail, prompt: Prompt) -> tuple[Credit, ...]:
+        """Return what is known of the step's own exemplars; raises LibraryError."""
+        library = self._own_memory().open_library()
+        if library is None:
+            return ()
+        trace, step = str(self._need_store().path.absolute()), (detail.row.run, detail.row.number)
+        ids = [part.id for part in prompt.parts if part.kind == "exemplar"]
+        known = kept_credits(library, ids)
+        return tuple(one for one in known if one.trace == trace and (one.run, one.step) == step)
 
     def cancel(self) -> None:
         async def work() -> None:

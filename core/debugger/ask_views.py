@@ -6,6 +6,7 @@ from typing import Protocol
 
 from pydantic import Field
 
+from core.debugger.proving.records import Credit
 from core.llm.protocol import Message, PromptPart
 from core.model import Record
 from core.signal import Signal
@@ -108,6 +109,8 @@ class AskView(Record):
     """What is to be known before one is switched, or why none can be."""
     written: WrittenExemplar | None = None
     """The exemplar that was asked for last."""
+    credits: tuple[Credit, ...] = ()
+    """By how much exemplars of the step's prompt made its action likelier, as far as it was asked."""
     asked: tuple[WhatIf, ...] = ()
     """The latest last; one under way has fewer answers than were asked for."""
     busy: bool = False
@@ -128,6 +131,9 @@ class AskDeskCommands(Protocol):
 
     def write_exemplar(self, run: int, step: int, id: str) -> None:
         """Tell an exemplar of the memory as the step's prompt would; it comes as `written`."""
+
+    def ask_credit(self, question: Question) -> None:
+        """Ask with all of the step's exemplars, and without each; messages of the question are not looked at."""
 
     def cancel(self) -> None:
         """Withdraw what is still out; the answers that came are kept."""

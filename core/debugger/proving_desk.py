@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.debugger.apart import ProcessApart
-from core.debugger.proving.credit import kept_credits, summed
-from core.debugger.proving.records import Experiment, Replayed, Subject, WorthWanted
+from core.debugger.proving.credit import kept_credits
+from core.debugger.proving.records import Experiment, Replayed, Subject, WorthWanted, summed
 from core.debugger.proving.tallies import ReplayTally
 from core.debugger.proving.worth import about, members_of, sources_of, tasks_of
 from core.debugger.proving_views import ProvingView, ReplayedRow, as_csv

@@ -4,8 +4,7 @@ import csv
 import io
 from typing import Protocol
 
-from core.debugger.proving.credit import CreditSum
-from core.debugger.proving.records import Experiment, Replayed, Subject, WorthWanted
+from core.debugger.proving.records import CreditSum, Experiment, Replayed, Subject, WorthWanted
 from core.debugger.proving.tallies import ReplayTally
 from core.model import Record
 from core.signal import Signal

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from core.debugger.proving.credit import CreditSum
+from core.debugger.proving.records import CreditSum
 from core.debugger.proving_views import ProvingView
 from gui.theme import Theme
 from gui.widgets.plain_table import Column, Line, PlainTable

@@ -5,8 +5,7 @@ from datetime import datetime
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from core.debugger.proving.records import Replayed
-from core.debugger.proving.replaying import ends_in_words
+from core.debugger.proving.records import Replayed, ends_in_words
 from core.debugger.proving_views import ProvingView, ReplayedRow
 from gui.theme import Theme
 from gui.widgets.plain_table import Column, Line, PlainTable

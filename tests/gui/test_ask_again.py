@@ -291,6 +291,9 @@ class AskedDesk:
     def ask(self, question: Question) -> None:
         self.asked.append(question)
 
+    def ask_credit(self, question: Question) -> None:
+        self.asked.append(("credit", question))
+
     def write_exemplar(self, run, step, id):
         self.asked.append((run, step, id))
 

@@ -5,9 +5,11 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.ask_views import AskView, ExemplarChoice, WrittenExemplar
+from core.debugger.proving.records import Credit
 from core.llm.protocol import Message, PromptPart
 from gui.ask_again import AskAgain
 from gui.exemplar_chooser import ExemplarChooser
+from gui.widgets.rows import ROW
 
 
 def message(text: str, role="user") -> Message:
@@ -176,3 +178,28 @@ def test_it_is_said_that_the_built_in_llm_reads_no_words(dialog: AskAgain, qtbot
     select(dialog, "draft-1")
     dialog.items.drop_button.click()
     qtbot.waitUntil(dialog.rules_note.isVisible)
+
+
+def test_how_much_an_exemplar_did_is_asked_and_told_with_it(dialog: AskAgain, qtbot: QtBot):
+    assert not dialog.credit_button.isHidden()
+    with qtbot.waitSignal(dialog.credit_requested) as asked:
+        dialog.credit_button.click()
+    assert asked.args[0].messages == ()
+    credit = Credit(
+        id="draft-1",
+        run=VIEW.run,
+        step=VIEW.step,
+        llm="m",
+        action="click [1]",
+        with_same=4,
+        with_all=5,
+        without_same=1,
+        without_all=5,
+    )
+    dialog.show_view(VIEW.model_copy(update={"credits": (credit,)}))
+    rows = [
+        dialog.items.rows.model().index(at, 0).data(ROW) for at in range(dialog.items.rows.model().rowCount())
+    ]
+    told = {row.text: row.detail for row in rows}
+    assert "credit +0.60: 4 of 5 with it, 1 of 5 without" in told["Keep the draft of Ada."]
+    assert "credit" not in told["Send the letter to Bob."]

@@ -19,7 +19,6 @@ from core.debugger.what_if import ask_again, deciding_call, goes_by_data
 from core.errors import UsageError
 from core.llm.protocol import Message
 from core.memory.library.store import Library
-from core.model import Record
 from core.trace.store import TraceStore
 
 OnCredit = Callable[[Credit], None]
@@ -71,16 +70,6 @@ async def credits_of(
     return tuple(found)
 
 
-class CreditSum(Record):
-    """The credits of an exemplar at all steps where it was asked about."""
-
-    id: str
-    family: str = ""
-    steps: int = 0
-    total: float = 0.0
-    mean: float = 0.0
-
-
 def kept_credits(library: Library, ids: Iterable[str] = (), *, limit: int = 5000) -> tuple[Credit, ...]:
     """Return the credits that are kept, of a step asked about more than once the last; raises LibraryError."""
     found: dict[tuple[object, ...], Credit] = {}
@@ -89,21 +78,6 @@ def kept_credits(library: Library, ids: Iterable[str] = (), *, limit: int = 5000
             one = Credit.model_validate_json(content)
             found[one.id, one.trace, one.run, one.step, one.llm, one.temperature] = one
     return tuple(found.values())
-
-
-def summed(credits: Iterable[Credit]) -> tuple[CreditSum, ...]:
-    """Return the sum for each exemplar, the largest first; a step that nobody could answer counts not."""
-    by_id: dict[str, list[Credit]] = {}
-    for one in credits:
-        if one.share is not None:
-            by_id.setdefault(one.id, []).append(one)
-    sums = []
-    for id, some in by_id.items():
-        total = sum(one.share or 0.0 for one in some)
-        sums.append(
-            CreditSum(id=id, family=some[-1].family, steps=len(some), total=total, mean=total / len(some))
-        )
-    return tuple(sorted(sums, key=lambda one: (-one.total, one.id)))
 
 
 def _credit(store: TraceStore, item: Item, whole: WhatIf, without: WhatIf, success: bool | None) -> Credit:

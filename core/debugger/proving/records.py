@@ -272,3 +272,35 @@ class Credit(Record):
         if not self.with_all or not self.without_all:
             return None
         return self.with_same / self.with_all - self.without_same / self.without_all
+
+
+class CreditSum(Record):
+    """The credits of an exemplar at all steps where it was asked about."""
+
+    id: str
+    family: str = ""
+    steps: int = 0
+    total: float = 0.0
+    mean: float = 0.0
+
+
+def summed(credits: Iterable[Credit]) -> tuple[CreditSum, ...]:
+    """Return the sum for each exemplar, the largest first; a step that nobody could answer counts not."""
+    by_id: dict[str, list[Credit]] = {}
+    for one in credits:
+        if one.share is not None:
+            by_id.setdefault(one.id, []).append(one)
+    sums = []
+    for id, some in by_id.items():
+        total = sum(one.share or 0.0 for one in some)
+        sums.append(
+            CreditSum(id=id, family=some[-1].family, steps=len(some), total=total, mean=total / len(some))
+        )
+    return tuple(sorted(sums, key=lambda one: (-one.total, one.id)))
+
+
+def ends_in_words(found: Replayed) -> str:
+    """Return how it ended in one or two words."""
+    if not found.task:
+        return "not tried"
+    return {True: "success", False: "no success", None: "not judged"}[found.success]

@@ -94,10 +94,3 @@ def _run(provenance: Provenance, store: TraceStore | None) -> RunRow | None:
         return store.run(provenance.run)
     except NotInTraceError:
         return None
-
-
-def ends_in_words(found: Replayed) -> str:
-    """Return how it ended in one or two words."""
-    if not found.task:
-        return "not tried"
-    return {True: "success", False: "no success", None: "not judged"}[found.success]

@@ -7,6 +7,8 @@ import pytest
 from core.debugger.ask_desk import AskDesk
 from core.debugger.ask_parts import found_again, switched
 from core.debugger.ask_views import AskView, Question
+from core.debugger.proving.credit import kept_credits
+from core.debugger.proving.records import summed
 from core.debugger.what_if import ask_again, deciding_call
 from core.errors import UsageError
 from core.memory.exemplar import Exemplar, ExemplarStep
@@ -123,6 +125,34 @@ def test_an_exemplar_that_has_gone_is_said(desk, run):
     asks.open(run, 1)
     asks.write_exemplar(run, 1, "nothing")
     assert "no exemplar nothing" in views[-1].problem
+
+
+def test_the_credit_of_an_exemplar_is_how_much_likelier_it_made_the_action(stage, desk, run, llm_server):
+    asks, views = desk
+    asks.open(run, 1)
+    shown = [one for one in views[-1].parts if one.kind == "exemplar"]
+    needed = shown[0].title
+
+    def answer(request):
+        is_there = any(needed in text for text in request.texts)
+        return click('button "Delete"' if is_there else 'button "Save"')(request)
+
+    llm_server.script(*[answer] * 9)
+    asks.ask_credit(Question(run=run, step=1, llm="test", count=3))
+    assert views[-1].problem == ""
+    found = {one.id: one for one in views[-1].credits}
+    assert [found[one.id].share for one in shown] == [1.0, 0.0]
+    assert found[shown[0].id].with_all == found[shown[0].id].without_all == 3
+    # Every question is stored with the step, and what was found is in the library.
+    assert [one.count for one in views[-1].asked] == [3, 3, 3]
+    library = stage.workshop.knowledge.memory.library()
+    assert [one.total for one in summed(kept_credits(library))] == [1.0, 0.0]
+
+
+def test_the_built_in_llm_is_asked_for_no_credit(desk, run):
+    asks, views = desk
+    asks.ask_credit(Question(run=run, step=1, llm="rules", count=3))
+    assert "reads no exemplars" in views[-1].problem
 
 
 @pytest.mark.parametrize("preset", ["plain", "laser", "step", "synapse", "combined"])

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from core.memory.embedding import OnProgress
 from core.memory.index import ExemplarIndex
-from core.memory.recalling import voted
+from core.memory.recalling import in_reach, voted
+from core.memory.records import REACH
 from core.model import Record
 
 
@@ -40,13 +41,19 @@ class LeftOut(Record):
 
 
 async def leave_one_out(
-    index: ExemplarIndex, numbers: Sequence[int], *, votes: int = 3, on_progress: OnProgress | None = None
+    index: ExemplarIndex,
+    numbers: Sequence[int],
+    *,
+    votes: int = 3,
+    reach: float = REACH,
+    on_progress: OnProgress | None = None,
 ) -> LeftOut:
     """Look each of these members up without itself; the index has to be fresh. Raises Damaged."""
     found: dict[str, list[tuple[str, float]]] = {}
     for done, number in enumerate(numbers, start=1):
         near = index.families_near(number, votes)
-        result = (voted([family for family, _ in near]), near[0][1]) if near else ("", 2.0)
+        voters = near[: in_reach([far for _, far in near], reach)]
+        result = (voted([family for family, _ in voters]), near[0][1]) if near else ("", 2.0)
         found.setdefault(index.family_of(number), []).append(result)
         if on_progress is not None:
             on_progress(done, len(numbers))

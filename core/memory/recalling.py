@@ -23,10 +23,15 @@ async def recall(
         vector = await index.vector(query)
         found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), environment=within)
         if found and settings.by == "family":
-            family = voted([one.exemplar.family for one in found[: settings.votes]])
+            family = voted([one.exemplar.family for one in _voters(found, settings)])
             many = settings.most * _SHARED
             of_family = index.nearest(vector, many, family=family, environment=within)
     return decide(query, index.embedding.name, settings, found, of_family)
+
+
+def in_reach(distances: Sequence[float], reach: float) -> int:
+    """Return how many of the nearest, whose distances these are, have a vote: the nearest and those not far from it."""
+    return sum(1 for far in distances if far <= distances[0] + reach)
 
 
 def voted(families: Sequence[str]) -> str:
@@ -42,7 +47,7 @@ def decide(
     """Say what is used of the nearest; `of_family` are the nearest of the family that is voted for."""
     if not found:
         return Recall(query=query, embedding=name, why="There are no exemplars to recall.")
-    voters = found[: settings.votes]
+    voters = _voters(found, settings)
     votes = Counter(one.exemplar.family for one in voters)
     most = max(votes.values())
     family = voted([one.exemplar.family for one in voters])
@@ -60,6 +65,11 @@ def decide(
     if settings.by == "family":
         chosen = _distinct(of_family)[: settings.most]
         why = f"{votes[family]} of the {len(voters)} nearest are of the family {family}."
+        if len(voters) < min(settings.votes, len(found)):
+            alone = (
+                "The nearest is" if len(voters) == 1 else f"{votes[family]} of the {len(voters)} nearest are"
+            )
+            why = f"{alone} of the family {family}; the next lie too far behind to have a vote."
         if sum(1 for count in votes.values() if count == most) > 1:
             why += " Others have as many votes; the nearest decides."
     else:
@@ -76,6 +86,13 @@ def decide(
     )
 
 
+def _voters(found: Sequence[Near], settings: RecallSettings) -> Sequence[Near]:
+    nearest = found[: settings.votes]
+    if settings.by != "family":
+        return nearest
+    return nearest[: in_reach([one.distance for one in nearest], settings.reach)]
+
+
 def _distinct(found: Iterable[Near]) -> list[Near]:
     """Return the nearest of each trajectory: several exemplars may be looked up by other texts and tell the same."""
     seen: dict[tuple[object, ...], Near] = {}
@@ -85,7 +102,7 @@ def _distinct(found: Iterable[Near]) -> list[Near]:
 
 
 def _told(
-    chosen: "list[Near] | tuple[Near, ...]", voters: tuple[Near, ...], found: tuple[Near, ...]
+    chosen: "list[Near] | tuple[Near, ...]", voters: Sequence[Near], found: tuple[Near, ...]
 ) -> tuple[Retrieved, ...]:
     used = {one.exemplar.id for one in chosen}
     voted = {one.exemplar.id for one in voters}

@@ -7,6 +7,9 @@ from pydantic import Field
 from core.memory.exemplar import Exemplar
 from core.model import Record
 
+REACH = 0.3
+"""Without a bound, two exemplars from anywhere outvote the only one of a family, however near it is."""
+
 
 class RecallSettings(Record):
     """How to choose."""
@@ -15,6 +18,8 @@ class RecallSettings(Record):
     """Prompt with all of the family that is voted for, or with the nearest exemplars alone."""
     votes: int = Field(default=3, ge=1, le=50)
     """How many of the nearest vote, or go in."""
+    reach: float = Field(default=REACH, ge=0, le=2)
+    """How much farther than the nearest one may be to have a vote for the family; 2 lets all vote."""
     most: int = Field(default=8, ge=1, le=50)
     """Exemplars prompted with at the most."""
     threshold: float | None = Field(default=None, ge=0, le=2)

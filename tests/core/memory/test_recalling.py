@@ -28,10 +28,20 @@ async def test_the_nearest_three_vote_and_all_of_the_family_is_used_the_nearest_
 
 
 async def test_a_tie_goes_to_the_nearest():
-    found = await looked_up(BUTTON, ALL[0], ALL[3], ALL[5])
+    found = await looked_up(BUTTON, ALL[0], ALL[3], ALL[5], reach=2)
     assert found.votes == {"click-button": 1, "enter-text": 1, "book-flight": 1}
     assert found.family == "click-button"
     assert "the nearest decides" in found.why
+
+
+async def test_the_only_one_of_a_family_is_not_outvoted_by_others_that_lie_far_behind():
+    far = (ALL[0], ALL[1])
+    task = ALL[5].key
+    found = await looked_up(task, *far, ALL[5])
+    assert (found.family, found.votes) == ("book-flight", {"book-flight": 1})
+    assert "too far behind to have a vote" in found.why
+    # So it is where all vote, as published.
+    assert (await looked_up(task, *far, ALL[5], reach=2)).family == "click-button"
 
 
 async def test_single_exemplars_can_be_used_instead_of_a_family():

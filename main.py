@@ -35,6 +35,7 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         make_break_desk,
         make_compare_desk,
         make_desk,
+        make_editor_desk,
         make_fork_desk,
         make_reading_desk,
         make_session,
@@ -52,6 +53,7 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         reading=make_reading_desk(session),
         forks=make_fork_desk(session),
         bisects=make_bisect_desk(session, settings, arguments),
+        editor=make_editor_desk(session),
     )
     return application.show_window(session, desks, arguments)
 

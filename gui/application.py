@@ -11,6 +11,7 @@ from core.debugger.bisect_views import BisectDeskCommands
 from core.debugger.break_views import BreakDeskCommands
 from core.debugger.commands import SessionCommands, TaskDeskCommands
 from core.debugger.compare_views import CompareDeskCommands
+from core.debugger.editor_views import EditorDeskCommands
 from core.debugger.fork_views import ForkDeskCommands
 from core.debugger.llm_entries import LLMDeskCommands
 from core.debugger.reading_views import ReadingDeskCommands
@@ -68,6 +69,7 @@ class Desks:
     reading: ReadingDeskCommands
     forks: ForkDeskCommands
     bisects: BisectDeskCommands
+    editor: EditorDeskCommands
 
 
 class Application:
@@ -100,6 +102,7 @@ class Application:
 
         from gui.branch_windows import BranchWindows
         from gui.breaks import Breaks
+        from gui.exemplar_windows import ExemplarWindows
         from gui.llm_settings import LLMSettingsController
         from gui.main_window import MainWindow
         from gui.reading import Reading
@@ -118,6 +121,7 @@ class Application:
         SideWindows(desks.asks, desks.compares, window)
         Reading(desks.reading, desks.diffs, window)
         BranchWindows(desks.forks, desks.bisects, window)
+        ExemplarWindows(desks.editor, window)
         window.show_at_first()
         session.announce()
         desks.breaks.announce()

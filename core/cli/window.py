@@ -10,6 +10,7 @@ from core.debugger.bisect_desk import BisectDesk
 from core.debugger.bisections import Wanted
 from core.debugger.break_desk import BreakDesk
 from core.debugger.compare_desk import CompareDesk
+from core.debugger.editor_desk import EditorDesk
 from core.debugger.fork_desk import ForkDesk
 from core.debugger.llm_desk import LLMDesk
 from core.debugger.proving.records import WorthWanted
@@ -80,6 +81,11 @@ def make_reading_desk(session: Session) -> ReadingDesk:
 def make_fork_desk(session: Session) -> ForkDesk:
     """Return what the fork dialog asks of the session."""
     return ForkDesk(session)
+
+
+def make_editor_desk(session: Session) -> EditorDesk:
+    """Return what the editor of exemplars asks of the session."""
+    return EditorDesk(session.workshop, session.queue)
 
 
 def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:

@@ -13,6 +13,8 @@ class ExemplarStep(Record):
 
     observation: str = ""
     """The page as the LLM saw it, abstracted or whole."""
+    raw: str = ""
+    """The whole page, where `observation` is what abstraction left of it: for people, in no prompt."""
     thought: str = ""
     actions: tuple[str, ...] = Field(min_length=1)
     """In the text form of actions; several where one reply held several."""

@@ -37,6 +37,7 @@ def _parts(exemplar: Exemplar) -> dict[str, str]:
     parts["tags"] = ", ".join(exemplar.tags)
     for number, step in enumerate(exemplar.steps, start=1):
         parts[f"look {number}, observation"] = step.observation
+        parts[f"look {number}, whole page"] = step.raw
         parts[f"look {number}, thought"] = step.thought
         parts[f"look {number}, actions"] = "\n".join(step.actions)
     for number, pair in enumerate(exemplar.abstraction, start=1):

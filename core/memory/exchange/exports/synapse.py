@@ -99,8 +99,13 @@ def _step(step: ExemplarStep, raw: str | None) -> dict[str, Any]:
         # A page that is kept whole is what Synapse calls a state.
         told = {"state" if step.observation.startswith("<") else "obs": step.observation}
     told["act"] = write_code(step.thought, step.actions)
+    own: dict[str, Any] = {}
     if not _says_the_same(told["act"], step):
-        told[OWN] = {"thought": step.thought, "actions": list(step.actions)}
+        own |= {"thought": step.thought, "actions": list(step.actions)}
+    if step.raw:
+        own["raw"] = step.raw
+    if own:
+        told[OWN] = own
     return told
 
 

@@ -214,7 +214,12 @@ def _step(values: dict[str, Any], position: str) -> _Step:
         read = _code(code, position)
     observation = clean if "obs" in values else raw
     return _Step(
-        step=ExemplarStep(observation=observation, thought=read.thought, actions=read.actions),
+        step=ExemplarStep(
+            observation=observation,
+            raw=text_at(own, "raw", position, without=""),
+            thought=read.thought,
+            actions=read.actions,
+        ),
         pair=AbstractionPair(state=raw, observation=clean) if "state" in values and "obs" in values else None,
         raw=raw,
         remarks=tuple(f"{position}.act: {one}" for one in read.remarks),

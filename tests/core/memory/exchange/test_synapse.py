@@ -113,6 +113,7 @@ ACTION = st.one_of(
 STEP = st.builds(
     ExemplarStep,
     observation=st.one_of(TEXT, st.just("<b>"), st.just("clean")),
+    raw=st.one_of(st.just(""), TEXT),
     thought=TEXT,
     actions=st.lists(ACTION, min_size=1, max_size=2).map(tuple),
 )

@@ -1,0 +1,97 @@
+"""What is wrong with a draft, and where: what keeps it from being stored, and what is only worth a look."""
+
+import re
+
+from pydantic import ValidationError
+
+from core.memory.checking import RunIsSuccess, check_actions, check_contrasts, check_length, check_run
+from core.memory.editing.draft import Draft
+from core.model import Record
+
+_WORDS = {
+    "id": "The id has small letters, digits and . _ / - and begins with a letter or digit; 120 at the most.",
+    "family": "Give it a family: exemplars of one family are prompted with together.",
+    "task": "Write the task: the instruction that was followed.",
+    "steps": "It has no look: insert one.",
+    "actions": "This look has no action: write one, or delete the look.",
+    "tried": "Say what was tried.",
+    "right": "Say what would have been right.",
+}
+_WHERE = re.compile(
+    r"(?P<kind>look|contrast|pair) (?P<number>\d+)(?:, (?P<part>[a-z ]+?))?(?: (?P<nth>\d+))?$"
+)
+
+
+class Fault(Record):
+    """Something that is wrong, or might be."""
+
+    where: str = ""
+    """Such as ``task`` or ``look 2, action 1``; empty for the whole."""
+    text: str
+    level: str = "fault"
+    """``stops``: it cannot be stored. ``fault``: it can, and should not stay so. ``note``: it may be meant so."""
+
+
+class Where(Record):
+    """The place of a fault, taken apart; counted from 0."""
+
+    kind: str = ""
+    """``look``, ``contrast``, ``pair``, or the name of a field."""
+    number: int = 0
+    part: str = ""
+    nth: int = 0
+
+
+def place_of(where: str) -> Where:
+    found = _WHERE.fullmatch(where)
+    if found is None:
+        return Where(kind=where)
+    return Where(
+        kind=found["kind"],
+        number=int(found["number"]) - 1,
+        part=found["part"] or "",
+        nth=int(found["nth"] or 1) - 1,
+    )
+
+
+def stopping(draft: Draft) -> tuple[Fault, ...]:
+    """Return what keeps it from being stored, in the order of its parts."""
+    try:
+        draft.exemplar()
+    except ValidationError as error:
+        found = (_fault(one["loc"], one["msg"]) for one in error.errors(include_url=False))
+        # Looks that are wrong do not count for pydantic: there may seem to be none.
+        return tuple(one for one in found if one.where != "steps" or not draft.steps)
+    return ()
+
+
+def faults(
+    draft: Draft, *, run: int | None = None, is_success: RunIsSuccess | None = None
+) -> tuple[Fault, ...]:
+    """Return all that can be told without running its program, what stops it first."""
+    found = list(stopping(draft))
+    exemplar = draft.as_far_as_it_goes()
+    known = {one.where for one in found}
+    told = [*check_actions(exemplar), *check_contrasts(exemplar), *check_run(exemplar, run, is_success)]
+    if exemplar.steps:
+        told += check_length(exemplar)
+    for one in told:
+        empty = one.where in known or one.where.partition(",")[0] in known
+        if not empty:
+            found.append(Fault(where=one.where, text=one.text, level=one.level))
+    return tuple(found)
+
+
+def _fault(location: tuple[int | str, ...], message: str) -> Fault:
+    names = [part for part in location if isinstance(part, str)]
+    numbers = [part for part in location if isinstance(part, int)]
+    last = names[-1] if names else ""
+    where = last
+    if names and names[0] == "steps" and numbers:
+        where = f"look {numbers[0] + 1}" + (f", {last}" if last != "steps" else "")
+    elif names and names[0] == "contrasts" and numbers:
+        where = f"contrast {numbers[0] + 1}, {last}"
+    elif names and names[0] == "abstraction" and numbers:
+        where = f"pair {numbers[0] + 1}, {last}"
+    text = _WORDS.get(last, f"{last} cannot be used: {message}.")
+    return Fault(where=where, text=text, level="stops")

@@ -1,0 +1,140 @@
+"""Looks put in, taken out, moved, merged and split. Looks are counted from 0 here and told from 1."""
+
+import re
+from collections.abc import Iterable
+
+from core.action import Action, RefTarget, RoleTarget, parse_action
+from core.errors import ActionSyntaxError, UsageError
+from core.memory.editing.draft import Draft, DraftStep
+from core.model import Record
+
+_ELEMENT = re.compile(
+    r"^\s*\[(?P<ref>\d+)\]\s+(?P<role>[a-z]+(?:-[a-z]+)*)"
+    r'(?:\s+"(?P<name>.*?)"(?=\s+value="|\s+[a-z]+(?:\s|$)|\s+\(|\s+options:|\s*$))?',
+    re.MULTILINE,
+)
+
+
+class Edited(Record):
+    """A draft after a change that may not be what was meant in all its parts."""
+
+    draft: Draft
+    told: tuple[str, ...] = ()
+    """What the person has to know of it, a sentence each."""
+
+
+class Shown(Record):
+    """An element as a line of an observation shows it."""
+
+    ref: int
+    role: str
+    name: str = ""
+
+
+def elements(observation: str) -> tuple[Shown, ...]:
+    """Return the elements that an observation shows, in order; nothing of one that is not in lines with refs."""
+    return tuple(
+        Shown(ref=int(one["ref"]), role=one["role"], name=one["name"] or "")
+        for one in _ELEMENT.finditer(observation)
+    )
+
+
+def inserted(draft: Draft, at: int, step: DraftStep | None = None) -> Draft:
+    """Return it with a look before the one that is there now."""
+    return _with(draft, (*draft.steps[:at], step or DraftStep(), *draft.steps[at:]))
+
+
+def deleted(draft: Draft, looks: Iterable[int]) -> Draft:
+    gone = set(looks)
+    return _with(draft, (one for at, one in enumerate(draft.steps) if at not in gone))
+
+
+def duplicated(draft: Draft, looks: Iterable[int]) -> Draft:
+    """Return it with copies of these looks behind the last of them."""
+    chosen = sorted(set(looks))
+    if not chosen:
+        return draft
+    behind = chosen[-1] + 1
+    copies = [draft.steps[at] for at in chosen]
+    return _with(draft, (*draft.steps[:behind], *copies, *draft.steps[behind:]))
+
+
+def moved(draft: Draft, looks: Iterable[int], to: int) -> tuple[Draft, int]:
+    """Return it with these looks, together, before the one at `to`, and where they begin then."""
+    chosen = sorted(set(looks))
+    rest = [at for at in range(len(draft.steps)) if at not in chosen]
+    place = sum(1 for at in rest if at < to)
+    order = (*rest[:place], *chosen, *rest[place:])
+    return _with(draft, (draft.steps[at] for at in order)), place
+
+
+def merged(draft: Draft, looks: Iterable[int]) -> Edited:
+    """Return it with looks that follow one another as one, which has the actions of all on the first's page.
+
+    An element of a later page is named by its ref on the first where its role
+    and name are unique there, and else by role and name, which is told.
+    Raises UsageError.
+    """
+    chosen = sorted(set(looks))
+    if len(chosen) < 2:
+        raise UsageError("Choose two looks or more that follow one another to merge them.")
+    if chosen[-1] - chosen[0] != len(chosen) - 1:
+        raise UsageError("Only looks that follow one another can be merged: choose those between them too.")
+    first, later = draft.steps[chosen[0]], [(at, draft.steps[at]) for at in chosen[1:]]
+    actions, told = list(first.actions), list[str]()
+    for at, step in later:
+        for number, text in enumerate(step.actions, start=1):
+            actions.append(_on_first(text, step, first, f"Look {at + 1}, action {number}", told))
+    thoughts = [one.thought.strip() for one in (first, *(step for _, step in later)) if one.thought.strip()]
+    whole = first.model_copy(update={"actions": tuple(actions), "thought": " ".join(dict.fromkeys(thoughts))})
+    steps = (*draft.steps[: chosen[0]], whole, *draft.steps[chosen[-1] + 1 :])
+    return Edited(draft=_with(draft, steps), told=tuple(told))
+
+
+def split(draft: Draft, look: int, action: int) -> Edited:
+    """Return it with a look made two, the second of which begins with this action.
+
+    What the page was then is not known: the second shows the same. Raises
+    UsageError where nothing would be left for the first.
+    """
+    step = draft.steps[look]
+    if not 0 < action < len(step.actions):
+        raise UsageError("Put the cursor on the second action of a look, or a later one, to split it there.")
+    first = step.model_copy(update={"actions": step.actions[:action]})
+    second = step.model_copy(update={"actions": step.actions[action:], "thought": ""})
+    steps = (*draft.steps[:look], first, second, *draft.steps[look + 1 :])
+    told = f"Look {look + 2} shows the page of look {look + 1}: change it to what the page was by then."
+    return Edited(draft=_with(draft, steps), told=(told,))
+
+
+def _with(draft: Draft, steps: Iterable[DraftStep]) -> Draft:
+    return draft.model_copy(update={"steps": tuple(steps)})
+
+
+def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, told: list[str]) -> str:
+    """Return an action with its elements named as the first look shows them."""
+    try:
+        action: Action = parse_action(text)
+    except ActionSyntaxError:
+        told.append(f"{where} cannot be read and stands as it was: {text}")
+        return text
+    shown, there = elements(step.observation), elements(first.observation)
+    changes: dict[str, RefTarget | RoleTarget] = {}
+    for part in ("target", "to"):
+        target = getattr(action, part, None)
+        if not isinstance(target, RefTarget):
+            continue
+        seen = next((one for one in shown if one.ref == target.ref), None)
+        if seen is None:
+            told.append(f"{where} names [{target.ref}], which its look does not show; it stands as it was.")
+            continue
+        if seen in there:
+            continue
+        same = [one for one in there if (one.role, one.name) == (seen.role, seen.name)]
+        if len(same) == 1:
+            changes[part] = RefTarget(ref=same[0].ref)
+            continue
+        changes[part] = RoleTarget(role=seen.role, name=seen.name)
+        how = "does not show it" if not same else f"shows {len(same)} like it"
+        told.append(f"{where} now names [{changes[part]}] by role and name: the first look {how}.")
+    return str(action.model_copy(update=changes)) if changes else text

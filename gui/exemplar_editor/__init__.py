@@ -1,0 +1,1 @@
+"""The window in which an exemplar is edited."""

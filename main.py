@@ -30,6 +30,7 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     )
     session_modules.join()
     from core.cli.window import (
+        make_analysis_desk,
         make_ask_desk,
         make_bisect_desk,
         make_break_desk,
@@ -54,6 +55,7 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         forks=make_fork_desk(session),
         bisects=make_bisect_desk(session, settings, arguments),
         editor=make_editor_desk(session),
+        analyses=make_analysis_desk(session),
     )
     return application.show_window(session, desks, arguments)
 

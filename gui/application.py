@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol
 
+from core.debugger.analysis_views import AnalysisDeskCommands
 from core.debugger.ask_views import AskDeskCommands
 from core.debugger.bisect_views import BisectDeskCommands
 from core.debugger.break_views import BreakDeskCommands
@@ -70,6 +71,7 @@ class Desks:
     forks: ForkDeskCommands
     bisects: BisectDeskCommands
     editor: EditorDeskCommands
+    analyses: AnalysisDeskCommands
 
 
 class Application:

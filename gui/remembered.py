@@ -3,11 +3,15 @@
 from PySide6.QtCore import QByteArray, QSettings
 
 from core.agent.changes import Changes
+from core.debugger.analysis_views import BenchQuery, DuplicatesView, LeavingView
 from core.debugger.bisections import Wanted
 from core.debugger.proving.records import WorthWanted
 from core.model import Record
 
 _RECENT = 8
+_QUERIES = 12
+_LONGEST = 40_000
+"""Characters of a page that is remembered with a lookup; of a longer one only the task is."""
 
 
 class OpenedTask(Record):
@@ -80,6 +84,52 @@ class Remembered:
         self._settings.setValue("last/worth", wanted.model_dump_json())
 
     @property
+    def duplicates_within(self) -> float:
+        """The distance up to which exemplars counted as near duplicates."""
+        try:
+            return min(2.0, max(0.0, float(self._text("duplicates/within"))))
+        except ValueError:
+            return DuplicatesView().within
+
+    @duplicates_within.setter
+    def duplicates_within(self, distance: float) -> None:
+        self._settings.setValue("duplicates/within", str(distance))
+
+    @property
+    def leaving_votes(self) -> int:
+        """How many voted when exemplars were left out."""
+        try:
+            return min(50, max(1, int(self._text("leaving/votes"))))
+        except ValueError:
+            return LeavingView().votes
+
+    @leaving_votes.setter
+    def leaving_votes(self, votes: int) -> None:
+        self._settings.setValue("leaving/votes", str(votes))
+
+    @property
+    def bench_queries(self) -> tuple[BenchQuery, ...]:
+        """What was looked up last on the bench, the latest first."""
+        found = []
+        for text in self._texts("bench/last"):
+            try:
+                found.append(BenchQuery.model_validate_json(text))
+            except ValueError:
+                continue
+        return tuple(found[:_QUERIES])
+
+    def add_bench_query(self, query: BenchQuery) -> None:
+        if len(query.observation) > _LONGEST:
+            query = query.model_copy(update={"observation": "", "source": ""})
+        others = [
+            one
+            for one in self.bench_queries
+            if (one.task, one.observation) != (query.task, query.observation)
+        ]
+        kept = [query, *others][:_QUERIES]
+        self._settings.setValue("bench/last", [one.model_dump_json(exclude_defaults=True) for one in kept])
+
+    @property
     def folding(self) -> str:
         """Which runs of the tree are open, and which branches folded."""
         return self._text("tree/folding")
@@ -113,8 +163,7 @@ class Remembered:
     def recent(self) -> tuple[OpenedTask, ...]:
         """The tasks opened last, newest first, each once."""
         found = []
-        stored = self._settings.value("last/tasks", [])
-        for text in [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []:
+        for text in self._texts("last/tasks"):
             try:
                 found.append(OpenedTask.model_validate_json(text))
             except ValueError:
@@ -156,3 +205,7 @@ class Remembered:
     def _text(self, key: str) -> str:
         value = self._settings.value(key, "")
         return value if isinstance(value, str) else str(value)
+
+    def _texts(self, key: str) -> list[str]:
+        stored = self._settings.value(key, [])
+        return [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []

@@ -191,6 +191,38 @@ def add_exemplar_commands(
         leave_one_out_of(settings(), texts, wanted, votes, as_json=as_json)
 
     @group.command()
+    def duplicates(
+        within: Annotated[
+            float, typer.Option("--within", min=0, max=2, help="The distance up to which a pair is listed.")
+        ] = 0.15,
+        kept: Annotated[
+            bool,
+            typer.Option("--kept", help="Also pairs of which both are to be kept, as the window was told."),
+        ] = False,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """List pairs of exemplars that are much alike, in groups."""
+        from core.cli.exemplar_analyses import print_duplicates
+
+        print_duplicates(settings(db=db), within, with_kept=kept, as_json=as_json)
+
+    @group.command(name="map")
+    def map_(
+        as_csv: Annotated[
+            bool, typer.Option("--csv", help="Print the places as comma-separated values.")
+        ] = False,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Lay the exemplars out in a plane: places, families of one, and those furthest from all others."""
+        from core.cli.exemplar_analyses import print_map
+
+        if as_csv and as_json:
+            raise UsageError("Choose one of --csv and --json.")
+        print_map(settings(db=db), as_csv=as_csv, as_json=as_json)
+
+    @group.command()
     def reindex(as_json: AsJson = False) -> None:
         """Make the index anew, with the embedding of the settings."""
         from core.cli.exemplar_search import reindex as make

@@ -1,26 +1,24 @@
 """What the commands print that look exemplars up: retrieve, loo and reindex."""
 
 import asyncio
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from core.agent.clean import clean_of
 from core.agent.records import Observed
 from core.cli.browsing import open_for_reading
 from core.cli.exemplars import embedding_of, listing_of, memory_of
 from core.cli.output import put, put_json, put_table, say
-from core.errors import DataError, NotInTraceError, UsageError
-from core.memory.exemplar import Exemplar, ExemplarStep, metadata_of
+from core.errors import NotInTraceError, UsageError
+from core.memory.analysis.records import LeftOut
+from core.memory.analysis.texts import read_texts
+from core.memory.exemplar import metadata_of
 from core.memory.index import ExemplarIndex
-from core.memory.leaving_out import LeftOut, leave_one_out
+from core.memory.leaving_out import leave_one_out
 from core.memory.library.records import Filter
 from core.memory.records import RecallSettings
 from core.settings import Settings
-from core.settings_file import read_text
 
 
 def retrieve(
@@ -123,24 +121,6 @@ def reindex(settings: Settings, *, as_json: bool, with_loop: Callable[..., Any])
         return count
 
     with_loop(work())
-
-
-def read_texts(path: Path) -> tuple[Exemplar, ...]:
-    """Read families of texts as exemplars; raises DataError where the file is not of that form."""
-    try:
-        families = TypeAdapter(dict[str, list[str]]).validate_python(json.loads(read_text(path)))
-    except (ValueError, ValidationError, RecursionError) as error:
-        raise DataError(
-            f"{path} cannot be read: it is to hold JSON, each family's name with a list of texts."
-        ) from error
-    step = ExemplarStep(actions=("stop []",))
-    return tuple(
-        Exemplar(id=f"{place}/{number}", family=family, task=text[:200], metadata=text, steps=(step,))
-        for place, (family, texts) in enumerate(families.items())
-        if family
-        for number, text in enumerate(texts)
-        if text
-    )
 
 
 def _query_of(settings: Settings, run: int) -> str:

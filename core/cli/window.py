@@ -5,6 +5,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from core.browser.host import BrowserHost
+from core.debugger.analysis_desk import AnalysisDesk
 from core.debugger.ask_desk import AskDesk
 from core.debugger.bisect_desk import BisectDesk
 from core.debugger.bisections import Wanted
@@ -86,6 +87,11 @@ def make_fork_desk(session: Session) -> ForkDesk:
 def make_editor_desk(session: Session) -> EditorDesk:
     """Return what the editor of exemplars asks of the session."""
     return EditorDesk(session.workshop, session.queue)
+
+
+def make_analysis_desk(session: Session) -> AnalysisDesk:
+    """Return what looks at all exemplars at once."""
+    return AnalysisDesk(session)
 
 
 def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:

@@ -48,6 +48,18 @@ class _Found(NamedTuple):
     distance: float
 
 
+class Placed(NamedTuple):
+    """All members of an index, one after the other, as they stand at one moment."""
+
+    numbers: NDArray[np.int64]
+    ids: tuple[str, ...]
+    families: NDArray[np.int64]
+    """Of each the place of its family in `names`."""
+    names: tuple[str, ...]
+    slots: NDArray[np.int64]
+    """Of each the place of its vector: members of one text share one."""
+
+
 class ExemplarIndex:
     """Vectors of a set of exemplars; `refresh` before `search`."""
 
@@ -78,6 +90,10 @@ class ExemplarIndex:
     def __len__(self) -> int:
         """How many exemplars it has."""
         return self._members
+
+    def __contains__(self, number: object) -> bool:
+        """Whether it has the member of this number."""
+        return number in self._row_of
 
     @property
     def way(self) -> str:
@@ -133,10 +149,49 @@ class ExemplarIndex:
         """Return the family of a member."""
         return self._name(self._families[self._row_of[number]])
 
+    def number_of(self, id: str) -> int | None:
+        """Return the number of the member of this id; None where there is none."""
+        return next((number for number, row in self._row_of.items() if self._ids[row] == id), None)
+
+    def id_of(self, number: int) -> str:
+        """Return the id of a member."""
+        return self._ids[self._row_of[number]]
+
+    def placed(self) -> Placed:
+        """Return all members by their ids, for what looks at all of them at once."""
+        rows = np.array(sorted(self._row_of.values(), key=lambda row: self._ids[row]), np.int64)
+        return Placed(
+            numbers=np.array([self._numbers[row] for row in rows.tolist()], np.int64),
+            ids=tuple(self._ids[row] for row in rows.tolist()),
+            families=self._families[rows],
+            names=tuple(self._names),
+            slots=self._slots[rows],
+        )
+
+    def rows(self, slots: NDArray[np.int64]) -> Vectors:
+        """Return the vectors of these slots; raises Damaged."""
+        assert self._vectors is not None
+        if len(slots) and slots.max() >= len(self._vectors):
+            raise Damaged  # They were thrown away since the slots were told.
+        found = self._vectors.rows(slots)
+        if not self._vectors.are_whole(found):
+            raise Damaged
+        return found
+
+    def bounding_rows(self, slots: NDArray[np.int64]) -> Vectors:
+        """Return vectors, shorter ones where there are many, whose distances are never beyond the real ones."""
+        assert self._nearest is not None
+        return self._nearest.bounding_rows(slots)
+
     def families_near(self, number: int, count: int) -> tuple[tuple[str, float], ...]:
         """Return the families and distances of the nearest to a member, itself left out."""
+        near = self.nearest_others(number, count)
+        return tuple((self.family_of(other), far) for other, far in near)
+
+    def nearest_others(self, number: int, count: int) -> tuple[tuple[int, float], ...]:
+        """Return the numbers and distances of the nearest to a member, itself left out."""
         near = self._rows_near(self.vector_of(number), count, self._allowed("", None, number))
-        return tuple((self._name(self._families[row]), far) for row, far in near)
+        return tuple((self._numbers[row], far) for row, far in near)
 
     def vector_of(self, number: int) -> Vectors:
         """Return the vector of a member."""

@@ -2,42 +2,13 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 
+from core.memory.analysis.records import FamilyFound, LeftOut, MemberFound
 from core.memory.embedding import OnProgress
 from core.memory.index import ExemplarIndex
 from core.memory.recalling import in_reach, voted
 from core.memory.records import REACH
-from core.model import Record
-
-
-class FamilyFound(Record):
-    """How one family fared."""
-
-    family: str
-    members: int
-    right: int
-    distance: float
-    """From its members to the nearest other exemplar, on average."""
-    taken_for: dict[str, int] = {}
-    """The families that were found in place of it, the most frequent first."""
-
-
-class LeftOut(Record):
-    """What came of leaving each one out once."""
-
-    members: int
-    right: int
-    alone: int = 0
-    """Members that are the only ones of their family, which cannot be found: they count as wrong."""
-    votes: int = 3
-    embedding: str = ""
-    families: tuple[FamilyFound, ...] = ()
-
-    @property
-    def share(self) -> float:
-        """What part was right, from 0 to 1; 0 where there is nothing."""
-        return self.right / self.members if self.members else 0.0
 
 
 async def leave_one_out(
@@ -49,24 +20,46 @@ async def leave_one_out(
     on_progress: OnProgress | None = None,
 ) -> LeftOut:
     """Look each of these members up without itself; the index has to be fresh. Raises Damaged."""
-    found: dict[str, list[tuple[str, float]]] = {}
-    for done, number in enumerate(numbers, start=1):
-        near = index.families_near(number, votes)
-        voters = near[: in_reach([far for _, far in near], reach)]
-        result = (voted([family for family, _ in voters]), near[0][1]) if near else ("", 2.0)
-        found.setdefault(index.family_of(number), []).append(result)
+    found: list[MemberFound] = []
+    async for one in each_left_out(index, numbers, votes=votes, reach=reach):
+        found.append(one)
         if on_progress is not None:
-            on_progress(done, len(numbers))
+            on_progress(len(found), len(numbers))
+    return summed(found, votes=votes, embedding=index.embedding.name)
+
+
+async def each_left_out(
+    index: ExemplarIndex, numbers: Sequence[int], *, votes: int = 3, reach: float = REACH
+) -> AsyncIterator[MemberFound]:
+    """Give what is found for each of these members in turn; one that has gone meanwhile is left out."""
+    for number in numbers:
+        if number in index:
+            near = index.families_near(number, votes)
+            voters = near[: in_reach([far for _, far in near], reach)]
+            yield MemberFound(
+                number=number,
+                id=index.id_of(number),
+                family=index.family_of(number),
+                found=voted([family for family, _ in voters]) if near else "",
+                distance=near[0][1] if near else 2.0,
+            )
         await asyncio.sleep(0)
+
+
+def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftOut:
+    """Return what came of it by family, as far as it has."""
+    by_family: dict[str, list[MemberFound]] = {}
+    for one in found:
+        by_family.setdefault(one.family, []).append(one)
     families: list[FamilyFound] = []
-    for family, results in sorted(found.items()):
-        wrong = Counter(name for name, _ in results if name != family)
+    for family, members in sorted(by_family.items()):
+        wrong = Counter(one.found for one in members if not one.right)
         families.append(
             FamilyFound(
                 family=family,
-                members=len(results),
-                right=len(results) - wrong.total(),
-                distance=round(sum(far for _, far in results) / len(results), 4),
+                members=len(members),
+                right=len(members) - wrong.total(),
+                distance=round(sum(one.distance for one in members) / len(members), 4),
                 taken_for=dict(wrong.most_common()),
             )
         )
@@ -75,6 +68,6 @@ async def leave_one_out(
         right=sum(one.right for one in families),
         alone=sum(1 for one in families if one.members == 1),
         votes=votes,
-        embedding=index.embedding.name,
+        embedding=embedding,
         families=tuple(families),
     )

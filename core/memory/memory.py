@@ -111,16 +111,18 @@ class Memory:
         """
         return await self.looked_up(lambda index: self._like(index, text, count, wanted or Filter()))
 
-    async def looked_up(self, look: "Callable[[ExemplarIndex], Awaitable[T]]") -> T:
+    async def looked_up(
+        self, look: "Callable[[ExemplarIndex], Awaitable[T]]", on_progress: "OnProgress | None" = None
+    ) -> T:
         """Return what is found in the fresh index, which is made again where it turns out to be damaged."""
         from core.memory.nearest import Damaged
 
-        index = await self.refreshed()
+        index = await self.refreshed(on_progress)
         try:
             return await look(index)
         except Damaged:
             index.discard()
-            return await look(await self.refreshed())
+            return await look(await self.refreshed(on_progress))
 
     async def _like(
         self, index: "ExemplarIndex", text: str, count: int, wanted: Filter
@@ -138,11 +140,14 @@ class Memory:
         rows = ((library.row(number), far) for number, far in found[:count])
         return tuple((row, far) for row, far in rows if row is not None)
 
-    async def refreshed(self) -> "ExemplarIndex":
-        """Return the index as it is after all that has changed; raises as `recall` does."""
+    async def refreshed(self, on_progress: "OnProgress | None" = None) -> "ExemplarIndex":
+        """Return the index as it is after all that has changed; raises as `recall` does.
+
+        `on_progress` is told in place of the memory's own.
+        """
         index = self._ready()
         index.library = await asyncio.to_thread(self.open_library)
-        await index.refresh([one for _, one in self.file_members()], self.on_progress)
+        await index.refresh([one for _, one in self.file_members()], on_progress or self.on_progress)
         return index
 
     async def reindex(self) -> int:
@@ -155,6 +160,10 @@ class Memory:
         index.library = await asyncio.to_thread(self.open_library)
         index.discard(others=True)
         return await index.refresh([one for _, one in self.file_members()], self.on_progress)
+
+    def embedding(self) -> "Embedding":
+        """Return what makes the vectors."""
+        return self._ready().embedding
 
     def _ready(self) -> "ExemplarIndex":
         if self._index is None:

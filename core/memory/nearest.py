@@ -106,6 +106,12 @@ class Nearest:
             return self._compared(query, count, slots)
         return self._compared(query, count, among)
 
+    def bounding_rows(self, slots: Numbers) -> Vectors:
+        """Return the short vectors of these slots, or the long ones while there are few."""
+        if self._listed is not None:
+            return self._shorts_of(slots)
+        return self._rows.values[slots]
+
     # Taking in
 
     def _serves(self, count: int, shorts: Vectors | None) -> bool:

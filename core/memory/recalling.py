@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
-from core.memory.index import ExemplarIndex, Near
+from core.memory.embedding import Embedding, Vectors
+from core.memory.index import Near
 from core.memory.records import Recall, RecallSettings, Retrieved
 
 SHOWN = 5
@@ -12,9 +14,22 @@ _SHARED = 8
 """How many exemplars at the most are taken to tell the same trajectory, each by a text of its own."""
 
 
-async def recall(
-    query: str, index: ExemplarIndex, settings: RecallSettings, *, environment: str = ""
-) -> Recall:
+class Searched(Protocol):
+    """What is looked through: an `ExemplarIndex`, or one with a change that is only tried."""
+
+    @property
+    def embedding(self) -> Embedding: ...
+
+    def __len__(self) -> int: ...
+
+    async def vector(self, text: str) -> Vectors: ...
+
+    def nearest(
+        self, query: Vectors, count: int, *, family: str = "", environment: str | None = None
+    ) -> tuple[Near, ...]: ...
+
+
+async def recall(query: str, index: Searched, settings: RecallSettings, *, environment: str = "") -> Recall:
     """Look `query` up; the index has to be fresh. Raises LLMError where the embedding's server fails."""
     found: tuple[Near, ...] = ()
     of_family: tuple[Near, ...] = ()

@@ -32,6 +32,8 @@ class Line:
     tooltip: str = ""
     tone: str = ""
     """A colour token; never without a word that says the same."""
+    toned: int | None = None
+    """The only cell that has it; None for all."""
     strong: bool = False
     values: tuple[Any, ...] = ()
 
@@ -101,7 +103,7 @@ class PlainModel(QAbstractTableModel):
             return _side(self.columns[index.column()])
         if role == Qt.ItemDataRole.ToolTipRole:
             return line.tooltip or line.cells[index.column()] or None
-        if role == Qt.ItemDataRole.ForegroundRole and line.tone:
+        if role == Qt.ItemDataRole.ForegroundRole and line.tone and line.toned in (None, index.column()):
             return self._theme.colour(line.tone)
         if role == Qt.ItemDataRole.FontRole and line.strong:
             font: QFont = self._theme.text_font(bold=True)
@@ -146,6 +148,8 @@ class PlainTable(QTableView):
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
+        self._sizing = self._own_widths = False
+        header.sectionResized.connect(self._on_resized)
         self.doubleClicked.connect(self._on_opened)
         self.selectionModel().currentRowChanged.connect(self._on_current)
         theme.changed.connect(self.viewport().update)
@@ -155,13 +159,19 @@ class PlainTable(QTableView):
         return self.lines_model.lines
 
     def show_lines(self, lines: Sequence[Line]) -> None:
-        """Replace the lines; the current row stays where its key is still there, and no column grows too wide."""
-        before, was_empty = self.current_key, not self.lines
+        """Replace the lines; the current row stays where its key is still there.
+
+        Columns take the width of what they show, but for too wide a one, until
+        a person gives one a width.
+        """
+        before = self.current_key
         self.lines_model.show_lines(lines)
-        if was_empty and self.lines:
+        if self.lines and not self._own_widths:
+            self._sizing = True
             self.resizeColumnsToContents()
             for at in range(len(self.lines_model.columns)):
-                self.setColumnWidth(at, min(self.columnWidth(at) + 10, _WIDEST))
+                self.setColumnWidth(at, min(self.columnWidth(at) + 6, _WIDEST))
+            self._sizing = False
         if before is not None:
             self.choose(before)
 
@@ -185,6 +195,11 @@ class PlainTable(QTableView):
             self._on_opened(self.currentIndex())
         else:
             super().keyPressEvent(event)
+
+    def _on_resized(self, column: int, old: int, new: int) -> None:
+        is_stretched = column == len(self.lines_model.columns) - 1
+        if old and new and not self._sizing and not is_stretched:
+            self._own_widths = True  # A column that is hidden or shown has no width before or after.
 
     def _on_opened(self, index: QModelIndex) -> None:
         if 0 <= index.row() < len(self.lines) and self.lines[index.row()].key is not None:

@@ -243,6 +243,31 @@ class Library:
         found = [Change(*row[:-1]) for row in rows]
         return (rows[-1][6] if rows else since), found
 
+    def tasks(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the tasks of these exemplars, those of files left out."""
+        with self._database.read():
+            rows = self._database.rows(
+                "SELECT number, task FROM exemplars WHERE number IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(numbers)),),
+            )
+        return {row["number"]: row["task"] for row in rows}
+
+    # Pairs that are much alike
+
+    def keep_apart(self, id: str, other: str, *, apart: bool = True) -> None:
+        """Remember that both of a pair are to be kept, or forget it; they need not be in the library."""
+        id, other = sorted((writing.plain(id), writing.plain(other)))
+        with self._database.write():
+            self._database.execute("DELETE FROM apart WHERE id = ? AND other = ?", (id, other))
+            if apart:
+                self._database.execute("INSERT INTO apart VALUES (?, ?, ?)", (id, other, time.time()))
+
+    def apart(self) -> frozenset[tuple[str, str]]:
+        """Return the pairs of which both are to be kept, the ids of each in order."""
+        with self._database.read():
+            rows = self._database.rows("SELECT id, other FROM apart")
+            return frozenset((row["id"], row["other"]) for row in rows)
+
     # Retrievals
 
     def retrievals(self, id: str, *, limit: int = 200) -> tuple[Retrieval, ...]:

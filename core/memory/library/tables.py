@@ -90,6 +90,15 @@ CREATE TABLE traces (
 ) WITHOUT ROWID;
 """
 
+_VERSION_3 = """
+CREATE TABLE apart (
+    id TEXT NOT NULL,                   -- of an exemplar, which may be one of a file
+    other TEXT NOT NULL,                -- of one that is much like it, and later by the alphabet
+    "when" REAL NOT NULL,               -- a person said then that both are to be kept
+    PRIMARY KEY (id, other)
+) WITHOUT ROWID;
+"""
+
 BESIDE = f"""
 CREATE TEMP TABLE IF NOT EXISTS beside ({_EXEMPLARS});
 CREATE TEMP TABLE IF NOT EXISTS beside_tags (tag TEXT, exemplar INTEGER, PRIMARY KEY (tag, exemplar));
@@ -106,7 +115,11 @@ def _make_version_2(database: Database) -> None:
     database.executescript(PROOF_TABLES)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_make_version_1, _make_version_2)
+def _make_version_3(database: Database) -> None:
+    database.executescript(_VERSION_3)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_make_version_1, _make_version_2, _make_version_3)
 
 KIND = FileKind(
     noun="exemplar library",

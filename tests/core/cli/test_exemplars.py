@@ -138,3 +138,24 @@ def test_the_index_is_made_anew(inside, library):
     found = inside("exemplars", "reindex", "--json").json
     assert found["embedded"] > 60
     assert found["exemplars"] >= found["embedded"]
+
+
+def test_near_duplicates_are_listed_in_groups_and_those_kept_apart_are_not(inside, library):
+    library.save(MINE.model_copy(update={"id": "mine/2"}))
+    found = inside("exemplars", "duplicates", "--json", "--within", "0").json
+    pair = next(one for one in found["pairs"] if one["exemplars"] == ["mine/1", "mine/2"])
+    assert (pair["distance"], pair["same"]) == (0.0, "task and steps")
+    assert "mine/2" in inside("exemplars", "duplicates").out
+    library.keep_apart("mine/1", "mine/2")
+    assert "mine/2" not in inside("exemplars", "duplicates").out
+    assert "mine/2" in inside("exemplars", "duplicates", "--kept").out
+
+
+def test_the_map_tells_a_place_for_each_exemplar(inside, library):
+    found = inside("exemplars", "map", "--json").json
+    assert "mine/1" in [one["id"] for one in found["points"]]
+    assert 0 < found["share"] < 1
+    lines = inside("exemplars", "map", "--csv").out.splitlines()
+    assert lines[0] == "exemplar,family,across,up"
+    assert len(lines) == len(found["points"]) + 1
+    assert inside("exemplars", "map", "--csv", "--json").code != 0

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.database import DatabaseFile
 from core.errors import LibraryError, NotInLibraryError
 from core.memory.exemplar import Contrast, Exemplar, ExemplarStep
 from core.memory.library.comparing import differences
@@ -197,3 +198,25 @@ def test_two_processes_lists_meet(path, library):
     assert library.page().total == other.page().total == len(ALL)
     assert library.changes(0) == other.changes(0)
     other.close()
+
+
+def test_pairs_that_are_kept_are_remembered_in_either_order_and_forgotten(library):
+    library.keep_apart("b", "a")
+    library.keep_apart("a", "b")
+    library.keep_apart("a", "c")
+    assert library.apart() == {("a", "b"), ("a", "c")}
+    library.keep_apart("c", "a", apart=False)
+    assert library.apart() == {("a", "b")}
+
+
+def test_a_library_of_the_first_version_is_brought_up_to_date_with_all_it_has(tmp_path):
+    path = tmp_path / "exemplars.db"
+    old = Library(DatabaseFile.open(path, KIND._replace(migrations=KIND.migrations[:1])))
+    old.save(ALL[0])
+    old.close()
+    library = Library.open(path)
+    assert library.get(ALL[0].id).exemplar == ALL[0]
+    assert library.apart() == frozenset()
+    library.keep_apart("a", "b")
+    library.close()
+    assert (tmp_path / "exemplars.db.version-1").exists()

@@ -1,0 +1,1 @@
+"""What the window asks of the exemplars as a whole, each analysis with a desk of its own."""

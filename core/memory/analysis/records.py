@@ -1,0 +1,139 @@
+"""What the analyses find, apart from how they find it, which takes long to load."""
+
+from typing import Literal
+
+from core.memory.records import Recall
+from core.model import Record
+
+Sameness = Literal["task and steps", "task", "steps", "neither"]
+
+
+class NearPair(Record):
+    """Two exemplars, by their numbers, and how far apart they lie; the ids are in order."""
+
+    distance: float
+    id: str
+    other_id: str
+    number: int
+    other: int
+
+    @property
+    def order(self) -> tuple[float, str, str]:
+        return self.distance, self.id, self.other_id
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        return self.id, self.other_id
+
+
+class PairsFound(Record):
+    """The pairs that were found so far, the nearest first."""
+
+    within: float
+    pairs: tuple[NearPair, ...] = ()
+    done: int = 0
+    """Of `members`, how many were compared with all others."""
+    members: int = 0
+    more: bool = False
+    """Whether there may be more within the distance than are kept."""
+
+    @property
+    def whole(self) -> bool:
+        return self.done >= self.members
+
+
+class Lonely(Record):
+    """An exemplar that is far from all others."""
+
+    id: str
+    family: str
+    distance: float
+    """To the nearest other one."""
+    nearest: str
+    """Its id."""
+
+
+Move = Literal["", "new", "gone", "up", "down", "used now", "used no more"]
+
+
+class Place(Record):
+    """How one exemplar came out."""
+
+    rank: int
+    """Among all that are told of, by distance; the nearest is 1."""
+    distance: float
+    voted: bool = False
+    used: bool = False
+    why: str = ""
+
+
+class TrialRow(Record):
+    """One exemplar of a lookup, as it comes out and, where something is compared, as it did before."""
+
+    id: str
+    family: str
+    task: str
+    draft: bool = False
+    """Whether it is the changed one."""
+    now: Place | None = None
+    """None where it is not among those that are told of any more."""
+    before: Place | None = None
+    move: Move = ""
+
+
+class Trial(Record):
+    """A lookup that was tried; without `after` nothing is compared."""
+
+    before: Recall
+    after: Recall | None = None
+    rows: tuple[TrialRow, ...] = ()
+    """In the order of the lookup that is meant, what has gone last."""
+
+    @property
+    def now(self) -> Recall:
+        return self.after or self.before
+
+
+class FamilyFound(Record):
+    """How one family fared."""
+
+    family: str
+    members: int
+    right: int
+    distance: float
+    """From its members to the nearest other exemplar, on average."""
+    taken_for: dict[str, int] = {}
+    """The families that were found in place of it, the most frequent first."""
+
+
+class LeftOut(Record):
+    """What came of leaving each one out once."""
+
+    members: int
+    right: int
+    alone: int = 0
+    """Members that are the only ones of their family, which cannot be found: they count as wrong."""
+    votes: int = 3
+    embedding: str = ""
+    families: tuple[FamilyFound, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """What part was right, from 0 to 1; 0 where there is nothing."""
+        return self.right / self.members if self.members else 0.0
+
+
+class MemberFound(Record):
+    """What was found for one exemplar in place of itself."""
+
+    number: int
+    id: str
+    family: str
+    found: str
+    """The family that is voted for; empty where there is no other exemplar."""
+    distance: float
+    """To the nearest other one."""
+
+    @property
+    def right(self) -> bool:
+        return self.found == self.family

@@ -1,0 +1,159 @@
+"""Trying a lookup: what would be retrieved and why, and what a change to an exemplar or the settings would move."""
+
+import numpy as np
+
+from core.memory.analysis.records import Move, Place, Trial, TrialRow
+from core.memory.embedding import Embedding, Vectors
+from core.memory.exemplar import Exemplar
+from core.memory.index import ExemplarIndex, Near
+from core.memory.recalling import recall
+from core.memory.records import Recall, RecallSettings, Retrieved
+
+_ONE = np.float32(32767)
+"""As in `core.memory.vectors`: the draft's vector is to be as near as it will be once it is kept."""
+
+
+class WithDraft:
+    """An index in which one exemplar stands as it would after a change, or one more; nothing is stored."""
+
+    def __init__(self, index: ExemplarIndex, draft: Exemplar, vector: Vectors) -> None:
+        self._index = index
+        self._draft = draft
+        self._vector = (np.rint(vector * _ONE) / _ONE).astype(np.float64)
+        self._number = index.number_of(draft.id)
+
+    @property
+    def embedding(self) -> Embedding:
+        return self._index.embedding
+
+    def __len__(self) -> int:
+        return len(self._index) + (not self._number) - self._draft.archived
+
+    async def vector(self, text: str) -> Vectors:
+        return await self._index.vector(text)
+
+    def nearest(
+        self, query: Vectors, count: int, *, family: str = "", environment: str | None = None
+    ) -> tuple[Near, ...]:
+        """Return what `ExemplarIndex.nearest` would."""
+        draft = self._draft
+        found = self._index.nearest(
+            query, count, family=family, environment=environment, without=self._number or 0
+        )
+        is_elsewhere = environment is not None and draft.environment not in ("", environment)
+        if draft.archived or is_elsewhere or (family and draft.family != family):
+            return found
+        far = round(float(np.sqrt(np.square(self._vector - query.astype(np.float64)).sum())), 6)
+        both = [*found, Near(exemplar=draft, distance=far)]
+        both.sort(key=lambda one: (one.distance, one.exemplar.family, one.exemplar.id))
+        return tuple(both[:count])
+
+
+async def try_lookup(
+    index: ExemplarIndex,
+    query: str,
+    settings: RecallSettings,
+    *,
+    environment: str = "",
+    other: RecallSettings | None = None,
+    draft: Exemplar | None = None,
+) -> Trial:
+    """Look `query` up as a run would, and again with the draft and the other settings where there are any.
+
+    The index has to be fresh. Raises as `recall` does.
+    """
+    before = await recall(query, index, settings, environment=environment)
+    if other is None and draft is None:
+        return Trial(before=before, rows=compared(before, None, settings, settings, draft))
+    changed = settings if other is None else other
+    if draft is None:
+        after = await recall(query, index, changed, environment=environment)
+    else:
+        with_draft = WithDraft(index, draft, await index.vector(draft.key))
+        after = await recall(query, with_draft, changed, environment=environment)
+    return Trial(before=before, after=after, rows=compared(before, after, settings, changed, draft))
+
+
+def compared(
+    before: Recall,
+    after: Recall | None,
+    settings: RecallSettings,
+    changed: RecallSettings,
+    draft: Exemplar | None = None,
+) -> tuple[TrialRow, ...]:
+    """Return a row for each exemplar that one of the two tells of, with what moved."""
+    olds = places(before, settings)
+    news = olds if after is None else places(after, changed)
+    known = {one.id: one for one in (*before.retrieved, *(after.retrieved if after else ()))}
+    ids = sorted(news, key=lambda id: news[id].rank)
+    ids += sorted((id for id in olds if id not in news), key=lambda id: olds[id].rank)
+    return tuple(
+        TrialRow(
+            id=id,
+            family=known[id].family,
+            task=known[id].task,
+            draft=draft is not None and id == draft.id,
+            now=news.get(id),
+            before=None if after is None else olds.get(id),
+            move="" if after is None else _move(olds.get(id), news.get(id)),
+        )
+        for id in ids
+    )
+
+
+def _move(before: Place | None, now: Place | None) -> Move:
+    if now is None:
+        return "used no more" if before is not None and before.used else "gone"
+    if before is None:
+        return "used now" if now.used else "new"
+    if now.used != before.used:
+        return "used now" if now.used else "used no more"
+    if now.rank != before.rank:
+        return "up" if now.rank < before.rank else "down"
+    return ""
+
+
+def places(found: Recall, settings: RecallSettings) -> dict[str, Place]:
+    """Return how each exemplar of a lookup came out, with a reason in words, by its id."""
+    ordered = sorted(found.retrieved, key=lambda one: (one.distance, one.family, one.id))
+    return {
+        one.id: Place(
+            rank=rank,
+            distance=one.distance,
+            voted=one.voted,
+            used=one.used,
+            why=_why(one, found, settings),
+        )
+        for rank, one in enumerate(ordered, start=1)
+    }
+
+
+def _why(one: Retrieved, found: Recall, settings: RecallSettings) -> str:
+    if not found.used:
+        votes = "It votes, but the" if one.voted else "The"
+        return f"{votes} nearest of all lies beyond the threshold: none is used."
+    if settings.by == "exemplars":
+        if one.used:
+            return "It is among the nearest."
+        if one.voted:
+            limit = len(found.used) >= settings.most
+            return (
+                f"No more than {settings.most} are used."
+                if limit
+                else "A nearer one tells the same trajectory."
+            )
+        return f"{settings.votes} are nearer, which is as many as go in."
+    if one.used:
+        return (
+            f"It votes for {one.family}, which wins." if one.voted else f"It is of {one.family}, which wins."
+        )
+    if one.family == found.family:
+        full = len(found.used) >= settings.most
+        return (
+            f"{settings.most} of its family are nearer."
+            if full
+            else "A nearer one tells the same trajectory."
+        )
+    if one.voted:
+        return f"It votes for {one.family}, which loses to {found.family}."
+    return f"It is of {one.family}; the votes go to {found.family}."

@@ -1,0 +1,1 @@
+"""Pages of the library window that look at all exemplars at once."""

@@ -1,0 +1,72 @@
+"""Desks over a real memory, without a browser: what they queue is done on the test's own loop."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from core.agent.presets import Presets
+from core.memory.library.records import LIBRARY_NAME
+from core.memory.memory import Memory
+from tests.core.memory.clusters import Clusters
+
+
+class Host:
+    """What a desk needs of a session."""
+
+    def __init__(self, folder):
+        self.memory = Memory(
+            (folder / "files",),
+            index_folder=folder / "index",
+            library=folder / LIBRARY_NAME,
+            embedding=lambda: Clusters(4, 256),
+        )
+        self.store = None
+        self.closers = []
+        self.knowledge = SimpleNamespace(memory=self.memory, presets=Presets())
+        self._queued = set()
+
+    def queue(self, work):
+        self._queued.add(asyncio.ensure_future(work))
+
+    def workshop(self):
+        return SimpleNamespace(knowledge=self.knowledge)
+
+    async def close(self):
+        for close in self.closers:
+            await close()
+        self.memory.close()
+
+
+class Watched:
+    """Keeps every view of a desk, and waits for one."""
+
+    def __init__(self, desk):
+        self.views = []
+        self._met = asyncio.Event()
+        desk.changed.connect(self._keep)
+
+    def _keep(self, view):
+        self.views.append(view)
+        self._met.set()
+
+    async def until(self, condition):
+        """Return the first view from now on that meets it, or the last one where that does."""
+        async with asyncio.timeout(30):
+            while not (self.views and condition(self.views[-1])):
+                self._met.clear()
+                await self._met.wait()
+        return self.views[-1]
+
+    async def after(self, ask, condition):
+        """Ask for something and return the first view of what came of it."""
+        self.views.clear()
+        ask()
+        return await self.until(condition)
+
+
+@pytest.fixture
+async def host(tmp_path):
+    host = Host(tmp_path)
+    yield host
+    await host.close()

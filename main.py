@@ -38,7 +38,9 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         make_desk,
         make_editor_desk,
         make_fork_desk,
+        make_keep_desk,
         make_reading_desk,
+        make_record_desk,
         make_session,
         make_task_desk,
     )
@@ -56,6 +58,8 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         bisects=make_bisect_desk(session, settings, arguments),
         editor=make_editor_desk(session),
         analyses=make_analysis_desk(session),
+        keeps=make_keep_desk(session),
+        records=make_record_desk(session),
     )
     return application.show_window(session, desks, arguments)
 

@@ -14,6 +14,7 @@ from core.debugger.commands import SessionCommands, TaskDeskCommands
 from core.debugger.compare_views import CompareDeskCommands
 from core.debugger.editor_views import EditorDeskCommands
 from core.debugger.fork_views import ForkDeskCommands
+from core.debugger.keep_views import KeepDeskCommands, RecordDeskCommands
 from core.debugger.llm_entries import LLMDeskCommands
 from core.debugger.reading_views import ReadingDeskCommands
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
@@ -72,6 +73,8 @@ class Desks:
     bisects: BisectDeskCommands
     editor: EditorDeskCommands
     analyses: AnalysisDeskCommands
+    keeps: KeepDeskCommands
+    records: RecordDeskCommands
 
 
 class Application:
@@ -105,6 +108,7 @@ class Application:
         from gui.branch_windows import BranchWindows
         from gui.breaks import Breaks
         from gui.exemplar_windows import ExemplarWindows
+        from gui.keep_windows import KeepWindows
         from gui.llm_settings import LLMSettingsController
         from gui.main_window import MainWindow
         from gui.reading import Reading
@@ -124,6 +128,7 @@ class Application:
         Reading(desks.reading, desks.diffs, window)
         BranchWindows(desks.forks, desks.bisects, window)
         ExemplarWindows(desks.editor, window)
+        KeepWindows(desks.keeps, desks.records, window)
         window.show_at_first()
         session.announce()
         desks.breaks.announce()

@@ -51,6 +51,7 @@ class Conduct(QObject):
             "back": self._on_back,
             "fork": self._on_fork,
             "bisect": self._on_bisect,
+            "keep": self._on_keep,
             "back_to_hit": window.breakpoints.go_to_hit,
             "back_to_change": window.breakpoints.go_to_change,
             "add_breakpoint": window.breakpoints.add_requested.emit,
@@ -147,6 +148,10 @@ class Conduct(QObject):
     def _on_bisect(self) -> None:
         if (run := self._run_in_view()) is not None:
             self._window.runs.bisect_requested.emit(run)
+
+    def _on_keep(self) -> None:
+        if (run := self._run_in_view()) is not None:
+            self._window.runs.keep_requested.emit(run, ())
 
     def _on_run(self) -> None:
         if can_pause(self._session):

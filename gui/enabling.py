@@ -86,6 +86,7 @@ def enabled(scene: Scene) -> dict[str, bool]:
         "back": scene.back_to and view.mode != "opening",
         "fork": scene.back_to and view.mode != "opening",
         "bisect": scene.run_in_view,
+        "keep": scene.run_in_view,
         "back_to_hit": scene.hit_before,
         "back_to_change": scene.change_before,
         "phase": can_step(view),

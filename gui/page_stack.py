@@ -10,15 +10,18 @@ from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from core.debugger.keep_views import RecordView
 from core.debugger.snapshots import LivePageView, Picked, SessionView, StepView
 from core.observation import Box, Element, Ref
 from gui.enabling import can_hand_over
 from gui.key_guard import KeyGuard
 from gui.message_bar import MessageBar
 from gui.overlay import Overlay
+from gui.panels.runs_model import step_text
 from gui.shield import Shield
 from gui.step_cover import StepCover
 from gui.theme import Theme
+from gui.widgets.formats import count
 from gui.widgets.words import ElidedLabel, set_flag
 
 _HINT_MS = 2500
@@ -36,11 +39,14 @@ class PageStack(QWidget):
     point_requested = Signal(float, float, bool)
     """x and y in the viewport, and whether it was a click."""
     back_requested = Signal()
+    discard_requested = Signal()
+    """What is being recorded is not to be kept."""
 
     def __init__(self, theme: Theme, page_area: Any, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._area = page_area
         self._session = SessionView()
+        self._recording = RecordView()
         self._build_strip(theme)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -112,6 +118,12 @@ class PageStack(QWidget):
         self._tell_strip()
 
     @Slot(object)
+    def show_recording(self, view: RecordView) -> None:
+        """Mark the page as one that is being recorded, with what was done last."""
+        self._recording = view
+        self._tell_strip()
+
+    @Slot(object)
     def show_picked(self, picked: Picked) -> None:
         """Frame the element under the pointer; a click ends pointing where it met one."""
         if self.pointing:
@@ -158,17 +170,27 @@ class PageStack(QWidget):
         self._strip = QFrame(self)
         self.state_words = ElidedLabel("", self._strip)
         self.handover_button = QPushButton("Hand over (F6)", self._strip)
-        self.handover_button.setToolTip("Let your mouse and keys reach the page, or give it back (F6)")
         self.handover_button.clicked.connect(self._on_handover)
+        self.discard_button = QPushButton("Throw away", self._strip)
+        self.discard_button.setShortcut("Ctrl+Alt+D")
+        self.discard_button.setToolTip(
+            "End the recording and keep no exemplar; what you did stays in the run (Ctrl+Alt+D)"
+        )
+        self.discard_button.clicked.connect(self.discard_requested)
         row = QHBoxLayout(self._strip)
         row.setContentsMargins(12, 4, 8, 4)
         row.setSpacing(8)
         row.addWidget(self.state_words, 1)
+        row.addWidget(self.discard_button)
         row.addWidget(self.handover_button)
 
     def _tell_strip(self) -> None:
         view = self._session
-        if view.handed_over:
+        recording = self._recording.recording and view.handed_over
+        if recording:
+            words, tone = recording_words(self._recording), "recording"
+            self.handover_button.setText("Stop (Ctrl+Shift+D)")
+        elif view.handed_over:
             words, tone = "◆ You have the page: your mouse and keys reach it.", "person"
             self.handover_button.setText("Give back (F6)")
         elif self.pointing:
@@ -186,7 +208,13 @@ class PageStack(QWidget):
         self.state_words.setAccessibleName(words)
         set_flag(self._strip, "handover", tone)
         set_flag(self.handover_button, "person", view.handed_over)
+        self.handover_button.setToolTip(
+            "End the recording, and keep it as an exemplar (Ctrl+Shift+D)"
+            if recording
+            else "Let your mouse and keys reach the page, or give it back (F6)"
+        )
         self.handover_button.setEnabled(can_hand_over(view))
+        self.discard_button.setVisible(recording)
 
     def _on_handover(self) -> None:
         self.handover_requested.emit(not self._session.handed_over)
@@ -221,3 +249,10 @@ class PageStack(QWidget):
         if self.covered:
             self.cover.raise_()
         self.messages.lie_in(self.rect())
+
+
+def recording_words(view: RecordView) -> str:
+    """Return how far a recording is, and what was done last."""
+    if view.last is None:
+        return "● Recording: do the task in the page as it should be done. Your steps show here."
+    return f"● Recording: {count(view.steps, 'step')}. Last: {step_text(view.last)}"

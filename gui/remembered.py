@@ -202,6 +202,14 @@ class Remembered:
         self._settings.setValue("layout/version", str(version))
         self._settings.sync()
 
+    def geometry(self, window: str) -> QByteArray | None:
+        """Return where a window beside the main one was when it was closed."""
+        geometry = self._settings.value(f"windows/{window}")
+        return geometry if isinstance(geometry, QByteArray) else None
+
+    def keep_geometry(self, window: str, geometry: QByteArray) -> None:
+        self._settings.setValue(f"windows/{window}", geometry)
+
     def _text(self, key: str) -> str:
         value = self._settings.value(key, "")
         return value if isinstance(value, str) else str(value)

@@ -57,7 +57,7 @@ class ToolBar(QToolBar):
         for picker, key in zip(pickers, ("Ctrl+Shift+P", MECHANISMS_KEY, "Ctrl+Shift+M"), strict=True):
             QShortcut(QKeySequence(key), self, picker.showMenu)
         self.addSeparator()
-        for name in ("back", "run", "step", "over", "into", "out", "phase", "stop"):
+        for name in ("back", "run", "step", "over", "into", "out", "phase", "stop", "record"):
             self.addAction(actions[name])
             button = self._button(name)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -81,6 +81,21 @@ COMMANDS: tuple[Command, ...] = (
         "Find from which step on the run in view still comes to success",
     ),
     Command(
+        "keep",
+        "Save as e&xemplar…",
+        "Ctrl+Shift+K",
+        "save",
+        "Keep the run in view as an exemplar, for runs of such tasks to be shown",
+    ),
+    Command(
+        "record",
+        "Recor&d by hand",
+        "Ctrl+Shift+D",
+        "record",
+        "Record how you do the task in the page, step by step, and keep it as an exemplar",
+        "Record",
+    ),
+    Command(
         "over",
         "&Over",
         "F8",

@@ -30,13 +30,14 @@ _GOING_ON = (
     "back",
     "fork",
     "bisect",
+    "keep",
     "back_to_hit",
     "back_to_change",
     "",
     "add_breakpoint",
     "add_watch",
 )
-_REVIEW = ("accept", "ask_again", "skip", "fire_remedy", "edit_plan", "point", "handover")
+_REVIEW = ("accept", "ask_again", "skip", "fire_remedy", "edit_plan", "point", "handover", "record")
 _ENDING = ("success", "failure", "", "max_steps")
 _RECORDED = ("previous", "next_recorded", "now", "why")
 

@@ -36,7 +36,7 @@ class Deed(Record):
     """One thing that a person did, as the page told it."""
 
     kind: str
-    """``look``: nothing is done yet, but the page has changed by what is being typed."""
+    """``look``: nothing is done yet, but the page has changed."""
     ref: Ref | None = None
     """The ref of the element, where it had one already."""
     label: str = ""
@@ -44,6 +44,8 @@ class Deed(Record):
     text: str = ""
     keys: str = ""
     checked: bool = True
+    typing: bool = True
+    """Of a look: whether something was typed that is not told yet; else the page changed by itself."""
 
     def action(self, page: Observation) -> Action | None:
         """Return the action that would do it again in the page as it was before; None for what has none."""

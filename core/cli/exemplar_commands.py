@@ -87,6 +87,12 @@ def add_exemplar_commands(
         run: Annotated[int, typer.Argument(help="The run's number; for a branch its whole way is kept.")],
         first: Annotated[int, typer.Option("--from", min=1, help="The first step.")] = 1,
         last: Annotated[int | None, typer.Option("--to", min=1, help="The last step.")] = None,
+        step: Annotated[
+            list[int] | None,
+            typer.Option(
+                "--step", min=1, help="Keep just this step, also one that would be left out; repeat it."
+            ),
+        ] = None,
         family: Annotated[str, typer.Option("--family", help="In place of the task's name.")] = "",
         anyway: Annotated[
             bool, typer.Option("--anyway", help="Also where the run was not judged a success.")
@@ -102,6 +108,7 @@ def add_exemplar_commands(
             run=run,
             first=first,
             last=last,
+            steps=tuple(step or ()),
             family=family,
             anyway=anyway,
             dry_run=dry_run,

@@ -18,6 +18,8 @@ class KeepArguments(Record):
     run: int
     first: int = 1
     last: int | None = None
+    steps: tuple[int, ...] = ()
+    """Just these; without any, those that the run itself suggests."""
     family: str = ""
     anyway: bool = False
     """Whether a run that was not judged a success is kept, too."""
@@ -30,7 +32,12 @@ def keep_run(settings: Settings, arguments: KeepArguments) -> None:
     store = open_for_reading(settings)
     try:
         kept = exemplar_of_run(
-            store, arguments.run, first=arguments.first, last=arguments.last, family=arguments.family
+            store,
+            arguments.run,
+            first=arguments.first,
+            last=arguments.last,
+            family=arguments.family,
+            chosen=frozenset(arguments.steps) or None,
         )
     except NotInTraceError as error:
         raise UsageError(str(error)) from error

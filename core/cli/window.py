@@ -13,10 +13,12 @@ from core.debugger.break_desk import BreakDesk
 from core.debugger.compare_desk import CompareDesk
 from core.debugger.editor_desk import EditorDesk
 from core.debugger.fork_desk import ForkDesk
+from core.debugger.keep_desk import KeepDesk
 from core.debugger.llm_desk import LLMDesk
 from core.debugger.proving.records import WorthWanted
 from core.debugger.proving_desk import ProvingDesk
 from core.debugger.reading_desk import ReadingDesk
+from core.debugger.record_desk import RecordDesk
 from core.debugger.session import Session
 from core.debugger.task_desk import TaskDesk
 from core.debugger.workshop import Workshop, open_workshop
@@ -92,6 +94,16 @@ def make_editor_desk(session: Session) -> EditorDesk:
 def make_analysis_desk(session: Session) -> AnalysisDesk:
     """Return what looks at all exemplars at once."""
     return AnalysisDesk(session)
+
+
+def make_keep_desk(session: Session) -> KeepDesk:
+    """Return what keeping runs as exemplars needs of the session."""
+    return KeepDesk(session)
+
+
+def make_record_desk(session: Session) -> RecordDesk:
+    """Return what recording by hand needs of the session."""
+    return RecordDesk(session)
 
 
 def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:

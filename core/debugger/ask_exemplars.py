@@ -1,12 +1,11 @@
 """Exemplars for a prompt that is asked again: which there are, and how the step's prompt would tell each."""
 
-import tomllib
 from collections.abc import Sequence
 
 from core.agent.knowledge import Knowledge
-from core.agent.presets import PromptFiles
-from core.agent.prompting import EXEMPLARS, UNSAID, exemplar_messages, exemplar_parts
+from core.agent.prompting import EXEMPLARS, UNSAID, exemplar_parts
 from core.debugger.ask_views import ExemplarChoice, WrittenExemplar
+from core.debugger.exemplar_prompt import Way, messages_of
 from core.errors import UsageError
 from core.llm.protocol import Message, PromptPart
 from core.llm.repair import ReplyFormat
@@ -27,12 +26,7 @@ class Teller:
 
     def __init__(self, knowledge: Knowledge, preset_text: str, form: ReplyFormat) -> None:
         self._knowledge = knowledge
-        self._form = form
-        try:
-            prompts = tomllib.loads(preset_text).get("prompts", {})
-        except tomllib.TOMLDecodeError:
-            prompts = {}
-        self._turn = str(prompts.get("turn", PromptFiles.model_fields["turn"].default))
+        self._way = Way(form=form, turn=Way.of_text(preset_text).turn)
         self._memory = knowledge.memory
 
     def choices(self) -> tuple[ExemplarChoice, ...]:
@@ -49,7 +43,7 @@ class Teller:
         exemplar = self._memory.exemplar(id)
         if exemplar is None:
             raise UsageError(f"There is no exemplar {id} in the memory any more; choose another one.")
-        if self._form == "tools":
+        if self._way.form == "tools":
             text, parts = "", self._in_text(exemplar)
             if parts:
                 text = parts[0][1]
@@ -72,17 +66,13 @@ class Teller:
         return ""
 
     def _said(self, exemplar: Exemplar) -> object:
-        if self._form != "tools":
+        if self._way.form != "tools":
             return self._messages(exemplar)
         found = self._in_text(exemplar)
         return found[0][1] if found else None
 
     def _messages(self, exemplar: Exemplar) -> tuple[Message, ...]:
-        return exemplar_messages(
-            exemplar,
-            self._form,
-            lambda **more: self._knowledge.prompts.render(self._turn, **{**UNSAID, **more}),
-        )
+        return messages_of(exemplar, self._knowledge, self._way)
 
     def _in_text(self, exemplar: Exemplar) -> list[tuple[PromptPart, str]]:
         texts = [

@@ -25,6 +25,8 @@ class Demonstrating:
         self._demonstration = Demonstration()
         self._recording: asyncio.Task[None] | None = None
         self._steps = 0
+        self.over = False
+        """Whether what they did has ended the episode: what comes after it is no part of the task."""
 
     async def begin(self) -> None:
         """Read the page and listen to it; raises BrowserError and ActionError."""
@@ -56,12 +58,17 @@ class Demonstrating:
                 deeds.task_done()
 
     async def _take(self, deed: Deed) -> None:
-        action = await self.deeds.take(deed, more=not self._demonstration.deeds.empty())
-        if action is None:
+        waiting = self._demonstration.deeds
+        if self.over:
             return
-        self._steps += 1
+        action = await self.deeds.take(deed, more=not waiting.empty(), waiting=lambda: not waiting.empty())
         tabs = self._run.world.tabs
-        with contextlib.suppress(PageGone, BrowserError, ActionError):
-            await tabs.follow()
-            await self._demonstration.follow(tabs.current)
-        self._on_step()
+        if action is not None:
+            self._steps += 1
+            with contextlib.suppress(PageGone, BrowserError, ActionError):
+                await tabs.follow()
+                await self._demonstration.follow(tabs.current)
+        # A deed that waits is told before the page can say that it has ended the episode.
+        self.over = bool(self._steps) and await self._run.world.episode_ended() and waiting.empty()
+        if action is not None or self.over:
+            self._on_step()

@@ -64,6 +64,11 @@ class Driver(Publisher):
         self.show_live()
         self._set_going(self.agent_run, until)
 
+    async def rested(self) -> None:
+        """Wait until the run goes on no more."""
+        if self._going is not None and not self._going.done():
+            await asyncio.wait([self._going])
+
     def _set_going(self, run: AgentRun, until: Goal) -> None:
         self._withdrawn = False
         self._until = until

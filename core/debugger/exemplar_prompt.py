@@ -1,12 +1,35 @@
-"""How an agent would tell one exemplar: the messages, or the end of the system message, of a preset's prompt."""
+"""An exemplar as an agent would tell it: the messages, or the end of the system message, of a preset's prompt."""
+
+import tomllib
 
 from core.agent.knowledge import Knowledge
+from core.agent.presets import PromptFiles
 from core.agent.prompting import EXEMPLARS, UNSAID, exemplar_messages
 from core.errors import BackstepError
 from core.llm.protocol import Message
+from core.llm.repair import ReplyFormat
 from core.llm.tokens import count_tokens
 from core.memory.exemplar import Exemplar
 from core.model import Record
+
+
+class Way(Record):
+    """What of a preset decides how exemplars are told."""
+
+    form: ReplyFormat = "tools"
+    turn: str = PromptFiles.model_fields["turn"].default
+    """The template of one observation."""
+
+    @classmethod
+    def of_text(cls, preset_text: str) -> "Way":
+        """Return that of a preset as it was stored with a run; what cannot be read there is as usual."""
+        try:
+            preset = tomllib.loads(preset_text)
+        except tomllib.TOMLDecodeError:
+            preset = {}
+        form = preset.get("reply_format")
+        turn = preset.get("prompts", {}).get("turn", cls.model_fields["turn"].default)
+        return cls(form=form if form in ("json", "lines") else "tools", turn=str(turn))
 
 
 class Told(Record):
@@ -18,24 +41,31 @@ class Told(Record):
     """Why there are no messages, or what is to be known of them."""
 
 
+def messages_of(exemplar: Exemplar, knowledge: Knowledge, way: Way) -> tuple[Message, ...]:
+    """Return the trajectory by the templates as they are now.
+
+    Raises DataError where a template wants to know more than an exemplar says.
+    """
+    prompts = knowledge.prompts
+    if way.form == "tools":
+        text = prompts.render(EXEMPLARS, **{**UNSAID, "exemplars": (exemplar,)})
+        return (Message(role="system", text=text),)
+    return exemplar_messages(
+        exemplar, way.form, lambda **more: prompts.render(way.turn, **{**UNSAID, **more})
+    )
+
+
 def told_by(knowledge: Knowledge, preset_name: str, exemplar: Exemplar) -> Told:
-    """Return it by the preset's templates as they are now; what is wrong with these is the note."""
+    """Return it as a preset tells it now; what is wrong with preset or templates is the note."""
     try:
         preset = knowledge.presets.get(preset_name)
-        if preset.reply_format == "tools":
-            text = knowledge.prompts.render(EXEMPLARS, **{**UNSAID, "exemplars": (exemplar,)})
-            messages: tuple[Message, ...] = (Message(role="system", text=text),)
-            notes = ["This preset replies by tools: exemplars end its system message."]
-        else:
-            turn = preset.prompts.turn
-            messages = exemplar_messages(
-                exemplar,
-                preset.reply_format,
-                lambda **more: knowledge.prompts.render(turn, **{**UNSAID, **more}),
-            )
-            notes = []
+        way = Way(form=preset.reply_format, turn=preset.prompts.turn)
+        messages = messages_of(exemplar, knowledge, way)
     except BackstepError as error:
         return Told(note=str(error))
+    notes = []
+    if way.form == "tools":
+        notes.append("This preset replies by tools: exemplars end its system message.")
     if not preset.has("memory"):
         notes.append("It has no [memory], so it shows exemplars only once its memory is switched on.")
     tokens = sum(count_tokens(one.text) for one in messages)

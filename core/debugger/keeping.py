@@ -1,16 +1,21 @@
-"""A stored run as an exemplar: the steps that led to its end, as a prompt would tell them, and what was left out."""
+"""A stored run as an exemplar: the steps that led to its end, as a prompt would tell them, and what was left out.
 
+First a run is surveyed, step by step; what is chosen of it then is quick to
+say again. Which steps are noise is in `core.debugger.keeping_steps`.
+"""
+
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
-from core.action import Named, RefTarget, RoleTarget
-from core.agent.records import Abstracted, Acted, Decided, Observed, Reviewed
-from core.browser.checkpoints.inputs import RecordedInput
+from pydantic import ValidationError
+
+from core.debugger.keep_views import Choice
+from core.debugger.keeping_steps import SurveyedStep, surveyed
 from core.errors import UsageError
 from core.memory.exemplar import Contrast, Exemplar, ExemplarStep
 from core.memory.library.records import Provenance
 from core.model import Record
-from core.observation import Observation
-from core.trace.records import RunRow, StepRow
+from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
 
@@ -20,6 +25,28 @@ class LeftOut(Record):
     step: int
     action: str
     why: str
+
+
+class Survey(Record):
+    """What a run has to give: its steps in order, for a branch those before it too."""
+
+    row: RunRow
+    steps: tuple[SurveyedStep, ...]
+
+    @property
+    def successful(self) -> bool:
+        """Whether the run was judged a success."""
+        return self.row.verdict.success is True
+
+    @property
+    def chosen(self) -> frozenset[int]:
+        """The steps that are kept unless others are chosen."""
+        return frozenset(one.number for one in self.steps if one.kept)
+
+    @property
+    def contrasts(self) -> frozenset[int]:
+        """The steps whose correction is kept unless others are chosen."""
+        return frozenset(one.number for one in self.steps if one.contrast is not None and one.contrasted)
 
 
 class Kept(Record):
@@ -33,125 +60,130 @@ class Kept(Record):
 
 
 def exemplar_of_run(
-    store: TraceStore, run: int, *, first: int = 1, last: int | None = None, family: str = ""
+    store: TraceStore,
+    run: int,
+    *,
+    first: int = 1,
+    last: int | None = None,
+    family: str = "",
+    chosen: frozenset[int] | None = None,
 ) -> Kept:
     """Return the steps from `first` to `last` of a run, for a branch those before it too, as an exemplar.
 
     Left out is what failed, what was gone back over, and what did nothing in
-    the page. An action of the page that a person changed is a contrast as well. Raises
-    UsageError where no step is left, and TraceError.
+    the page, unless just these steps are `chosen`. An action of the page that a
+    person changed is a contrast as well. Raises UsageError where no step is
+    left, and TraceError.
     """
+    survey = survey_of_run(store, run, first=first, last=last)
+    unknown = sorted((chosen or frozenset()) - {one.number for one in survey.steps})
+    if unknown:
+        there = f"{survey.steps[0].number} to {survey.steps[-1].number}" if survey.steps else "none"
+        raise UsageError(f"Run {run} has no step {unknown[0]} there; its steps are {there}.")
+    return kept_of(survey, Choice(steps=chosen, family=family))
+
+
+def survey_of_run(store: TraceStore, run: int, *, first: int = 1, last: int | None = None) -> Survey:
+    """Return what there is to be kept of a run; raises TraceError."""
     row = store.run(run)
     rows = [one for one in store.steps(run) if first <= one.number <= (last or one.number)]
-    undone = _gone_back_over(store, run, rows)
-    trial = max((one.trial for one in rows), default=1)
-    looks: list[ExemplarStep] = []
-    contrasts: list[Contrast] = []
-    left_out: list[LeftOut] = []
-    for one in rows:
-        why = _left_out(one, undone, trial)
-        if why:
-            left_out.append(LeftOut(step=one.number, action=one.action, why=why))
-            continue
-        _add(store, run, one, looks, contrasts)
-    if not looks:
-        raise UsageError(f"Run {run} has no step to keep: {_reasons(left_out) or 'it has none there'}.")
-    return Kept(
-        exemplar=Exemplar(
-            id=f"{row.task.lower()}/run-{run}",
-            family=family or row.task.removeprefix(f"{row.environment}/"),
+    return Survey(row=row, steps=surveyed(store, row, rows))
+
+
+def kept_of(survey: Survey, choice: Choice) -> Kept:
+    """Return what is chosen of a run as an exemplar; raises UsageError where no step is left, or the id is none."""
+    row = survey.row
+    chosen = survey.chosen if choice.steps is None else choice.steps
+    taken = [one for one in survey.steps if one.number in chosen and one.possible]
+    left_out = tuple(
+        LeftOut(step=one.number, action=one.action, why=one.why or "it was not chosen")
+        for one in survey.steps
+        if one not in taken
+    )
+    if not taken:
+        raise UsageError(f"Run {row.run} has no step to keep: {_reasons(left_out) or 'it has none there'}.")
+    contrasts = survey.contrasts if choice.contrasts is None else choice.contrasts
+    try:
+        exemplar = Exemplar(
+            id=choice.id or id_for(row),
+            family=choice.family or family_for(row),
             task=row.instruction,
             environment=row.environment,
-            steps=tuple(looks),
-            contrasts=tuple(contrasts),
-            source=f"run {run}, {row.task} seed {row.seed}",
-        ),
-        provenance=_provenance(row, rows),
-        left_out=tuple(left_out),
-        successful=row.verdict.success is True,
+            metadata=choice.metadata,
+            steps=_looks(taken),
+            contrasts=tuple(
+                _contrast(one, choice.reasons.get(one.number, "")) for one in taken if one.number in contrasts
+            ),
+            source=f"run {row.run}, {row.task} seed {row.seed}",
+            tags=choice.tags,
+            note=choice.note,
+        )
+    except ValidationError as error:
+        raise UsageError(_wrong(error, choice)) from error
+    return Kept(
+        exemplar=exemplar,
+        provenance=_provenance(row, taken),
+        left_out=left_out,
+        successful=survey.successful,
     )
 
 
-def _left_out(row: StepRow, undone: set[int], trial: int) -> str:
-    if row.trial != trial:
-        return "a later trial began anew"
-    if row.number in undone:
-        return "it was gone back over"
-    if row.effect not in ("page action", "stop"):
-        return "it did nothing in the page" if row.effect != "go back" else "it went back"
-    if row.outcome != "done":
-        return f"it was {row.outcome}" if row.outcome == "skipped" else "it failed"
-    return "" if row.sealed else "it was never finished"
+def id_for(row: RunRow) -> str:
+    """Return the id of what is kept of a run."""
+    return f"{row.task.lower()}/run-{row.run}"
 
 
-def _gone_back_over(store: TraceStore, run: int, rows: list[StepRow]) -> set[int]:
-    """Return the steps whose effect a later one has taken back."""
-    undone: set[int] = set()
-    for row in rows:
-        if row.effect != "go back":
-            continue
-        acted = next((one for one in store.step(run, row.number).records if isinstance(one, Acted)), None)
-        if acted is not None and acted.restored is not None and acted.restored.verified:
-            undone |= set(range(acted.restored.step, row.number))
-    return undone
+def family_for(row: RunRow) -> str:
+    """Return what the task of a run is of: its name, on the open web the site."""
+    if row.environment == "web":
+        return urlsplit(row.start_url).hostname or "web"
+    return row.task.removeprefix(f"{row.environment}/")
 
 
-def _add(
-    store: TraceStore, run: int, row: StepRow, looks: list[ExemplarStep], contrasts: list[Contrast]
-) -> None:
-    """Add a step to the looks: actions of one reply belong to one look at the page."""
-    records = store.step(run, row.number).records
-    reviewed = next((one for one in records if isinstance(one, Reviewed)), None)
-    acted = next((one for one in records if isinstance(one, Acted)), None)
-    decided = next((one for one in records if isinstance(one, Decided)), None)
-    if reviewed is None or reviewed.action is None or acted is None:
-        return
-    page = next((one.clean.text for one in records if isinstance(one, Abstracted)), "")
-    page = page or next((one.observation.lines() for one in records if isinstance(one, Observed)), "")
-    seen = next((one.observation for one in records if isinstance(one, Observed)), None)
-    # A state's action is told by what it did in the page: others may not have the state.
-    actions = tuple(_as_seen(one, seen) for one in acted.inputs) or (str(reviewed.action),)
-    if reviewed.edited and reviewed.proposed is not None and not _is_of_a_state(reviewed):
-        contrasts.append(Contrast(observation=page, tried=str(reviewed.proposed), right=str(reviewed.action)))
-    if looks and decided is not None and decided.from_queue and not reviewed.edited:
-        looks[-1] = looks[-1].model_copy(update={"actions": (*looks[-1].actions, *actions)})
-        return
-    # What was thought of an action that a person has changed was thought of another one.
-    thought = "" if reviewed.edited else reviewed.thought
-    looks.append(ExemplarStep(observation=page, thought=thought, actions=actions))
+def _looks(taken: Sequence[SurveyedStep]) -> tuple[ExemplarStep, ...]:
+    """Return the steps as looks: actions of one reply belong to one look at the page."""
+    looks: list[ExemplarStep] = []
+    reply = 0
+    for one in taken:
+        if looks and one.joins and one.reply == reply:
+            actions = (*looks[-1].actions, *one.actions)
+            looks[-1] = looks[-1].model_copy(update={"actions": actions})
+        else:
+            looks.append(ExemplarStep(observation=one.page, thought=one.thought, actions=one.actions))
+        reply = one.reply
+    return tuple(looks)
 
 
-def _is_of_a_state(reviewed: Reviewed) -> bool:
-    """Whether it is an action that only some state has: what it would have done in the page is not known."""
-    return isinstance(reviewed.action, Named) or isinstance(reviewed.proposed, Named)
+def _contrast(one: SurveyedStep, why: str) -> Contrast:
+    assert one.contrast is not None
+    return one.contrast.model_copy(update={"why": why or one.contrast.why})
 
 
-def _as_seen(done: RecordedInput, seen: Observation | None) -> str:
-    """Return an action with its elements named as they are in the look: a ref of a later page is in no line of it."""
-    changes: dict[str, RefTarget | RoleTarget] = {}
-    for part, mark in done.marks.items():
-        target = getattr(done.action, part, None)
-        if not isinstance(target, RefTarget) or (seen is not None and seen.element(target.ref) is not None):
-            continue
-        role, name = mark.element.role, mark.element.name
-        fits = [one.ref for one in seen.elements if (one.role, one.name) == (role, name)] if seen else []
-        changes[part] = RefTarget(ref=fits[0]) if len(fits) == 1 else RoleTarget(role=role, name=name)
-    return str(done.action.model_copy(update=changes))
-
-
-def _provenance(row: RunRow, rows: list[StepRow]) -> Provenance:
-    people = all(one.origin == "person" for one in rows)
+def _provenance(row: RunRow, taken: Sequence[SurveyedStep]) -> Provenance:
+    people = all(one.origin == "person" for one in taken)
     origin = "demonstration" if people else "branch" if row.parent_run is not None else "agent run"
     return Provenance.model_validate(
         {
             "origin": origin,
             "run": row.run,
-            "step": rows[-1].number,
+            "step": taken[-1].number,
             "llm": "" if people else row.llm,
             "site": urlsplit(row.start_url).hostname or "",
         }
     )
 
 
-def _reasons(left_out: list[LeftOut]) -> str:
-    return "; ".join(f"step {one.step}: {one.why}" for one in left_out[:5])
+def _reasons(left_out: Iterable[LeftOut]) -> str:
+    return "; ".join(f"step {one.step}: {one.why}" for one in list(left_out)[:5])
+
+
+def _wrong(error: ValidationError, choice: Choice) -> str:
+    part = error.errors()[0]["loc"][0] if error.errors()[0]["loc"] else ""
+    if part == "id":
+        return (
+            f'"{choice.id}" cannot be an id: begin with a letter or digit and use small letters, digits, '
+            "dots, dashes, underscores and slashes, at most 120."
+        )
+    if part == "task":
+        return "The run has no instruction, and an exemplar needs one: keep another run."
+    return f"It cannot be kept: {part}: {error.errors()[0]['msg']}."

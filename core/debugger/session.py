@@ -19,6 +19,7 @@ from core.browser.host import BrowserEvent
 from core.debugger import exporting, importing
 from core.debugger.branches import Branches
 from core.debugger.correcting import Corrections
+from core.debugger.demonstrating import Demonstrating
 from core.debugger.goals import Goal, out, over
 from core.debugger.lifetime import Lifetime
 from core.debugger.workshop import Workshop
@@ -351,6 +352,26 @@ class Session(Lifetime):
                 await self._corrections.hand_over(on)
 
         self._post(work)
+
+    async def hand_over(self, on: bool) -> Demonstrating | None:
+        """Give the person the page, or take it back; return what records their doings, where something does."""
+        async with self._lock:
+            await self._corrections.hand_over(on)
+            return self._corrections.demonstrating
+
+    async def open_anew(self) -> AgentRun | None:
+        """Open the task of the current run from its start, and return the run once its page has been read.
+
+        None where it could not be opened, or another was asked for meanwhile. Raises UsageError without a run.
+        """
+        if self.agent_run is None:
+            raise UsageError("Open a task first (Ctrl+N).")
+        row = self._need_workshop().store.run(self.agent_run.state.run)
+        url, instruction = (row.start_url, row.instruction) if row.environment == "web" else ("", "")
+        await self._open(row.task, row.seed, url, instruction, row.profile or "")
+        run = self.agent_run
+        await self.rested()
+        return run if run is self.agent_run else None
 
     def point(self, x: float, y: float, *, final: bool) -> None:
         self._post(lambda: self._corrections.point(x, y, final=final))

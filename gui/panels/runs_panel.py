@@ -1,12 +1,13 @@
 """Runs & steps: a tree that fills as the run goes."""
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QTreeView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QTreeView, QVBoxLayout, QWidget
 
 from core.debugger.snapshots import RunsView, SessionView, StepView
 from core.trace.records import StepRow
 from gui.enabling import can_take_up
+from gui.panels.runs_chosen import keep_entry
 from gui.panels.runs_delegate import RunsDelegate
 from gui.panels.runs_folding import Folding
 from gui.panels.runs_model import Node, RunsModel
@@ -15,6 +16,8 @@ from gui.widgets.formats import count, thousands
 from gui.widgets.row_menu import Entry, RowMenu
 from gui.widgets.words import OrWords
 
+_SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+_CURRENT_ONLY = QItemSelectionModel.SelectionFlag.NoUpdate
 _NO_RUN = "No run yet. Choose a task with Ctrl+N; its steps appear here as the agent takes them."
 
 
@@ -40,6 +43,8 @@ class RunsPanel(QWidget):
     fork_requested = Signal(int, int)
     """Run and number of a step: a branch is to go on from there otherwise."""
     bisect_requested = Signal(int)
+    keep_requested = Signal(int, object)
+    """A run that is to be kept as an exemplar, and the numbers of the steps that are chosen; none are all."""
     naming_requested = Signal(object)
     """The `RunRow` that is to be named."""
     export_requested = Signal(int)
@@ -60,10 +65,11 @@ class RunsPanel(QWidget):
         self.tree.setHeaderHidden(True)
         self.tree.setUniformRowHeights(True)
         self.tree.setIndentation(13)
+        self.tree.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
         self.tree.setVerticalScrollMode(QTreeView.ScrollMode.ScrollPerPixel)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.tree.setAccessibleName("Runs and steps")
-        self.tree.clicked.connect(self._on_chosen)
+        self.tree.clicked.connect(self._on_clicked)
         self.tree.activated.connect(self._on_chosen)
         self.folding = Folding(self.tree, self.model)
         self.folding.run_requested.connect(self.run_requested)
@@ -170,6 +176,7 @@ class RunsPanel(QWidget):
                     enabled=self.delegate.viewed not in (None, place),
                     why="Page, prompt, thought and outcome beside each other",
                 ),
+                keep_entry(self.tree, self.model, index, self.keep_requested.emit),
                 *self._fold_entries(index),
             )
         row = node.run
@@ -199,6 +206,13 @@ class RunsPanel(QWidget):
                 key="Ctrl+Shift+I",
                 enabled=row.steps > 0,
                 why="Find from which step on it still comes to success",
+            ),
+            Entry(
+                "Save as exemplar…",
+                lambda: self.keep_requested.emit(row.run, ()),
+                key="Ctrl+Shift+K",
+                enabled=row.steps > 0,
+                why="Keep what led to its end, for runs of such tasks to be shown",
             ),
             Entry("Name…", lambda: self.naming_requested.emit(row), key="F2"),
             Entry("Export…", lambda: self.export_requested.emit(row.run), key="Ctrl+E"),
@@ -297,8 +311,16 @@ class RunsPanel(QWidget):
         if not index.isValid() or (index == self.tree.currentIndex() and not force):
             return
         if not self.tree.hasFocus() or force:
-            self.tree.setCurrentIndex(index)
+            if len(self.tree.selectionModel().selectedRows()) > 1:  # Rows that were chosen stay so.
+                self.tree.selectionModel().setCurrentIndex(index, _CURRENT_ONLY)
+            else:
+                self.tree.setCurrentIndex(index)
             self.tree.scrollTo(index)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        """Show what was clicked, unless it was only added to what is selected."""
+        if not QApplication.keyboardModifiers() & _SELECTING:
+            self._on_chosen(index)
 
     def _on_chosen(self, index: QModelIndex) -> None:
         node = self.model.node(index)

@@ -7,7 +7,9 @@
   const dirty = new Set();   // fields that were typed into and not told yet
   const told = new WeakMap();
   const REST = 200;          // milliseconds without a key after which the page is worth a look
-  let resting = 0;
+  const DWELL = 60;          // milliseconds on an element that no reading shows yet, after which it is too
+  const met = new WeakMap(); // element -> the last reading without it
+  let resting = 0, dwelling = 0;
   let on = false;
 
   function tell(kind, el, more = {}) {
@@ -32,8 +34,24 @@
 
   function flush() { for (const el of [...dirty]) typed(el); }
 
+  // What is used by a click: of a list that listens for its entries, the entry.
+  function used(el) {
+    const nearest = walker.nearest(el);
+    if (!/^(UL|OL|TABLE|TBODY|TR|NAV|MENU)$/.test(nearest.tagName)) return nearest;
+    for (let one = el; one && one !== nearest; one = one.parentElement) if (walker.usable(one)) return one;
+    return nearest;
+  }
+
+  // Enter in a field of a form clicks its button: that is told as the key.
+  function bySending(event) {
+    let active = document.activeElement;
+    while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+    return event.detail === 0 && active !== first(event) && isText(active);
+  }
+
   function onClick(event) {
     const el = first(event);
+    if (bySending(event)) return;
     if (!el || isText(el) || editable(el) || isChoice(el)) return;   // Told when something is typed or chosen.
     if (el.closest("select, option")) return;
     const label = el.closest("label");
@@ -41,7 +59,7 @@
       if (isChoice(label.control) || isText(label.control)) return;
     }
     flush();
-    tell("click", walker.nearest(el));
+    tell("click", used(el));
   }
 
   function onInput(event) {
@@ -49,7 +67,19 @@
     if (!el) return;
     dirty.add(el);
     clearTimeout(resting);
-    resting = setTimeout(() => tell("look", el), REST);
+    resting = setTimeout(() => tell("look", el, { typing: true }), REST);
+  }
+
+  // What came up since the page was read, such as a list under a field or a menu, is read before it is clicked.
+  function onMet(event) {
+    clearTimeout(dwelling);
+    const el = walker.nearest(first(event) ?? document.body);
+    if (el === document.body || walker.shown(el) || met.get(el) === walker.reading()) return;
+    dwelling = setTimeout(() => {
+      if (walker.shown(el)) return;
+      met.set(el, walker.reading());
+      tell("look", el, { typing: dirty.size > 0 });
+    }, DWELL);
   }
 
   function onChange(event) {
@@ -59,7 +89,7 @@
       const chosen = el.selectedOptions[0];
       if (chosen) tell("select", el, { text: chosen.label || chosen.value });
     } else if (el?.tagName === "INPUT" && ["range", "color"].includes(el.type)) tell("type", el, { text: el.value });
-    else if (isText(el)) { dirty.add(el); typed(el); }
+    else if (isText(el)) typed(el);   // What a script put there by itself was not typed.
   }
 
   const ALONE = ["Escape", "Enter", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Delete", "Backspace"];
@@ -85,7 +115,8 @@
   }
 
   const listeners = { click: onClick, input: onInput, change: onChange, keydown: onKey,
-    dblclick: event => tell("double_click", walker.nearest(first(event))),
+    pointerover: onMet, focusin: onMet,
+    dblclick: event => tell("double_click", used(first(event))),
     focusout: event => { const el = editable(first(event)); if (el) typed(el); } };
 
   function set(wanted) {
@@ -96,7 +127,7 @@
       if (on) addEventListener(name, trusted, true);
       else removeEventListener(name, trusted, true);
     }
-    if (!on) clearTimeout(resting);
+    if (!on) { clearTimeout(resting); clearTimeout(dwelling); }
   }
 
   globalThis.__backstepDemonstration = Object.freeze({ set, flush });

@@ -862,6 +862,11 @@
   // The ref that an element has got already.
   const known = el => el[REF] ?? null;
 
+  // Whether the last reading shows an element, and which reading that was.
+  const shown = el => handed.rows.has(el[REF]);
+  const usable = el => handed.rows.get(el[REF])?.includes('"uses":') ?? false;
+  const reading = () => handed.number;
+
   function spot(el) {
     return { ref: refOf(el), label: label(el), box: boxOf(el) };
   }
@@ -1094,5 +1099,5 @@
   const markedHtml = hidden => html(hidden, true);
   const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, ready, assign, choose, isChecked, scrollBy, refOf, fileField,
     framePlace, throughFrame, openRoot, tagOf, labelOf };
-  globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, settle, waitForChange, listen, byRef, label, xpath, nearest, known });
+  globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, settle, waitForChange, listen, byRef, label, xpath, nearest, known, shown, usable, reading });
 })();

@@ -49,6 +49,34 @@ def test_what_was_typed_is_in_the_page_of_the_next_deed(stage, run):
     assert run.state.observation.url.endswith("thanks.html")
 
 
+def test_what_was_typed_in_haste_is_in_the_page_of_the_next_deed_too(stage, run):
+    deeds = Deeds(run)
+    stage.thread.run(deeds.look())
+    field, link = ref(run, "Name"), ref(run, "Send")
+    does(stage, run, f"type [{field}] [Ada]")
+    does(stage, run, f"click [{link}]")
+    stage.thread.run(deeds.take(Deed(kind="type", ref=field, text="Ada"), more=False, waiting=lambda: True))
+    stage.thread.run(deeds.take(Deed(kind="click", ref=link), more=False))
+    clicked = records(run, 2)
+    assert clicked["observe"].observation.element(field).value == "Ada"
+    assert f"[{link}] link" in clicked["abstract"].clean.text
+
+
+def test_what_the_ranking_would_leave_out_is_kept_where_it_was_used(stage, llm_server, tmp_path):
+    many = "".join(f"<button>Order {number}</button>" for number in range(80))
+    url = page_file(tmp_path, f"{many}<button>Else</button>", "many.html")
+    run = stage.open(llm_server, url=url, instruction="Order 7.", preset="combined")
+    deeds = Deeds(run)
+    stage.thread.run(deeds.look())
+    used = ref(run, "Else")
+    does(stage, run, f"click [{used}]")
+    stage.thread.run(deeds.take(Deed(kind="click", ref=used), more=False))
+    abstracted = records(run, 1)["abstract"]
+    assert "ranking" in abstracted.how
+    assert f'[{used}] button "Else"' in abstracted.clean.text
+    assert len(abstracted.clean.elements) < 81
+
+
 def test_a_deed_without_an_action_leaves_no_step(stage, run):
     deeds = Deeds(run)
     stage.thread.run(deeds.look())

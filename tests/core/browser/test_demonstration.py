@@ -71,6 +71,41 @@ async def test_enter_in_a_field_is_the_text_and_then_the_key(browser: Browsing, 
 
 
 @in_browser
+async def test_enter_in_a_form_is_the_key_and_no_click_on_its_button(browser: Browsing, site: Site) -> None:
+    form = "<form onsubmit='return false'><label>City <input></label> <button>Send</button></form>"
+    demonstration = await demonstrating(browser, site, form)
+    found = await told(browser, demonstration, "type [<City>] [Rome]", "press [Enter]", "click [<Send>]")
+    assert found == ["type [City] [Rome]", "press [Enter]", "click [Send]"]
+
+
+@in_browser
+async def test_what_a_script_writes_into_a_field_is_not_told_as_typing(browser: Browsing, site: Site) -> None:
+    body = (
+        "<input aria-label=City id=c> <ul onclick=\"c.value = 'Rome'\"><li>Rome</li><li>Romford</li></ul>"
+        "<button>Save</button>"
+    )
+    demonstration = await demonstrating(browser, site, body)
+    found = await told(browser, demonstration, "type [<City>] [Rom]", "click [<Romford>]", "click [<Save>]")
+    assert found == ["type [City] [Rom]", "click [Romford]", "click [Save]"]
+
+
+@in_browser
+async def test_what_came_up_since_the_page_was_read_is_looked_at_before_it_is_clicked(
+    browser: Browsing, site: Site
+) -> None:
+    body = "<button onclick=\"menu.innerHTML = '<a href=#x>Entry</a>'\">Menu</button><p id=menu></p>"
+    demonstration = await demonstrating(browser, site, body)
+    page = await browser.see()
+    await browser.do(f"click [{next(one.ref for one in page.elements if one.name == 'Menu')}]")
+    await browser.do("hover [xpath=//a]")
+    kinds = []
+    while "look" not in kinds:
+        kinds.append((await asyncio.wait_for(demonstration.deeds.get(), 30)).kind)
+    assert kinds == ["click", "look"]
+    await demonstration.stop()
+
+
+@in_browser
 async def test_a_box_and_a_choice_are_told_by_what_they_hold(browser: Browsing, site: Site) -> None:
     demonstration = await demonstrating(browser, site, FORM)
     found = await told(

@@ -49,6 +49,19 @@ def test_a_part_of_a_run_is_kept_and_none_is_refused(stage, llm_server, tmp_path
         exemplar_of_run(store, run, first=9)
 
 
+def test_just_the_steps_that_are_chosen_are_kept_also_one_that_would_be_left_out(stage, llm_server, tmp_path):
+    run = played(stage, llm_server, "mended", tmp_path)
+    store = stage.workshop.store
+    suggested = exemplar_of_run(store, run)
+    left_out = suggested.left_out[0].step
+    kept = exemplar_of_run(store, run, chosen=frozenset({left_out}))
+    assert len(kept.exemplar.steps) == 1
+    assert left_out not in {one.step for one in kept.left_out}
+    assert "it was not chosen" in {one.why for one in kept.left_out}
+    with pytest.raises(UsageError, match="has no step 99 there"):
+        exemplar_of_run(store, run, chosen=frozenset({99}))
+
+
 def test_a_correction_is_a_contrast_and_its_thought_is_not_the_agents(stage, llm_server, tmp_path):
     url = page_file(tmp_path, "<button>Wrong</button><button>Right</button>")
     llm_server.script(on('button "Wrong"', thought="The first one."), stop())
@@ -63,5 +76,6 @@ def test_a_correction_is_a_contrast_and_its_thought_is_not_the_agents(stage, llm
     exemplar = exemplar_of_run(stage.workshop.store, state.run).exemplar
     (contrast,) = exemplar.contrasts
     assert (contrast.tried, contrast.right) == (str(wrong), f"click [{right}]")
+    assert exemplar.family == "web"  # The page is a file, of no site.
     assert exemplar.steps[0].thought == ""
     assert exemplar.steps[0].actions == (f"click [{right}]",)

@@ -13,8 +13,9 @@ from core.debugger.bisect_views import BisectView, as_csv
 from core.debugger.bisecting import chosen_steps
 from core.debugger.bisections import Bisection, Wanted
 from core.debugger.file_reading import ask_file
+from core.debugger.posting import telling
 from core.debugger.session import Session
-from core.errors import BackstepError, DataError, UsageError, WorldError
+from core.errors import BackstepError, DataError, UsageError
 from core.signal import Signal
 from core.trace.store import TraceStore
 
@@ -149,13 +150,9 @@ class BisectDesk:
         self.changed.send(view)
 
     def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        async def telling() -> None:
-            try:
-                await work()
-            except (BackstepError, WorldError) as error:
-                self._send(self._view.model_copy(update={"problem": str(error)}))
-
-        self._session.queue(telling())
+        self._session.queue(
+            telling(work, lambda words: self._send(self._view.model_copy(update={"problem": words})))
+        )
 
 
 def _read(store: TraceStore, asked: BisectView) -> BisectView:

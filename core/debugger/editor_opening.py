@@ -14,6 +14,7 @@ from core.debugger.editor_views import (
 )
 from core.debugger.known_exemplars import copy_id, entry_of, free_id, of_file
 from core.debugger.parser_trials import pair_pages, run_pages
+from core.debugger.posting import telling
 from core.debugger.workshop import Workshop
 from core.errors import BackstepError, UsageError
 from core.memory.drafts import FOLDER, Drafts, KeptDraft
@@ -223,13 +224,7 @@ class EditorOpening:
         self.changed.send(self._view)
 
     def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        async def telling() -> None:
-            try:
-                await work()
-            except BackstepError as error:
-                self._send(problem=str(error))
-
-        self._queue(telling())
+        self._queue(telling(work, lambda words: self._send(problem=words)))
 
 
 def _origin(provenance: Provenance) -> str:

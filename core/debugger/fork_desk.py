@@ -10,6 +10,7 @@ from core.agent.past import Past
 from core.agent.presets import AMOUNTS, bounds
 from core.debugger.agent_views import AMOUNT_LABELS
 from core.debugger.fork_views import ForkAmount, ForkView, PolicyChoice
+from core.debugger.posting import telling
 from core.debugger.session import Session
 from core.errors import BackstepError, UsageError
 from core.signal import Signal
@@ -99,13 +100,12 @@ class ForkDesk:
         self.changed.send(view)
 
     def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        async def telling() -> None:
-            try:
-                await work()
-            except BackstepError as error:
-                self._send(self._view.model_copy(update={"problem": str(error), "busy": False}))
-
-        self._session.queue(telling())
+        self._session.queue(
+            telling(
+                work,
+                lambda words: self._send(self._view.model_copy(update={"problem": words, "busy": False})),
+            )
+        )
 
 
 def _check(changes: Changes) -> None:

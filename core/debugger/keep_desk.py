@@ -9,9 +9,10 @@ from core.debugger.exemplar_prompt import Way, messages_of
 from core.debugger.file_reading import ask_file
 from core.debugger.keep_views import Choice, KeepContrast, KeepStep, KeepView, Saved
 from core.debugger.keeping import Kept, Survey, id_for, kept_of, survey_of_run
+from core.debugger.posting import telling
 from core.debugger.session import Session
 from core.debugger.workshop import Workshop
-from core.errors import BackstepError, DataError, UsageError, WorldError
+from core.errors import BackstepError, DataError, UsageError
 from core.llm.protocol import Message
 from core.llm.tokens import count_tokens
 from core.memory.checking import check
@@ -246,13 +247,12 @@ class KeepDesk:
         self.changed.send(view)
 
     def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        async def telling() -> None:
-            try:
-                await work()
-            except (BackstepError, WorldError) as error:
-                self._send(self._view.model_copy(update={"problem": str(error), "busy": False}))
-
-        self._session.queue(telling())
+        self._session.queue(
+            telling(
+                work,
+                lambda words: self._send(self._view.model_copy(update={"problem": words, "busy": False})),
+            )
+        )
 
 
 def _in_words(action: str, page: str) -> str:

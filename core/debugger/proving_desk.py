@@ -9,13 +9,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.debugger.apart import ProcessApart
+from core.debugger.posting import telling
 from core.debugger.proving.credit import kept_credits
 from core.debugger.proving.records import Experiment, Replayed, Subject, WorthWanted, summed
 from core.debugger.proving.tallies import ReplayTally
 from core.debugger.proving.worth import about, members_of, sources_of, tasks_of
 from core.debugger.proving_views import ProvingView, ReplayedRow, as_csv
 from core.debugger.session import Session
-from core.errors import BackstepError, DataError, UsageError, WorldError
+from core.errors import BackstepError, DataError, UsageError
 from core.memory.library.records import Counts
 from core.memory.library.store import Library
 from core.memory.memory import Memory
@@ -194,13 +195,7 @@ class ProvingDesk:
         self.changed.send(self._view)
 
     def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        async def telling() -> None:
-            try:
-                await work()
-            except (BackstepError, WorldError) as error:
-                self._send({"problem": str(error)})
-
-        self._session.queue(telling())
+        self._session.queue(telling(work, lambda words: self._send({"problem": words})))
 
 
 def _families(counts: Counts) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ from typing import Any
 
 from core.debugger.demonstrating import Demonstrating
 from core.debugger.keep_views import Recorded, RecordView
+from core.debugger.posting import telling
 from core.debugger.session import Session
 from core.debugger.snapshots import SessionView
-from core.errors import BackstepError, TraceError, UsageError
+from core.errors import TraceError, UsageError
 from core.signal import Signal
 from core.trace.records import StepRow
 
@@ -124,10 +125,4 @@ class RecordDesk:
         self.changed.send(view)
 
     def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        async def telling() -> None:
-            try:
-                await work()
-            except BackstepError as error:
-                self._session.complain(str(error))
-
-        self._session.queue(telling())
+        self._session.queue(telling(work, self._session.complain))

@@ -46,7 +46,7 @@ def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[Desk]:
     desk = Desk(qtbot, tmp_path, llm_server)
     desk.keeps = KeepWindows(KeepDesk(desk.session), RecordDesk(desk.session), desk.window)  # type: ignore[attr-defined]
     plain = (PRESETS / "plain.toml").read_text()
-    (tmp_path / "config/presets/remembering.toml").write_text(f'{plain}\n[memory]\n')
+    (tmp_path / "config/presets/remembering.toml").write_text(f"{plain}\n[memory]\n")
     yield desk
     desk.close()
 

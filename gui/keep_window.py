@@ -259,7 +259,7 @@ def _step_row(one: KeepStep) -> Row:
         told = f"put back in, though {one.why}" if one.chosen else f"left out: {one.why}"
     else:
         told = "" if one.chosen else "left out: not chosen"
-    thought = row.thought if len(row.thought) <= 200 else f"{row.thought[:199]}…"
+    thought = one.thought if len(one.thought) <= 200 else f"{one.thought[:199]}…"
     word = _ORIGINS.get(row.origin, "")
     return Row(
         f"{row.number}. {step_text(row)}",

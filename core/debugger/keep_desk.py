@@ -136,6 +136,7 @@ class KeepDesk:
             steps=tuple(
                 KeepStep(
                     row=one.row,
+                    thought=one.thought,
                     chosen=one.number in steps and one.possible,
                     possible=one.possible,
                     why=one.why,

@@ -33,6 +33,8 @@ class KeepStep(Record):
     """One step of the run, in the exemplar or not."""
 
     row: StepRow
+    thought: str = ""
+    """What the exemplar would tell as thought; nothing where a person changed the action that was thought of."""
     chosen: bool = False
     possible: bool = True
     """Whether it can be chosen: it has an action."""

@@ -24,6 +24,7 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     session_modules = threading.Thread(target=importlib.import_module, args=("core.cli.window",))
     session_modules.start()
     from gui.application import Application, Desks
+    from gui.exemplar_desks import ExemplarDesks
 
     application = Application(
         theme=settings.theme, accept_dialogs=settings.dialogs == "accept", profiles=_profiles()
@@ -39,6 +40,8 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         make_editor_desk,
         make_fork_desk,
         make_keep_desk,
+        make_library_desk,
+        make_proving_desk,
         make_reading_desk,
         make_record_desk,
         make_session,
@@ -56,10 +59,14 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         reading=make_reading_desk(session),
         forks=make_fork_desk(session),
         bisects=make_bisect_desk(session, settings, arguments),
-        editor=make_editor_desk(session),
-        analyses=make_analysis_desk(session),
-        keeps=make_keep_desk(session),
-        records=make_record_desk(session),
+        exemplars=ExemplarDesks(
+            library=make_library_desk(session),
+            editor=make_editor_desk(session),
+            analyses=make_analysis_desk(session),
+            proving=make_proving_desk(session, settings, arguments),
+            keeps=make_keep_desk(session),
+            records=make_record_desk(session),
+        ),
     )
     return application.show_window(session, desks, arguments)
 

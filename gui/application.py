@@ -6,17 +6,15 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.debugger.analysis_views import AnalysisDeskCommands
 from core.debugger.ask_views import AskDeskCommands
 from core.debugger.bisect_views import BisectDeskCommands
 from core.debugger.break_views import BreakDeskCommands
 from core.debugger.commands import SessionCommands, TaskDeskCommands
 from core.debugger.compare_views import CompareDeskCommands
-from core.debugger.editor_views import EditorDeskCommands
 from core.debugger.fork_views import ForkDeskCommands
-from core.debugger.keep_views import KeepDeskCommands, RecordDeskCommands
 from core.debugger.llm_entries import LLMDeskCommands
 from core.debugger.reading_views import ReadingDeskCommands
+from gui.exemplar_desks import ExemplarDesks
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
 from gui.theme import Choice
 
@@ -71,10 +69,7 @@ class Desks:
     reading: ReadingDeskCommands
     forks: ForkDeskCommands
     bisects: BisectDeskCommands
-    editor: EditorDeskCommands
-    analyses: AnalysisDeskCommands
-    keeps: KeepDeskCommands
-    records: RecordDeskCommands
+    exemplars: ExemplarDesks
 
 
 class Application:
@@ -108,7 +103,6 @@ class Application:
         from gui.branch_windows import BranchWindows
         from gui.breaks import Breaks
         from gui.exemplar_windows import ExemplarWindows
-        from gui.keep_windows import KeepWindows
         from gui.llm_settings import LLMSettingsController
         from gui.main_window import MainWindow
         from gui.reading import Reading
@@ -124,11 +118,11 @@ class Application:
         window.llm_settings_requested.connect(controller.open)
         TaskFiles(desks.tasks, window.tasks)
         Breaks(desks.breaks, window)
-        SideWindows(desks.asks, desks.compares, window)
+        side = SideWindows(desks.asks, desks.compares, window)
         Reading(desks.reading, desks.diffs, window)
         BranchWindows(desks.forks, desks.bisects, window)
-        ExemplarWindows(desks.editor, window)
-        KeepWindows(desks.keeps, desks.records, window)
+        exemplars = ExemplarWindows(desks.exemplars, window)
+        exemplars.compare_requested.connect(side.comparing.compare_runs)
         window.show_at_first()
         session.announce()
         desks.breaks.announce()

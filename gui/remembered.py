@@ -5,6 +5,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from core.agent.changes import Changes
 from core.debugger.analysis_views import BenchQuery, DuplicatesView, LeavingView
 from core.debugger.bisections import Wanted
+from core.debugger.library_views import Query
 from core.debugger.proving.records import WorthWanted
 from core.model import Record
 
@@ -128,6 +129,26 @@ class Remembered:
         ]
         kept = [query, *others][:_QUERIES]
         self._settings.setValue("bench/last", [one.model_dump_json(exclude_defaults=True) for one in kept])
+
+    @property
+    def library_query(self) -> Query:
+        """What was looked for in the library, and in which order."""
+        try:
+            return Query.model_validate_json(self._text("library/query") or "{}")
+        except ValueError:
+            return Query()
+
+    @library_query.setter
+    def library_query(self, query: Query) -> None:
+        self._settings.setValue("library/query", query.model_dump_json(exclude_defaults=True))
+
+    def part(self, name: str) -> QByteArray | None:
+        """Return how a part of a window was left, such as the widths of columns."""
+        value = self._settings.value(name)
+        return value if isinstance(value, QByteArray) else None
+
+    def keep_part(self, name: str, state: QByteArray) -> None:
+        self._settings.setValue(name, state)
 
     @property
     def folding(self) -> str:

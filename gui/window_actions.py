@@ -212,6 +212,13 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("find", "&Find in the panel", "Ctrl+F", "search", "Go to the search field of the panel in use"),
     Command(
+        "library",
+        "E&xemplars…",
+        "Ctrl+L",
+        "library",
+        "Open the library of exemplars: search, check, bring in and take out",
+    ),
+    Command(
         "why",
         "Where it comes fro&m…",
         "Ctrl+I",

@@ -89,7 +89,7 @@ class Menus(QObject):
         run.addMenu(self.pace)
         self.mechanisms = MechanismsMenu(window)
         run.addMenu(self.mechanisms)
-        self._view = self._fill("&View", ("search_runs", "find", ""))
+        self._view = self._fill("&View", ("search_runs", "find", "library", ""))
         self._fill_view()
         self._fill("&Help", ("keys", "welcome"))
 

@@ -1,6 +1,5 @@
 """Exemplars in and out: first what would be done is told, then it is done whole or not at all."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from core.memory.exchange.reading import Found, read_exemplars_of
 from core.memory.exchange.records import ReadOptions
 from core.memory.exchange.registry import IMPORTS, export_format
 from core.memory.exchange.store import ExemplarStore, LibraryStore
+from core.memory.exchange.writing import write_files
 from core.memory.files import EXEMPLARS, ExemplarFiles
 from core.memory.library.records import LIBRARY_NAME
 from core.model import Record
@@ -102,7 +102,7 @@ def export_exemplars(arguments: ExportArguments, store: ExemplarStore) -> None:
         put(files[""].rstrip("\n"))
         return
     output = arguments.output
-    _write({output / name if name else output: text for name, text in files.items()})
+    write_files({output / name if name else output: text for name, text in files.items()})
     if arguments.as_json:
         put_json(
             {
@@ -217,25 +217,6 @@ def _policies(arguments: ImportArguments) -> dict[str, str]:
     if arguments.dry_run:
         say(f"{len(found)} policy files would be written to {folder}.")
         return {}
-    _write(found)
+    write_files(found)
     say(f"{len(found)} policy files were written to {folder}.")
     return {str(place): text for place, text in found.items()}
-
-
-def _write(files: dict[Path, str]) -> None:
-    """Write all files beside their places first, then move them there; raises DataError."""
-    parts = {path.with_name(f".{path.name}.part"): path for path in files}
-    try:
-        for part, path in parts.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(files[path], encoding="utf-8")
-        for part, path in parts.items():
-            os.replace(part, path)
-    except OSError as error:
-        place = error.filename or next(iter(files))
-        raise DataError(
-            f"{place} cannot be written ({error.strerror}); check the folder and what is free on the disk."
-        ) from error
-    finally:
-        for part in parts:
-            part.unlink(missing_ok=True)

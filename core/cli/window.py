@@ -14,6 +14,7 @@ from core.debugger.compare_desk import CompareDesk
 from core.debugger.editor_desk import EditorDesk
 from core.debugger.fork_desk import ForkDesk
 from core.debugger.keep_desk import KeepDesk
+from core.debugger.library_desk import LibraryDesk
 from core.debugger.llm_desk import LLMDesk
 from core.debugger.proving.records import WorthWanted
 from core.debugger.proving_desk import ProvingDesk
@@ -104,6 +105,11 @@ def make_keep_desk(session: Session) -> KeepDesk:
 def make_record_desk(session: Session) -> RecordDesk:
     """Return what recording by hand needs of the session."""
     return RecordDesk(session)
+
+
+def make_library_desk(session: Session) -> LibraryDesk:
+    """Return what the window of the exemplars asks of the session."""
+    return LibraryDesk(session)
 
 
 def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:

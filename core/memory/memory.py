@@ -197,6 +197,11 @@ class Memory:
             return None
         return self.library()
 
+    @property
+    def library_path(self) -> Path | None:
+        """The database of the library, which need not be there; None where it is kept nowhere."""
+        return self._library_path
+
     def listing(self) -> "Library":
         """Return the library with the exemplars of files beside it, to be listed, found and counted.
 

@@ -1,11 +1,14 @@
 """Joins the editor of exemplars to what answers it."""
 
+import contextlib
 from collections.abc import Callable
 
+from pydantic import ValidationError
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.editor_views import EditorDeskCommands, EditorView
+from core.memory.editing.draft import Draft
 from core.memory.exemplar import Exemplar
 from core.memory.library.records import Provenance
 from gui.exemplar_editor.window import EditorWindow
@@ -19,6 +22,9 @@ class EditorController(QObject):
 
     saved = Signal(str)
     """The id of an exemplar that was saved, archived, brought back, or put to another version."""
+
+    edited = Signal(object)
+    """The exemplar as it would be saved now; None while there is none that could be, or nothing to be saved."""
 
     def __init__(
         self, desk: EditorDeskCommands, theme: Theme, remembered: Remembered, window: QWidget
@@ -76,6 +82,7 @@ class EditorController(QObject):
         shown = self.shown = EditorWindow(self._theme, self._window)
         shown.choose_preset(self._remembered.preset)
         shown.check_requested.connect(self._desk.check)
+        shown.check_requested.connect(self._on_edited)
         shown.save_requested.connect(self._desk.save)
         shown.test_requested.connect(self._desk.test)
         shown.cancel_test_requested.connect(self._desk.cancel_test)
@@ -95,6 +102,15 @@ class EditorController(QObject):
 
     def _on_left(self, keep: bool) -> None:
         self._desk.close(keep=keep)
+        self.edited.emit(None)
+
+    def _on_edited(self, draft: Draft) -> None:
+        opened = self.shown.opened if self.shown is not None else None
+        exemplar = None
+        if opened is not None and draft != opened.base:
+            with contextlib.suppress(ValidationError):
+                exemplar = draft.exemplar()
+        self.edited.emit(exemplar)
 
     @Slot(object)
     def _show_view(self, view: EditorView) -> None:
@@ -102,5 +118,6 @@ class EditorController(QObject):
             self._saves = view.saves
             if view.opened is not None and view.opened.id:
                 self.saved.emit(view.opened.id)
+                self.edited.emit(None)
         if self.shown is not None:
             self.shown.show_view(view)

@@ -29,10 +29,19 @@ class ExemplarsPanel(QWidget):
     """Shows `ExemplarsView`; a click or Enter opens an exemplar's trajectory, Escape leads back."""
 
     fact_changed = Signal(str)
+    library_requested = Signal(str)
+    """The id of the exemplar that is open or chosen; empty for none."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = ExemplarsView()
+        self.library_button = QPushButton("Open the library", self)
+        self.library_button.setIcon(theme.icon("library"))
+        self.library_button.setToolTip(
+            "Search, check, bring in and take out exemplars; shows the one that is open here (Ctrl+L)"
+        )
+        self.library_button.clicked.connect(self._on_library)
+        theme.changed.connect(self.library_button.update)
         self.progress = Note("remedy")
         self.facts = Note()
         for note in (self.progress, self.facts):
@@ -62,7 +71,13 @@ class ExemplarsPanel(QWidget):
         self.or_words.say(_NONE)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.or_words)
+        layout.setSpacing(0)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(10, 4, 10, 6)
+        foot.addWidget(self.library_button)
+        foot.addStretch(1)
+        layout.addWidget(self.or_words, 1)
+        layout.addLayout(foot)
 
     @property
     def reading(self) -> bool:
@@ -107,6 +122,9 @@ class ExemplarsPanel(QWidget):
         needle = found.strip().partition("\n")[0][:200]
         self.reader.finder.show_needle(needle)
         self.reader.text.seek(needle)
+
+    def _on_library(self) -> None:
+        self.library_requested.emit(self.reader.exemplar if self.reading else "")
 
     def _open(self, identifier: str) -> None:
         for row in self._view.rows:

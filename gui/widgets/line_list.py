@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
-from PySide6.QtCore import QAbstractItemModel, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, QKeyCombination, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -25,6 +25,8 @@ from gui.widgets.words import OrWords
 Column = tuple[str, str, int]
 """Text, its tone in the theme, and how many letters wide; 0 for the rest of the line."""
 Columns = Callable[[Index], Sequence[Column]]
+
+_CLEAR = QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_L)
 
 
 class LineList(QWidget):
@@ -128,10 +130,21 @@ class _List(QListView):
     copy_wanted = Signal()
     clear_wanted = Signal()
 
+    def event(self, event: QEvent) -> bool:
+        # In the window the same key opens the library.
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.keyCombination() == _CLEAR
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_wanted.emit()
-        elif event.key() == Qt.Key.Key_L and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        elif event.keyCombination() == _CLEAR:
             self.clear_wanted.emit()
         else:
             super().keyPressEvent(event)

@@ -1,6 +1,6 @@
 """A table of texts and numbers, sorted by a press on its heading, with a key behind each row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,16 +123,25 @@ class PlainTable(QTableView):
     """The key of the row."""
     current = Signal(object)
     """The key of the row that is current now."""
+    marked = Signal()
+    """Other rows are selected."""
 
     def __init__(
-        self, theme: Theme, name: str, columns: Sequence[Column], parent: QWidget | None = None
+        self,
+        theme: Theme,
+        name: str,
+        columns: Sequence[Column],
+        parent: QWidget | None = None,
+        *,
+        several: bool = False,
     ) -> None:
         super().__init__(parent)
         self.lines_model = PlainModel(theme, columns, self)
         self.setModel(self.lines_model)
         self.setAccessibleName(name)
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        modes = QTableView.SelectionMode
+        self.setSelectionMode(modes.ExtendedSelection if several else modes.SingleSelection)
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
@@ -152,20 +161,22 @@ class PlainTable(QTableView):
         header.sectionResized.connect(self._on_resized)
         self.doubleClicked.connect(self._on_opened)
         self.selectionModel().currentRowChanged.connect(self._on_current)
+        self.selectionModel().selectionChanged.connect(lambda *_: self.marked.emit())
         theme.changed.connect(self.viewport().update)
 
     @property
     def lines(self) -> tuple[Line, ...]:
         return self.lines_model.lines
 
-    def show_lines(self, lines: Sequence[Line]) -> None:
-        """Replace the lines; the current row stays where its key is still there.
+    def show_lines(self, lines: Iterable[Line]) -> None:
+        """Replace the lines; the current row and what is selected stay where their keys are still there.
 
         Columns take the width of what they show, but for too wide a one, until
         a person gives one a width.
         """
         before = self.current_key
-        self.lines_model.show_lines(lines)
+        selected = set(self.selected)
+        self.lines_model.show_lines(tuple(lines))
         if self.lines and not self._own_widths:
             self._sizing = True
             self.resizeColumnsToContents()
@@ -174,6 +185,11 @@ class PlainTable(QTableView):
             self._sizing = False
         if before is not None:
             self.choose(before)
+        if len(selected) > 1:
+            flags = self.selectionModel().SelectionFlag
+            for at, line in enumerate(self.lines):
+                if line.key in selected:
+                    self.selectionModel().select(self.lines_model.index(at, 0), flags.Select | flags.Rows)
 
     def choose(self, key: object) -> bool:
         """Make the row of a key current; returns whether there is one."""
@@ -183,6 +199,12 @@ class PlainTable(QTableView):
                     self.setCurrentIndex(self.lines_model.index(at, 0))
                 return True
         return False
+
+    @property
+    def selected(self) -> tuple[Any, ...]:
+        """The keys of the selected rows, from above."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return tuple(self.lines[at].key for at in rows if at < len(self.lines))
 
     @property
     def current_key(self) -> Any:

@@ -1,6 +1,6 @@
 """A file or a folder as candidates: of which kind each file is, and what is in it, once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from core.errors import DataError
@@ -57,6 +57,39 @@ def read_exemplars_of(path: Path, form: str, options: ReadOptions) -> Found:
     return found.model_copy(update={"reading": _once(found.reading)})
 
 
+def read_several(paths: Sequence[Path], form: str, options: ReadOptions) -> Found:
+    """Read files and folders as one: an exemplar that several of them have is read once.
+
+    A file of several that cannot be read is a faulty entry; one that is alone
+    raises as `read_exemplars_of` does.
+    """
+    if len(paths) == 1:
+        return read_exemplars_of(paths[0], form, options)
+    formats: set[str] = set()
+    readings: list[Reading] = []
+    for path in paths:
+        try:
+            found = read_exemplars_of(path, form, options)
+        except DataError as error:
+            why = str(error).removeprefix(str(path)).lstrip(":, ").rstrip(".")
+            readings.append(Reading(faulty=(Entry(position=path.name, why=why),)))
+            continue
+        formats |= set(found.formats)
+        readings.append(_under(path.name, found.reading))
+    return Found(
+        formats=tuple(one.name for one in IMPORTS if one.name in formats),
+        reading=_once(_joined(readings)),
+    )
+
+
+def _joined(readings: Sequence[Reading]) -> Reading:
+    return Reading(
+        candidates=tuple(one for reading in readings for one in reading.candidates),
+        left_out=tuple(one for reading in readings for one in reading.left_out),
+        faulty=tuple(one for reading in readings for one in reading.faulty),
+    )
+
+
 def _chosen(document: Document, wanted: ImportFormat | None) -> ImportFormat | None:
     among = (wanted,) if wanted else IMPORTS
     return next((one for one in among if one.is_one(document)), None)
@@ -90,11 +123,7 @@ def _folder(path: Path, wanted: ImportFormat | None, options: ReadOptions) -> Fo
         raise DataError(f"{path} holds no file that is {wanted.title if wanted else 'of a known kind'}.")
     return Found(
         formats=tuple(one.name for one in IMPORTS if one.name in formats),
-        reading=Reading(
-            candidates=tuple(one for reading in readings for one in reading.candidates),
-            left_out=tuple(one for reading in readings for one in reading.left_out),
-            faulty=tuple(one for reading in readings for one in reading.faulty),
-        ),
+        reading=_joined(readings),
     )
 
 

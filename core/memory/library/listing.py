@@ -7,6 +7,7 @@ is open.
 """
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,7 +22,8 @@ _COLUMNS = (
     "id, family, task, environment, site, origin, run, step, llm, made, changed, tags, note, archived, version,"
     " steps, contrasts, tokens"
 )
-_DESCENDING: tuple[Order, ...] = ("changed", "made", "tokens")
+_DESCENDING: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
+_FROM_RUNS = ("retrieved", "used", "successes", "failures")
 _COUNTED = ("family", "environment", "site", "origin", "llm")
 MOST_VALUES = 200
 """How many values of one kind are counted by name; the rarest are left out."""
@@ -37,18 +39,86 @@ _Side = tuple[str, str, str, str]
 
 
 def rows(
-    database: DatabaseFile, wanted: Filter, order: Order, offset: int, limit: int, *, beside: bool
+    database: DatabaseFile,
+    wanted: Filter,
+    order: Order,
+    offset: int,
+    limit: int,
+    *,
+    beside: bool,
+    reverse: bool = False,
 ) -> tuple[Row, ...]:
     parts, parameters = [], []
-    for side in _sides(beside):
-        where, values = _condition(side, wanted)
-        parts.append(f"SELECT {_COLUMNS} FROM {side[0]} AS e WHERE {where}")
+    # Only numbers first: an index has all that is skipped.
+    for source, where, values in _sorted_parts(wanted, beside=beside):
+        parts.append(f"SELECT e.number, e.id, e.{order} AS value FROM {source} AS e WHERE {where}")
         parameters += values
-    direction = "DESC" if order in _DESCENDING else "ASC"
-    by = "id" if order == "id" else f"{order} {direction}, id"
-    sql = f"{' UNION ALL '.join(parts)} ORDER BY {by} LIMIT ? OFFSET ?"
-    found = database.rows(sql, (*parameters, limit, offset))
-    return _with_retrievals(database, [_row(database, values) for values in found])
+    direction, by_id = _directions(order, reverse=reverse)
+    sql = f"{' UNION ALL '.join(parts)} ORDER BY value {direction}, id {by_id} LIMIT ? OFFSET ?"
+    numbers = [row["number"] for row in database.rows(sql, (*parameters, limit, offset))]
+    found = {
+        values["number"]: values
+        for source in ("exemplars", "temp.beside")[: 1 + beside]
+        for values in database.rows(
+            f"SELECT number, {_COLUMNS} FROM {source} WHERE number IN (SELECT value FROM json_each(?))",
+            (json.dumps(numbers),),
+        )
+    }
+    return _with_retrievals(database, [_row(database, found[number]) for number in numbers])
+
+
+def place(
+    database: DatabaseFile, id: str, wanted: Filter, order: Order, *, beside: bool, reverse: bool = False
+) -> int | None:
+    """Return how many rows stand before an exemplar in such a list; None where it is not in it."""
+    values = None
+    for source, where, parameters in _sorted_parts(wanted, beside=beside):
+        sql = f"SELECT {order} AS value FROM {source} AS e WHERE e.id = ? AND {where}"
+        values = values or database.row(sql, (plain(id), *parameters))
+    if values is None:
+        return None
+    direction, by_id = _directions(order, reverse=reverse)
+    first, then = (">" if way == "DESC" else "<" for way in (direction, by_id))
+    before = 0
+    for source, where, parameters in _sorted_parts(wanted, beside=beside):
+        for condition, more in (
+            (f"e.{order} {first} ?", (values["value"],)),
+            (f"e.{order} = ? AND e.id {then} ?", (values["value"], plain(id))),
+        ):
+            sql = f"SELECT count(*) AS n FROM {source} AS e WHERE {condition} AND {where}"
+            before += database.rows(sql, (*more, *parameters))[0]["n"]
+            if order == "id":
+                break
+    return before
+
+
+def _directions(order: Order, *, reverse: bool) -> tuple[str, str]:
+    """Return which way the values go, and equal ones by their ids."""
+    down = (order in _DESCENDING) != reverse
+    return "DESC" if down else "ASC", "DESC" if reverse else "ASC"
+
+
+def _sorted_parts(wanted: Filter, *, beside: bool) -> list[tuple[str, str, list[Any]]]:
+    """Return source, condition and values of what a list is made of; each part has an index that sorts it.
+
+    An index holds what is in use and what is in the archive one after the other.
+    """
+    states = (False, True) if wanted.archived is None else (wanted.archived,)
+    return [
+        (side[0], *_condition(side, wanted.model_copy(update={"archived": state})))
+        for side in _sides(beside)
+        for state in states
+    ]
+
+
+def kin(database: DatabaseFile, ids: list[str], texts: list[int]) -> list[int]:
+    """Return the numbers of the library's own exemplars that have one of these ids or texts."""
+    among = "SELECT value FROM json_each(?)"
+    found = database.rows(
+        f"SELECT number FROM exemplars WHERE id IN ({among}) OR text IN ({among}) ORDER BY number",
+        (json.dumps(ids), json.dumps(texts)),
+    )
+    return [row["number"] for row in found]
 
 
 def total(database: DatabaseFile, wanted: Filter, *, beside: bool) -> int:
@@ -59,8 +129,11 @@ def total(database: DatabaseFile, wanted: Filter, *, beside: bool) -> int:
     )
 
 
-def counts(database: DatabaseFile, wanted: Filter, *, beside: bool) -> Counts:
-    by: dict[str, dict[str, int]] = {name: {} for name in (*_COUNTED, "tag")}
+def counts(
+    database: DatabaseFile, wanted: Filter, *, beside: bool, only: Collection[str] | None = None
+) -> Counts:
+    kinds = [name for name in (*_COUNTED, "tag") if only is None or name in only]
+    by: dict[str, dict[str, int]] = {name: {} for name in kinds}
     number = tokens = 0
     for side in _sides(beside):
         where, values = _condition(side, wanted)
@@ -68,15 +141,24 @@ def counts(database: DatabaseFile, wanted: Filter, *, beside: bool) -> Counts:
         summed = database.rows(f"SELECT count(*) AS n, total(tokens) AS tokens FROM {source}", values)[0]
         number += summed["n"]
         tokens += int(summed["tokens"])
-        for name in _COUNTED:
+        for name in kinds:
+            if name == "tag":
+                continue
             sql = f"SELECT {name} AS value, count(*) AS n FROM {source} GROUP BY {name}"
             _add(by[name], database.rows(sql, values))
+        if "tag" not in kinds:
+            continue
         sql = (
             f"SELECT t.tag AS value, count(*) AS n FROM {side[2]} AS t"
             f" JOIN {side[0]} AS e ON e.number = t.exemplar WHERE {where} GROUP BY t.tag"
         )
         _add(by["tag"], database.rows(sql, values))
-    return Counts(total=number, tokens=tokens, by={name: _most(values) for name, values in by.items()})
+    return Counts(
+        total=number,
+        tokens=tokens,
+        families=len(by.get("family", ())),
+        by={name: _most(values) for name, values in by.items()},
+    )
 
 
 def shows(database: DatabaseFile, wanted: Filter, numbers: list[int], *, beside: bool) -> set[int]:
@@ -131,21 +213,23 @@ def _condition(side: _Side, wanted: Filter) -> tuple[str, list[Any]]:
 
 def _row(database: DatabaseFile, values: dict[str, Any]) -> Row:
     try:
-        return Row.model_validate({**values, "tags": json.loads(values["tags"])})
+        known = {name: value for name, value in values.items() if name != "number"}
+        return Row.model_validate({**known, "tags": json.loads(values["tags"])})
     except (ValidationError, ValueError, TypeError) as error:
         raise LibraryError(damaged(database.path, database.kind)) from error
 
 
 def _with_retrievals(database: DatabaseFile, found: list[Row]) -> tuple[Row, ...]:
     sql = (
-        "SELECT id, count(*) AS retrieved, total(used) AS used FROM retrievals"
-        " WHERE id IN (SELECT value FROM json_each(?)) GROUP BY id"
+        "SELECT r.id, count(*) AS retrieved, sum(r.used) AS used,"
+        " coalesce(sum(r.used AND o.success = 1), 0) AS successes,"
+        " coalesce(sum(r.used AND o.success = 0), 0) AS failures FROM retrievals r"
+        " LEFT JOIN outcomes o ON o.trace = r.trace AND o.run = r.run"
+        " WHERE r.id IN (SELECT value FROM json_each(?)) GROUP BY r.id"
     )
     counted = {row["id"]: row for row in database.rows(sql, (json.dumps([one.id for one in found]),))}
     return tuple(
-        one.model_copy(
-            update={"retrieved": counted[one.id]["retrieved"], "used": int(counted[one.id]["used"])}
-        )
+        one.model_copy(update={name: int(counted[one.id][name]) for name in _FROM_RUNS})
         if one.id in counted
         else one
         for one in found

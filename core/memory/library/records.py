@@ -76,13 +76,18 @@ class Row(Record):
     retrieved: int = 0
     """How often a run was shown it, or might have been."""
     used: int = 0
+    successes: int = 0
+    """Of the times that it was used, those in runs that were a success."""
+    failures: int = 0
 
     @property
     def read_only(self) -> bool:
         return self.origin in READ_ONLY
 
 
-Order = Literal["changed", "made", "family", "id", "tokens", "task", "environment", "origin"]
+Order = Literal[
+    "changed", "made", "family", "id", "tokens", "task", "environment", "origin", "site", "llm", "steps"
+]
 """What comes first: the latest, the largest, or the first by the alphabet. Equal ones come by id."""
 
 
@@ -121,6 +126,7 @@ class Counts(Record):
 
     total: int = 0
     tokens: int = 0
+    families: int = 0
     by: dict[str, dict[str, int]] = {}
     """By family, environment, site, origin, llm and tag, then by value, the most frequent first."""
 

@@ -8,7 +8,7 @@ saved one is a new version of itself.
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,8 +96,10 @@ class Library:
         with self._database.write():
             return self._save(exemplar, provenance, why, expected, time.time() if when is None else when)
 
-    def save_all(self, exemplars: Iterable[tuple[Exemplar, Provenance]], *, when: float | None = None) -> int:
-        """Store many, all or none; returns how many."""
+    def save_all(
+        self, exemplars: Iterable[tuple[Exemplar, Provenance | None]], *, when: float | None = None
+    ) -> int:
+        """Store many as `save` does, all or none; returns how many."""
         moment = time.time() if when is None else when
         count = 0
         with self._database.write():
@@ -160,22 +162,53 @@ class Library:
             return self._version(self._known(id), version)
 
     def page(
-        self, wanted: Filter | None = None, *, order: Order = "changed", offset: int = 0, limit: int = 50
+        self,
+        wanted: Filter | None = None,
+        *,
+        order: Order = "changed",
+        reverse: bool = False,
+        offset: int = 0,
+        limit: int = 50,
     ) -> Page:
         """Return rows that the filter lets through, those of files among them once `set_beside` was called."""
         wanted = wanted or Filter()
         with self._database.read():
             beside = self._beside is not None
             return Page(
-                rows=listing.rows(self._database, wanted, order, offset, limit, beside=beside),
+                rows=listing.rows(
+                    self._database, wanted, order, offset, limit, beside=beside, reverse=reverse
+                ),
                 total=listing.total(self._database, wanted, beside=beside),
                 offset=offset,
             )
 
-    def counts(self, wanted: Filter | None = None) -> Counts:
-        """Return how many exemplars have which family, environment, site, origin, LLM and tag."""
+    def place(
+        self, id: str, wanted: Filter, *, order: Order = "changed", reverse: bool = False
+    ) -> int | None:
+        """Return how many rows of such a list stand before an exemplar; None where it is not in it."""
         with self._database.read():
-            return listing.counts(self._database, wanted or Filter(), beside=self._beside is not None)
+            beside = self._beside is not None
+            return listing.place(self._database, id, wanted, order, beside=beside, reverse=reverse)
+
+    def total(self, wanted: Filter | None = None) -> int:
+        with self._database.read():
+            return listing.total(self._database, wanted or Filter(), beside=self._beside is not None)
+
+    def counts(self, wanted: Filter | None = None, *, only: Collection[str] | None = None) -> Counts:
+        """Return how many exemplars have which family, environment, site, origin, LLM and tag, or `only` these."""
+        with self._database.read():
+            beside = self._beside is not None
+            return listing.counts(self._database, wanted or Filter(), beside=beside, only=only)
+
+    def kin(self, exemplars: Iterable[Exemplar]) -> tuple[Exemplar, ...]:
+        """Return the library's own that have the id of one of these or its embedded text, in the archive or not."""
+        ids, texts = [], []
+        for one in exemplars:
+            ids.append(one.id)
+            texts.append(writing.text_number(one.key))
+        with self._database.read():
+            numbers = listing.kin(self._database, ids, texts)
+        return tuple(self.exemplars(numbers).values())
 
     def shows(self, wanted: Filter, numbers: Sequence[int]) -> set[int]:
         """Return those of these exemplars, by number, that the filter lets through."""

@@ -119,7 +119,17 @@ def _make_version_3(database: Database) -> None:
     database.executescript(_VERSION_3)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_make_version_1, _make_version_2, _make_version_3)
+def _sort_by_task_and_looks(database: Database) -> None:
+    database.execute("CREATE INDEX exemplars_task ON exemplars (archived, task, id)")
+    database.execute("CREATE INDEX exemplars_steps ON exemplars (archived, steps DESC, id)")
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    _make_version_1,
+    _make_version_2,
+    _make_version_3,
+    _sort_by_task_and_looks,
+)
 
 KIND = FileKind(
     noun="exemplar library",

@@ -105,3 +105,15 @@ def _seconds(panel: LogPanel, there: int) -> float:
         QApplication.processEvents()
         took.append(time.thread_time() - started)
     return sorted(took)[1]
+
+
+def test_the_key_empties_the_list_where_that_has_the_focus(window, qtbot: QtBot):
+    opened = []
+    window.actions_by_name["library"].triggered.connect(opened.append)
+    window.docks.by_name["Log"].show()
+    window.docks.by_name["Log"].raise_()
+    window.log.show_lines(samples.log_lines(5))
+    window.log.list.setFocus()
+    qtbot.keyClick(window.log.list, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    assert not opened
+    assert window.log.model.rowCount() == 0

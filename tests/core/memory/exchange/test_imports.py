@@ -11,7 +11,10 @@ from core.agent.policies.file import read_policy
 from core.errors import ActionSyntaxError
 from core.memory.exchange.documents import read_document
 from core.memory.exchange.policy_files import policy_files
+from core.memory.exchange.reading import read_several
+from core.memory.exchange.records import ReadOptions
 from tests.core.memory.exchange.files import POLICY, SESSION, example, gym_step, read, record, saved, visited
+from tests.core.memory.making import ALL
 from tests.core.trace.import_files import item, on, recording
 
 
@@ -378,3 +381,14 @@ def test_actions_of_all_formats_are_in_the_form_of_this_program(tmp_path, form):
             assert str(parse_action(text)) == text
         except ActionSyntaxError as error:
             pytest.fail(str(error))
+
+
+def test_several_files_are_read_as_one_and_a_bad_one_is_a_faulty_entry(tmp_path):
+    for name, exemplars in (("a.jsonl", ALL[:2]), ("b.jsonl", ALL[1:3])):
+        (tmp_path / name).write_text("".join(f"{one.model_dump_json()}\n" for one in exemplars))
+    (tmp_path / "c.json").write_text("no JSON")
+    found = read_several([tmp_path / name for name in ("a.jsonl", "b.jsonl", "c.json")], "", ReadOptions())
+    assert [one.exemplar.id for one in found.reading.candidates] == [one.id for one in ALL[:3]]
+    assert [one.position for one in found.reading.left_out] == ["b.jsonl: line 1"]
+    assert [one.position for one in found.reading.faulty] == ["c.json"]
+    assert found.formats == ("jsonl",)

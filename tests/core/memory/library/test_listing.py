@@ -1,6 +1,6 @@
 import pytest
 
-from core.memory.library.records import Filter, Provenance
+from core.memory.library.records import Filter, Provenance, Retrieval
 from tests.core.memory.making import ALL
 
 LAMP = ALL[0].model_copy(update={"tags": ("good", "short"), "note": "Málaga", "environment": "shop"})
@@ -68,3 +68,40 @@ def test_exemplars_of_files_stand_beside_and_the_library_wins(filled):
     assert filled.counts().by["origin"]["bundled"] == 1
     filled.set_beside([])
     assert filled.page().total == 3
+
+
+@pytest.mark.parametrize(
+    "order", ["changed", "made", "family", "id", "tokens", "task", "site", "llm", "steps"]
+)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_each_order_can_be_reversed_and_places_are_those_of_its_rows(filled, order, reverse):
+    filled.set_beside([("file", ALL[1]), ("bundled", ALL[4])])
+    for wanted in (Filter(), Filter(archived=None), Filter(words="click")):
+        rows = filled.page(wanted, order=order, reverse=reverse).rows
+        straight = filled.page(wanted, order=order).rows
+        assert rows == (straight[::-1] if reverse else straight)
+        places = [filled.place(row.id, wanted, order=order, reverse=reverse) for row in rows]
+        assert places == list(range(len(rows)))
+    assert filled.place(ALL[6].id, Filter(), order=order) is None
+
+
+def test_rows_tell_how_the_runs_ended_that_they_were_shown_to(filled):
+    used = {1: True, 2: True, 3: False}
+    filled.log(
+        "t", 9, [Retrieval(id=LAMP.id, trace="t", run=run, step=1, used=on) for run, on in used.items()]
+    )
+    filled.settle("t", [(1, "ended", True), (2, "ended", False), (3, "ended", True)])
+    row = next(row for row in filled.page().rows if row.id == LAMP.id)
+    assert (row.retrieved, row.used, row.successes, row.failures) == (3, 2, 1, 1)
+
+
+def test_only_the_counts_that_are_wanted_are_made(filled):
+    counts = filled.counts(only=("tag",))
+    assert counts.by == {"tag": {"good": 2, "short": 1}}
+    assert filled.counts().families == 2
+
+
+def test_kin_have_the_id_or_are_looked_up_by_the_same_text(filled):
+    same_text = LAMP.model_copy(update={"id": "other"})
+    same_id = ALL[2].model_copy(update={"task": "Something else."})
+    assert {one.id for one in filled.kin([same_text, same_id, ALL[3]])} == {LAMP.id, ALL[2].id}

@@ -1,0 +1,1 @@
+"""The library of exemplars as a window of its own."""

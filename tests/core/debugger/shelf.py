@@ -1,0 +1,81 @@
+"""A library's desk on a worker of its own, with real exemplars and traces and without a browser."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from core.agent.knowledge import knowledge_of
+from core.debugger.library_desk import LibraryDesk
+from core.debugger.worker import Worker
+from core.memory.exemplar import Exemplar
+from core.memory.library.records import Provenance
+from core.memory.library.store import Library
+from core.trace.store import TraceStore
+
+SECONDS = 30.0
+
+
+class Shelf:
+    """Keeps the last view of each kind, and what was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.knowledge = knowledge_of(folder / "config", data=folder)
+        self.store = TraceStore.open(folder / "traces.db")
+        self.failures: list[BaseException] = []
+        self.worker = Worker(self.failures.append)
+        self.worker.start()
+        workshop = SimpleNamespace(knowledge=self.knowledge, store=self.store)
+        self.session = SimpleNamespace(
+            workshop=lambda: workshop,
+            store=self.store,
+            session=SimpleNamespace(preset="plain"),
+            queue=self._queue,
+            log=lambda *words: None,
+            closers=[],
+        )
+        self.desk = LibraryDesk(self.session)  # type: ignore[arg-type]
+        self.views: dict[str, Any] = {}
+        self.sent: dict[str, list[Any]] = {}
+        self._changed = threading.Condition()
+        for name in ("listed", "paged", "counted", "detailed", "compared", "told", "working", "checked"):
+            getattr(self.desk, name).connect(lambda view, name=name: self._keep(name, view))
+        self.desk.imports.planned.connect(lambda view: self._keep("planned", view))
+
+    def _queue(self, work: Coroutine[Any, Any, None]) -> None:
+        with contextlib.suppress(RuntimeError):  # The worker has ended.
+            self.worker.post(work)
+
+    def _keep(self, name: str, view: Any) -> None:
+        with self._changed:
+            self.views[name] = view
+            self.sent.setdefault(name, []).append(view)
+            self._changed.notify_all()
+
+    def wait(self, name: str, condition: Callable[[Any], object] = lambda view: True) -> Any:
+        """Return the last view of a kind, once it is as it is to be; a view serves once."""
+
+        def met() -> bool:
+            return name in self.views and bool(condition(self.views[name]))
+
+        with self._changed:
+            found = self._changed.wait_for(met, SECONDS)
+            assert found, f"waited in vain for {name}; the last were {self.views}, {self.failures}"
+            return self.views.pop(name)
+
+    def put(self, exemplar: Exemplar, **provenance: Any) -> None:
+        """Save an exemplar as another program would."""
+        library = Library.open(self.folder / "exemplars.db")
+        library.save(exemplar, Provenance(**provenance))
+        library.close()
+
+    def close(self) -> None:
+        for close in self.session.closers:
+            self.worker.post(close()).result(SECONDS)
+        self.worker.stop()
+        self.knowledge.memory.close()
+        self.store.close()
+        assert not self.failures

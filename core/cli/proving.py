@@ -198,14 +198,17 @@ def measure_worth(
     try:
         members = members_of(memory, arguments.subject)
         sources = sources_of(members)
+        tasks = tasks_of(arguments.tasks, environments.tasks(), sources)
         experiment = Experiment(
             subject=arguments.subject,
-            tasks=tasks_of(arguments.tasks, environments.tasks(), sources),
+            tasks=tasks,
+            unseeded=tuple(one.id for one in environments.tasks() if one.id in tasks and not one.seeded),
             seeds=arguments.seeds,
             times=arguments.times,
             preset=_preset(arguments.preset, settings),
             llm=name,
             browser=settings.browser,
+            on_gate=settings.on_gate,
             left_out=tuple(one for one in sources if one[1] in arguments.seeds),
             trace=str(settings.database.absolute()),
             most_calls=arguments.most_calls,
@@ -274,14 +277,14 @@ def _experiment(
 
     found = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
     if arguments.as_json:
-        put_json({**found.model_dump(), "worth": found.worth.model_dump(), "sentence": found.worth.sentence})
+        put_json({**found.model_dump(), "worth": found.worth.model_dump(), "sentence": found.sentence})
     elif not arguments.as_lines:
         put_table(
             ("task", "seed", "with", "without", "used", "flip", "runs"), [_row(one) for one in found.pairs]
         )
         for one in sorted({run.error for run in found.runs if run.error}):
             say(one)
-        put(found.worth.sentence)
+        put(found.sentence)
     return found
 
 

@@ -157,7 +157,8 @@ def make_proving_desk(session: Session, settings: Settings, arguments: WindowArg
     def worth(wanted: WorthWanted, database: Path) -> list[str]:
         words = begun("worth", database)
         words += ["--seeds", ",".join(map(str, wanted.seeds)), "--times", str(wanted.times)]
-        words += ["--max-steps", str(session.session.max_steps), "--on-gate", settings.on_gate]
+        words += ["--max-steps", str(session.session.max_steps)]
+        words += ["--on-gate", wanted.on_gate or settings.on_gate]
         if wanted.subject.kind == "family":
             words.append("--family")
         elif wanted.subject.kind == "change":
@@ -170,7 +171,7 @@ def make_proving_desk(session: Session, settings: Settings, arguments: WindowArg
     def replay(ids: tuple[str, ...], database: Path) -> list[str]:
         return [*begun("replay", database), *_files(arguments), "--", *ids]
 
-    return ProvingDesk(session, worth, replay, _apart(settings))
+    return ProvingDesk(session, worth, replay, _apart(settings, ", unless another is chosen"))
 
 
 def _asked(settings: Settings, wanted: Wanted | WorthWanted) -> list[str]:
@@ -198,7 +199,7 @@ def _files(arguments: WindowArguments) -> list[str]:
     return words
 
 
-def _apart(settings: Settings) -> str:
+def _apart(settings: Settings, rule: str = "") -> str:
     where = (
         "an embedded browser of its own, offscreen"
         if settings.browser == "embedded"
@@ -206,5 +207,5 @@ def _apart(settings: Settings) -> str:
     )
     return (
         f"It runs in a process apart, with {where}: the page in this window is not touched. "
-        f"Where a person would be asked, the rule is “{settings.on_gate}”."
+        f"Where a person would be asked, the rule is “{settings.on_gate}”{rule}."
     )

@@ -129,7 +129,7 @@ class ProvingDesk:
             elif view.tally is not None:
                 notice = view.tally.sentence
             elif view.experiment is not None:
-                notice = view.experiment.worth.sentence
+                notice = view.experiment.sentence
         except OSError as error:
             problem = f"{what} could not be begun ({error.strerror}); see whether Backstep is whole."
         self._send({"experiment": None, "tally": None, "starting": False})

@@ -21,6 +21,12 @@ from core.debugger.snapshots import Catalogue
 from gui.widgets.words import set_tone
 
 _KINDS = (("exemplar", "an exemplar"), ("family", "a family"), ("change", "a change of one"))
+_GATES = (
+    ("", "as in the settings"),
+    ("refuse", "refuse: go on without it"),
+    ("allow", "allow"),
+    ("end", "end the run"),
+)
 _SEEDS = re.compile(r"\s*\d+(-\d+)?(\s*,\s*\d+(-\d+)?)*\s*")
 _MOST_SEEDS = 10_000
 
@@ -73,6 +79,11 @@ class WorthForm(QWidget):
         self.preset.setAccessibleName("Preset")
         self.preset.setToolTip("Only presets with memory recall exemplars")
         self.llm.setAccessibleName("LLM")
+        self.gate = QComboBox(self)
+        self.gate.setAccessibleName("At a gate")
+        self.gate.setToolTip("What is done where a person would be asked, such as before something is bought")
+        for value, text in _GATES:
+            self.gate.addItem(text, value)
         self.calls = QSpinBox(self)
         self.calls.setAccessibleName("LLM calls at the most")
         self.calls.setRange(0, 1_000_000)
@@ -101,6 +112,7 @@ class WorthForm(QWidget):
         form.addRow("Each", self.times)
         form.addRow("Preset", self.preset)
         form.addRow("LLM", self.llm)
+        form.addRow("At a gate", self.gate)
         form.addRow("At the most", limits)
         form.addRow("", self.total)
         for combo in (self.preset, self.llm):
@@ -175,6 +187,7 @@ class WorthForm(QWidget):
             times=self.times.value(),
             preset=self.preset.currentData() or "synapse",
             llm=self.llm.currentData() or "",
+            on_gate=self.gate.currentData(),
             most_calls=self.calls.value() or None,
             most_cost=round(self.cost.value(), 2) or None,
         )
@@ -199,7 +212,7 @@ class WorthForm(QWidget):
         """Choose as was done before, for whatever exemplar."""
         self.seeds.setText(", ".join(_ranges(wanted.seeds)))
         self.times.setValue(wanted.times)
-        for box, name in ((self.preset, wanted.preset), (self.llm, wanted.llm)):
+        for box, name in ((self.preset, wanted.preset), (self.llm, wanted.llm), (self.gate, wanted.on_gate)):
             box.setCurrentIndex(max(0, box.findData(name)))
         self.calls.setValue(wanted.most_calls or 0)
         self.cost.setValue(wanted.most_cost or 0.0)

@@ -211,7 +211,7 @@ class WorthPage(QWidget):
             self.table.show_lines(())
             self.sentence.clear()
             return
-        self.sentence.setText(f"{shown.subject.words}: {shown.worth.sentence}")
+        self.sentence.setText(f"{shown.subject.words}: {shown.sentence}")
         self.table.show_lines([_line(one) for one in shown.pairs])
 
     def _pair(self) -> Pair | None:

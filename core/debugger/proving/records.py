@@ -9,6 +9,7 @@ from core.agent.changes import Changes
 from core.debugger.bisections import BranchResult
 from core.debugger.shares import paired
 from core.model import Record
+from core.settings import OnGate
 
 
 class Subject(Record):
@@ -63,6 +64,8 @@ class WorthWanted(Record):
     preset: str = "synapse"
     llm: str = ""
     """Empty for the one of the settings."""
+    on_gate: OnGate | Literal[""] = ""
+    """What is done where a person would be asked; empty for the rule of the settings."""
     most_calls: int | None = Field(default=None, ge=1)
     """LLM calls of all runs after which no further pair is begun."""
     most_cost: float | None = Field(default=None, gt=0)
@@ -109,6 +112,10 @@ class Experiment(Record):
     preset: str
     llm: str
     browser: str = ""
+    on_gate: str = ""
+    """What was done where a person would have been asked."""
+    unseeded: tuple[str, ...] = ()
+    """Tasks that are the same at every seed."""
     left_out: tuple[tuple[str, int], ...] = ()
     """Tasks and seeds that the subject itself was recorded at, which would tell nothing."""
     trace: str = ""
@@ -160,6 +167,16 @@ class Experiment(Record):
     @property
     def worth(self) -> "Worth":
         return Worth.of(self.pairs)
+
+    @property
+    def sentence(self) -> str:
+        """What came of it so far, with what is to be known of it."""
+        words = self.worth.sentence
+        if self.unseeded and len({(seed, time) for _, seed, time in self.cases}) > 1:
+            same = ", ".join(self.unseeded[:3]) + (" and more" if len(self.unseeded) > 3 else "")
+            are = "is" if len(self.unseeded) == 1 else "are"
+            words += f" {same} {are} the same at every seed: these pairs repeat one another."
+        return words
 
 
 class Worth(Record):

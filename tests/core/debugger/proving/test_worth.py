@@ -61,6 +61,13 @@ def test_an_interval_that_holds_0_is_said_to_show_nothing():
     assert "not shown to matter" not in many.sentence
 
 
+def test_pairs_that_repeat_one_another_are_said_to():
+    pairs = [pair(True, False, seed) for seed in (0, 1)]
+    same = experiment(unseeded=("a",), pairs=pairs)
+    assert "a is the same at every seed" in same.sentence
+    assert "same at every seed" not in experiment(unseeded=("a",), seeds=(1,), pairs=pairs).sentence
+
+
 def test_seeds_that_it_was_recorded_at_are_left_out():
     one = experiment(left_out=(("a", 1),), times=2)
     assert ("a", 1, 1) not in one.cases

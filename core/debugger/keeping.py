@@ -149,7 +149,8 @@ def _looks(taken: Sequence[SurveyedStep]) -> tuple[ExemplarStep, ...]:
             actions = (*looks[-1].actions, *one.actions)
             looks[-1] = looks[-1].model_copy(update={"actions": actions})
         else:
-            looks.append(ExemplarStep(observation=one.page, thought=one.thought, actions=one.actions))
+            look = ExemplarStep(observation=one.page, raw=one.raw, thought=one.thought, actions=one.actions)
+            looks.append(look)
         reply = one.reply
     return tuple(looks)
 

@@ -32,6 +32,8 @@ class SurveyedStep(Record):
     """Whether it can be kept at all: it has an action."""
     page: str = ""
     """The page as the prompt showed it, else as it was read."""
+    raw: str = ""
+    """The whole page, where the prompt showed less of it."""
     thought: str = ""
     actions: tuple[str, ...] = ()
     reply: int = 0
@@ -138,7 +140,8 @@ def _step(store: TraceStore, run: RunRow, row: StepRow, why: str, reply: int) ->
         return SurveyedStep(row=row, action=row.action, why=why, possible=False, reply=reply)
     page = next((one.clean.text for one in records if isinstance(one, Abstracted)), "")
     seen = next((one.observation for one in records if isinstance(one, Observed)), None)
-    page = page or (seen.lines() if seen is not None else "")
+    whole = seen.lines() if seen is not None else ""
+    page = page or whole
     # A state's action is told by what it did in the page: others may not have the state.
     done = tuple(_as_seen(one, seen, row.target) for one in acted.inputs)
     contrast = None
@@ -149,6 +152,7 @@ def _step(store: TraceStore, run: RunRow, row: StepRow, why: str, reply: int) ->
         action=row.action or str(reviewed.action),
         why=why,
         page=page,
+        raw=whole if whole != page else "",
         # What was thought of an action that a person has changed was thought of another one.
         thought="" if reviewed.edited else reviewed.thought,
         actions=done or (str(reviewed.action),),

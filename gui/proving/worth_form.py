@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from core.debugger.proving.records import Subject, WorthWanted
 from core.debugger.proving_views import ProvingView
 from core.debugger.snapshots import Catalogue
+from gui.widgets.formats import count
 from gui.widgets.words import set_tone
 
 _KINDS = (("exemplar", "an exemplar"), ("family", "a family"), ("change", "a change of one"))
@@ -260,13 +261,13 @@ class WorthForm(QWidget):
     def _words(self) -> str:
         wanted = self.wanted
         tasks = wanted.tasks or tuple(dict.fromkeys(task for task, _ in self._view.recorded_at))
-        words = f"{len(wanted.seeds) * wanted.times} pairs of runs for each task"
+        words = f"{count(len(wanted.seeds) * wanted.times, 'pair')} of runs for each task"
         if not any(sign in task for task in tasks for sign in "*?["):
             skipped = sum(
                 1 for task, seed in self._view.recorded_at if task in tasks and seed in wanted.seeds
             )
             pairs = (len(tasks) * len(wanted.seeds) - skipped) * wanted.times
-            words = f"{pairs} pairs of runs: one with it, one without, at the same seed"
+            words = f"{count(pairs, 'pair')} of runs: one with it, one without, at the same seed"
             if skipped:
                 words += f". Left out: {skipped} where it was recorded itself"
         if self.llm.currentData() == "rules":

@@ -43,7 +43,7 @@ _COLUMNS = (
     Column("Seed", number=True),
     Column("With"),
     Column("Without"),
-    Column("In the prompt", tooltip="Whether the LLM was shown it"),
+    Column("Shown", tooltip="Whether the LLM was shown it"),
     Column("Steps", number=True, tooltip="With and without"),
     Column("Runs", number=True, tooltip="With and without"),
     Column("What went wrong"),

@@ -55,6 +55,8 @@ def test_a_correction_that_is_kept_brings_the_same_task_to_success(live):
         kept = exemplar_of_run(store, corrected.run)
     [contrast] = kept.exemplar.contrasts
     assert contrast.right == f"click [{right}]"
+    # The preset shortens pages: the whole one is kept beside what the LLM was shown.
+    assert all(len(look.raw) > len(look.observation) for look in kept.exemplar.steps)
     library = Library.open(live.database.parent / LIBRARY_NAME)
     library.save(kept.exemplar, kept.provenance)
     library.close()

@@ -62,12 +62,13 @@ def import_exemplars(arguments: ImportArguments, store: ExemplarStore) -> None:
     if not arguments.as_json:
         _show(arguments.path, found, plan)
     kept_in = ""
-    policies: dict[str, str] = {}
+    policies: dict[Path, str] = {}
     if not problem:
-        # Policy files first: what they cannot be written over is known before anything is kept.
+        # What policy files cannot be written over is known before anything is kept.
         policies = _policies(arguments) if arguments.policies is not None else {}
         if plan.new and not arguments.dry_run:
             kept_in = store.add(plan.new, arguments.path.resolve().stem)
+        policies = _written(policies, arguments)
     if arguments.as_json:
         put_json(_as_json(arguments, found, plan, kept_in, policies))
     if problem:
@@ -169,13 +170,13 @@ def _show(path: Path, found: Found, plan: Plan) -> None:
 
 
 def _as_json(
-    arguments: ImportArguments, found: Found, plan: Plan, kept_in: str, policies: Iterable[str]
+    arguments: ImportArguments, found: Found, plan: Plan, kept_in: str, policies: Iterable[Path]
 ) -> dict[str, Any]:
     return {
         "file": str(arguments.path),
         "formats": list(found.formats),
         "kept_in": kept_in or None,
-        "policies": sorted(policies),
+        "policies": sorted(map(str, policies)),
         "exemplars": [
             {
                 "position": one.candidate.position,
@@ -194,8 +195,8 @@ def _as_json(
     }
 
 
-def _policies(arguments: ImportArguments) -> dict[str, str]:
-    """Write the policies of SteP's files as policy files, all or none; returns them by path."""
+def _policies(arguments: ImportArguments) -> dict[Path, str]:
+    """Return the policies of SteP's files as policy files; raises DataError where one is there already."""
     from core.memory.exchange.policy_files import policy_files
 
     assert arguments.policies is not None
@@ -214,9 +215,16 @@ def _policies(arguments: ImportArguments) -> dict[str, str]:
             found[folder / name] = text
     if not found:
         raise UsageError("Only policies of SteP become policy files; leave --policies out.")
-    if arguments.dry_run:
-        say(f"{len(found)} policy files would be written to {folder}.")
+    return found
+
+
+def _written(policies: dict[Path, str], arguments: ImportArguments) -> dict[Path, str]:
+    """Write the policy files, all or none, and return those that were written."""
+    if not policies:
         return {}
-    write_files(found)
-    say(f"{len(found)} policy files were written to {folder}.")
-    return {str(place): text for place, text in found.items()}
+    if arguments.dry_run:
+        say(f"{len(policies)} policy files would be written to {arguments.policies}.")
+        return {}
+    write_files(policies)
+    say(f"{len(policies)} policy files were written to {arguments.policies}.")
+    return policies

@@ -20,11 +20,12 @@ MOST_TOKENS = 4000
 """Tokens of a trajectory beyond which it is told to be over-long: eight of them go into a prompt."""
 
 Level = Literal["fault", "note"]
-Kind = Literal["action", "element", "parser", "length", "run"]
+Kind = Literal["action", "element", "secret", "parser", "length", "run"]
 RunIsSuccess = Callable[[int], bool | None]
 """Tells whether a run of the trace was a success; None where that is not known."""
 
 _REF = re.compile(r"^\s*\[(\d+)\]", re.MULTILINE)
+_HIDDEN = re.compile(r'^\s*\[(\d+)\].* value="•+"', re.MULTILINE)
 _TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
 _ALWAYS = re.compile(
     r"not valid Python|neither defines|takes no HTML|not a function that|value of type|may not|missing \d+ required"
@@ -58,6 +59,7 @@ async def check(
     return (
         *check_actions(exemplar),
         *check_contrasts(exemplar),
+        *check_secrets(exemplar),
         *(await check_parser(exemplar) if with_parser else ()),
         *check_length(exemplar, most_tokens),
         *check_run(exemplar, run, is_success),
@@ -106,6 +108,26 @@ def check_contrasts(exemplar: Exemplar) -> tuple[Problem, ...]:
                     id=exemplar.id, kind="action", where=where, text="What was tried is what is called right."
                 )
             )
+    return tuple(found)
+
+
+def check_secrets(exemplar: Exemplar) -> tuple[Problem, ...]:
+    """Return what is typed into fields that hide it, as the looks show: prompts would tell it."""
+    hidden = {
+        int(ref) for step in exemplar.steps for ref in _HIDDEN.findall(f"{step.observation}\n{step.raw}")
+    }
+    found: list[Problem] = []
+    for number, step in enumerate(exemplar.steps, start=1):
+        for place, text in enumerate(step.actions, start=1):
+            try:
+                action = parse_action(text)
+            except ActionSyntaxError:
+                continue
+            target = getattr(action, "target", None)
+            if action.kind == "type" and isinstance(target, RefTarget) and target.ref in hidden:
+                where = f"look {number}, action {place}"
+                told = "It types into a field that hides what is typed, such as a password: prompts would tell it."
+                found.append(Problem(id=exemplar.id, kind="secret", where=where, text=told, level="note"))
     return tuple(found)
 
 

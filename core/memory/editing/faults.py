@@ -4,7 +4,14 @@ import re
 
 from pydantic import ValidationError
 
-from core.memory.checking import RunIsSuccess, check_actions, check_contrasts, check_length, check_run
+from core.memory.checking import (
+    RunIsSuccess,
+    check_actions,
+    check_contrasts,
+    check_length,
+    check_run,
+    check_secrets,
+)
 from core.memory.editing.draft import Draft
 from core.model import Record
 
@@ -72,7 +79,12 @@ def faults(
     found = list(stopping(draft))
     exemplar = draft.as_far_as_it_goes()
     known = {one.where for one in found}
-    told = [*check_actions(exemplar), *check_contrasts(exemplar), *check_run(exemplar, run, is_success)]
+    told = [
+        *check_actions(exemplar),
+        *check_contrasts(exemplar),
+        *check_secrets(exemplar),
+        *check_run(exemplar, run, is_success),
+    ]
     if exemplar.steps:
         told += check_length(exemplar)
     for one in told:

@@ -1,6 +1,6 @@
 import pytest
 
-from core.memory.checking import check, check_actions, check_contrasts, check_length, check_run
+from core.memory.checking import check, check_actions, check_contrasts, check_length, check_run, check_secrets
 from core.memory.exemplar import Contrast, Exemplar, ExemplarStep
 from core.memory.files import ExemplarFiles
 from core.sandbox.confinement import confinement
@@ -55,6 +55,18 @@ def test_a_contrast_of_a_page_that_is_no_look_is_told_to_be_in_no_prompt():
     (found,) = check_contrasts(with_actions("click [1]", contrasts=(kept,)))
     assert (found.where, found.level) == ("contrast 1", "note")
     assert "prompts do not tell it" in found.text
+
+
+def test_what_is_typed_into_a_field_that_hides_it_is_told():
+    looks = (
+        ExemplarStep(
+            observation='[1] textbox "Name"\n[2] textbox "Password"', actions=("type [1] [x]", "type [2] [y]")
+        ),
+        ExemplarStep(observation='[1] textbox value="x"\n[2] textbox value="•"', actions=("stop []",)),
+    )
+    (found,) = check_secrets(ALL[0].model_copy(update={"steps": looks}))
+    assert (found.kind, found.level, found.where) == ("secret", "note", "look 1, action 2")
+    assert check_secrets(with_actions("type [2] [y]")) == ()
 
 
 def test_an_over_long_one_is_a_note_that_names_the_longest_look():

@@ -1,8 +1,6 @@
 """The bisect command: from which step on an LLM still brings a run to success."""
 
 import contextlib
-import os
-import signal
 import time
 
 from core.agent.changes import Changes
@@ -10,7 +8,7 @@ from core.agent.state import Budget
 from core.browser.host import BrowserHost
 from core.cli.browsers import WithEmbedded, WithLoop, in_browser
 from core.cli.browsing import open_for_reading
-from core.cli.output import put_json, put_table, say
+from core.cli.output import LineTeller, put_json, put_table, say
 from core.debugger.bisecting import bisect, chosen_steps
 from core.debugger.bisections import Bisection, PrefixResult
 from core.debugger.headless import RunReport, fork_headless
@@ -131,10 +129,10 @@ class _Keeper:
 
     def __init__(self, store: TraceStore, bisection: Bisection, *, as_lines: bool) -> None:
         self._store = store
-        self._as_lines = as_lines
+        self._teller = LineTeller(as_lines=as_lines)
         number = store.save_bisection(bisection.run, bisection.model_dump_json())
         self.bisection = bisection.model_copy(update={"number": number})
-        self._tell()
+        self._teller.tell(self.bisection)
 
     def keep(self, result: PrefixResult) -> None:
         self._change(self.bisection.with_result(result))
@@ -157,16 +155,7 @@ class _Keeper:
     def _change(self, bisection: Bisection) -> None:
         self.bisection = bisection
         self._store.save_bisection(bisection.run, bisection.model_dump_json(), number=bisection.number)
-        self._tell()
-
-    def _tell(self) -> None:
-        if self._as_lines:
-            try:
-                print(self.bisection.model_dump_json(), flush=True)
-            except OSError:
-                # Whoever had asked has gone away: what is stored is enough.
-                self._as_lines = False
-                os.kill(os.getpid(), signal.SIGTERM)
+        self._teller.tell(self.bisection)
 
 
 def _run(settings: Settings, run: int) -> tuple[RunRow, tuple[StepRow, ...]]:

@@ -2,11 +2,13 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from core.model import Record
     from core.trace.records import RunRow, StepRow
 
 _WIDEST = 40
@@ -70,3 +72,20 @@ def verdict_word(row: "RunRow") -> str:
     if row.verdict.success is None:
         return row.outcome
     return f"{row.outcome}, {'success' if row.verdict.success else 'no success'}"
+
+
+class LineTeller:
+    """Prints a record as a line of JSON each time it changes, where that is asked for."""
+
+    def __init__(self, *, as_lines: bool) -> None:
+        self._as_lines = as_lines
+
+    def tell(self, record: "Record") -> None:
+        if not self._as_lines:
+            return
+        try:
+            print(record.model_dump_json(), flush=True)
+        except OSError:
+            # Whoever had asked has gone away: what is stored is enough.
+            self._as_lines = False
+            os.kill(os.getpid(), signal.SIGTERM)

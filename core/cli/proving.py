@@ -1,10 +1,7 @@
-"""What the commands do that try exemplars out: replayed on their tasks, and tasks with and without them."""
+"""What the command does that asks what exemplars are worth: tasks done with them and without."""
 
 import contextlib
-import os
-import signal
 import time
-from collections.abc import Iterator
 
 from pydantic import ValidationError
 
@@ -12,37 +9,18 @@ from core.agent.changes import Changes
 from core.agent.knowledge import knowledge_of
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
-from core.browser.tabs import Tabs
 from core.cli.browsers import WithEmbedded, WithLoop, in_browser
-from core.cli.browsing import open_for_reading
 from core.cli.exemplars import memory_of
-from core.cli.output import put, put_json, put_table, say
+from core.cli.output import LineTeller, put, put_json, put_table, say
 from core.debugger.headless import RunReport, run_headless
-from core.debugger.proving.records import Experiment, Pair, Subject, WorthWanted, ends_in_words
-from core.debugger.proving.replaying import replay
-from core.debugger.proving.tallies import ReplayTally
+from core.debugger.proving.records import Experiment, Pair, Subject, WorthWanted
 from core.debugger.proving.worth import about, members_of, sources_of, tasks_of, try_out, used_in
-from core.debugger.recording import world_for
 from core.debugger.workshop import check_preset, open_workshop
 from core.environments.registry import Environments
-from core.errors import BackstepError, Interrupted, LibraryError, NotInLibraryError, UsageError
+from core.errors import BackstepError, Interrupted, LibraryError, UsageError
 from core.llm.registry import open_llms
-from core.memory.library.records import Entry, Filter, Provenance
 from core.memory.memory import Memory
-from core.model import Record
 from core.settings import Settings, config_folder
-
-_PAGE = 500
-
-
-class ReplayArguments(Record):
-    """What the replay command was given."""
-
-    ids: tuple[str, ...] = ()
-    wanted: Filter = Filter()
-    """Where no ids are given."""
-    as_json: bool = False
-    as_lines: bool = False
 
 
 class WorthArguments(WorthWanted):
@@ -81,103 +59,6 @@ def read_seeds(text: str) -> tuple[int, ...]:
     if not found:
         raise UsageError(f'"{text}" are no seeds: write them as 0-9, or as 1,4,7.')
     return tuple(found)
-
-
-# Replaying
-
-
-def replay_exemplars(
-    arguments: ReplayArguments,
-    settings: Settings,
-    environments: Environments,
-    *,
-    with_embedded: WithEmbedded[ReplayTally],
-    with_loop: WithLoop[ReplayTally],
-) -> bool:
-    """Carry exemplars out and print what came of it; returns whether none failed. Raises BackstepError."""
-    memory = memory_of(settings)
-    try:
-        entries = list(_entries(memory, arguments))
-    except NotInLibraryError as error:
-        raise UsageError(str(error)) from error
-    if not entries:
-        raise UsageError("There is no such exemplar: list them with `exemplars list`.")
-    store = open_for_reading(settings) if settings.database.exists() else None
-    teller = _Teller(as_lines=arguments.as_lines)
-
-    async def work(host: BrowserHost) -> ReplayTally:
-        tally = ReplayTally(wanted=len(entries))
-        teller.tell(tally)
-        tabs = Tabs(host)
-        try:
-            await tabs.start()
-            for entry in entries:
-                found = await replay(
-                    entry.exemplar,
-                    entry.provenance,
-                    entry.version,
-                    environments=environments,
-                    world_of=lambda task: world_for(tabs, host, environments, task),
-                    store=store,
-                )
-                memory.library().save_proof("replay", found.id, found.when, found.model_dump_json())
-                say(f"{found.id}: {found.sentence}")
-                tally = tally.with_result(found)
-                teller.tell(tally)
-            return tally
-        finally:
-            await tabs.close()
-            await environments.close()
-
-    try:
-        tally = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
-    finally:
-        memory.close()
-        if store is not None:
-            store.close()
-    if arguments.as_json:
-        put_json([one.model_dump() for one in tally.results])
-    elif not arguments.as_lines:
-        put_table(
-            ("exemplar", "task", "seed", "", "why"),
-            [
-                (
-                    one.id,
-                    one.task,
-                    str(one.seed) if one.task else "",
-                    ends_in_words(one),
-                    one.problem or "; ".join(one.guessed),
-                )
-                for one in tally.results
-            ],
-        )
-        put(tally.sentence)
-    return not any(one.success is False for one in tally.results)
-
-
-def _entries(memory: Memory, arguments: ReplayArguments) -> Iterator[Entry]:
-    library = memory.listing()
-    files = {exemplar.id: (origin, exemplar) for origin, exemplar in memory.file_members()}
-
-    def entry(id: str) -> Entry:
-        if id in files:
-            origin, exemplar = files[id]
-            return Entry(exemplar=exemplar, provenance=Provenance(origin=origin))
-        return library.get(id)
-
-    if arguments.ids:
-        yield from map(entry, arguments.ids)
-        return
-    offset = 0
-    while True:
-        rows = library.page(arguments.wanted, order="id", offset=offset, limit=_PAGE).rows
-        yield from (entry(row.id) for row in rows)
-        if len(rows) < _PAGE:
-            return
-        offset += len(rows)
-
-
-# With and without
 
 
 def measure_worth(
@@ -293,7 +174,7 @@ class _Keeper:
 
     def __init__(self, memory: Memory, experiment: Experiment, *, as_lines: bool) -> None:
         self._library = memory.library()
-        self._teller = _Teller(as_lines=as_lines)
+        self._teller = LineTeller(as_lines=as_lines)
         self.experiment = experiment
         number = self._save(None)
         self.experiment = experiment.model_copy(update={"number": number})
@@ -330,23 +211,6 @@ class _Keeper:
         return self._library.save_proof(
             "worth", about(one.subject), one.when, one.model_dump_json(), number=number
         )
-
-
-class _Teller:
-    """Prints a record as a line of JSON each time it changes, where that is asked for."""
-
-    def __init__(self, *, as_lines: bool) -> None:
-        self._as_lines = as_lines
-
-    def tell(self, record: Record) -> None:
-        if not self._as_lines:
-            return
-        try:
-            print(record.model_dump_json(), flush=True)
-        except OSError:
-            # Whoever had asked has gone away: what is stored is enough.
-            self._as_lines = False
-            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _preset(name: str, settings: Settings) -> str:

@@ -52,7 +52,7 @@ def add_proving(
         as_lines: AsLines = False,
     ) -> None:
         """Carry exemplars out on the tasks they came from: do they still succeed? The exit code is 1 if not."""
-        from core.cli.proving import ReplayArguments, replay_exemplars
+        from core.cli.replaying import ReplayArguments, replay_exemplars
         from core.memory.library.records import Filter, Origin
 
         if origin and origin not in get_args(Origin):

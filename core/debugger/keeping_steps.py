@@ -145,8 +145,14 @@ def _step(store: TraceStore, run: RunRow, row: StepRow, why: str, reply: int) ->
     # A state's action is told by what it did in the page: others may not have the state.
     done = tuple(_as_seen(one, seen, row.target) for one in acted.inputs)
     contrast = None
-    if reviewed.edited and reviewed.proposed is not None and not _is_of_a_state(reviewed):
-        contrast = Contrast(observation=page, tried=str(reviewed.proposed), right=str(reviewed.action))
+    if reviewed.edited and reviewed.proposed is not None:
+        both = (reviewed.proposed, reviewed.action)
+        contrast = Contrast(
+            observation=page,
+            tried=str(reviewed.proposed),
+            right=str(reviewed.action),
+            names=tuple(dict.fromkeys(one.name for one in both if isinstance(one, Named))),
+        )
     return SurveyedStep(
         row=row,
         action=row.action or str(reviewed.action),
@@ -161,11 +167,6 @@ def _step(store: TraceStore, run: RunRow, row: StepRow, why: str, reply: int) ->
         contrast=contrast if contrast is None or contrast.tried != contrast.right else None,
         contrasted=contrast is not None,
     )
-
-
-def _is_of_a_state(reviewed: Reviewed) -> bool:
-    """Whether it is an action that only some state has: what it would have done in the page is not known."""
-    return isinstance(reviewed.action, Named) or isinstance(reviewed.proposed, Named)
 
 
 def _as_seen(done: RecordedInput, seen: Observation | None, label: str = "") -> str:

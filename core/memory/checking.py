@@ -5,7 +5,7 @@ happens in the confined process of `core.sandbox`.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from core.action import Action, RefTarget, RoleTarget, Stop, parse_action
@@ -95,8 +95,8 @@ def check_contrasts(exemplar: Exemplar) -> tuple[Problem, ...]:
     found: list[Problem] = []
     for number, contrast in enumerate(exemplar.contrasts, start=1):
         where = f"contrast {number}"
-        _read(exemplar.id, contrast.tried, f"{where}, tried", found)
-        right = _read(exemplar.id, contrast.right, f"{where}, right", found)
+        _read(exemplar.id, contrast.tried, f"{where}, tried", found, contrast.names)
+        right = _read(exemplar.id, contrast.right, f"{where}, right", found, contrast.names)
         if right is not None:
             found += _absent(exemplar.id, right, contrast.observation, f"{where}, right")
         if not any(one.observation == contrast.observation for one in exemplar.steps):
@@ -172,9 +172,9 @@ def check_run(exemplar: Exemplar, run: int | None, is_success: RunIsSuccess | No
     return (Problem(id=exemplar.id, kind="run", text=f"Its source, run {run}, was not judged a success."),)
 
 
-def _read(id: str, text: str, where: str, found: list[Problem]) -> Action | None:
+def _read(id: str, text: str, where: str, found: list[Problem], names: Iterable[str] = ()) -> Action | None:
     try:
-        return parse_action(text)
+        return parse_action(text, names)
     except ActionSyntaxError as error:
         found.append(Problem(id=id, kind="action", where=where, text=str(error)))
         return None

@@ -45,6 +45,8 @@ class Contrast(Record):
     right: str = Field(min_length=1)
     why: str = ""
     """Why the one is wrong and the other right, in a sentence."""
+    names: tuple[str, ...] = ()
+    """Actions among them that only a state offers, such as ``select_item``: read by agents that know it."""
 
 
 class Exemplar(Record):

@@ -1,10 +1,10 @@
 """What exemplars tell to be wrong on a page, heeded: what they tell to be right is done in its place."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
-from core.action import Action, RefTarget, RoleTarget, parse_action
+from core.action import Action, Named, RefTarget, RoleTarget, parse_action
 from core.errors import ActionSyntaxError
 from core.llm.protocol import Mistake, PromptView
 from core.llm.word_rules.move import Move
@@ -31,10 +31,11 @@ def heeded(view: PromptView, permissible: Permissible, move: Move) -> Move:
         if instead is None:
             continue
         elements = view.observation.elements
-        tried = _here(mistake.tried, mistake, instead, elements)
+        names = permissible.own_names
+        tried = _here(mistake.tried, mistake, instead, elements, names)
         if tried is None or tried != move.action:
             continue
-        right = _here(mistake.right, mistake, instead, elements)
+        right = _here(mistake.right, mistake, instead, elements, names)
         if right is None or right == tried or past.times(right):
             continue
         if permissible.problem(right) is None:
@@ -55,12 +56,21 @@ def _words_instead(theirs: str, ours: str) -> dict[str, str] | None:
     return found
 
 
-def _here(text: str, mistake: Mistake, instead: dict[str, str], elements: Sequence[Element]) -> Action | None:
+def _here(
+    text: str,
+    mistake: Mistake,
+    instead: dict[str, str],
+    elements: Sequence[Element],
+    names: Iterable[str],
+) -> Action | None:
     """Return an action of the exemplar as it is on this page; None where an element is not told for certain."""
     try:
-        action = parse_action(text)
+        action = parse_action(text, names)
     except ActionSyntaxError:
         return None
+    if isinstance(action, Named):
+        said = tuple(_said(one, instead) for one in action.arguments)
+        return action.model_copy(update={"arguments": said})
     changes: dict[str, object] = {
         name: _said(value, instead)
         for name in type(action).model_fields

@@ -22,6 +22,7 @@ class DraftContrast(Record):
     tried: str = ""
     right: str = ""
     why: str = ""
+    names: tuple[str, ...] = ()
 
 
 class Draft(Record):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.action import parse_action
+from core.action import Named, parse_action
 from core.debugger.keeping import exemplar_of_run
 from core.errors import UsageError
-from core.memory.checking import check_actions
+from core.memory.checking import check_actions, check_contrasts
 from tests.core.debugger.breakpoints.runs import SCENES
 from tests.core.stage import on, page_file, stop
 
@@ -79,3 +79,25 @@ def test_a_correction_is_a_contrast_and_its_thought_is_not_the_agents(stage, llm
     assert exemplar.family == "web"  # The page is a file, of no site.
     assert exemplar.steps[0].thought == ""
     assert exemplar.steps[0].actions == (f"click [{right}]",)
+
+
+def test_a_corrected_action_of_a_state_is_a_contrast_by_its_own_name(stage, llm_server, tmp_path):
+    scene = SCENES["shopping"](tmp_path)
+    llm_server.script(*scene.replies[:4])
+    run = stage.open(llm_server, task=scene.task, preset=scene.preset)
+    stage.until(run, "review")
+    stage.step(run)
+    stage.until(run, "review")
+    state = run.state
+    chosen = state.pending.action
+    select = state.permissible.action("select_item")
+    other = next(one.value for one in select.parameters[0].choices if one.value not in chosen.arguments)
+    state.pending.action, state.pending.proposed = Named(name="select_item", arguments=(other,)), chosen
+    state.pending.origin = "person"
+    stage.step(run)
+    exemplar = exemplar_of_run(stage.workshop.store, state.run, last=2).exemplar
+    (contrast,) = exemplar.contrasts
+    assert (contrast.tried, contrast.right) == (str(chosen), f"select_item [{other}]")
+    assert contrast.names == ("select_item",)
+    assert contrast.observation == exemplar.steps[1].observation
+    assert check_contrasts(exemplar) == ()

@@ -2,10 +2,15 @@
 
 import pytest
 
-from core.llm.protocol import Mistake, Turn
+from core.action import Named
+from core.agent.clean import clean_of
+from core.llm.protocol import Mistake, PromptView, Turn
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
-from tests.core.llm.rules_pages import request_for
+from core.llm.word_rules.heeding import heeded
+from core.llm.word_rules.move import Move
+from core.permissible import Choice, Parameter, Permissible, PermissibleAction
+from tests.core.llm.rules_pages import page_of, request_for
 
 PAGE = 'button "Save"\nbutton "Save as draft"\ntextbox "Name"'
 KEPT = Mistake(
@@ -63,3 +68,25 @@ async def test_the_nearest_exemplar_decides(nearest):
     )
     near = KEPT.model_copy(update={"page": lines, "right": nearest})
     assert await action(KEPT.task, page, far, near) == f"click [{int(nearest[7]) - 6}]"
+
+
+async def test_an_action_of_a_state_is_heeded_by_its_name_and_arguments():
+    """Where the state offers it."""
+    page = page_of('link "Tea"\nlink "Coffee"')
+    item = PermissibleAction(
+        name="select_item",
+        origin="state",
+        parameters=(
+            Parameter(
+                name="item",
+                type="string",
+                choices=(Choice(value="A", label="Tea"), Choice(value="B", label="Coffee")),
+            ),
+        ),
+    )
+    kept = Mistake(task="Buy tea.", page="", tried="select_item [A]", right="select_item [B]")
+    permissible = Permissible(actions=(item,))
+    view = PromptView(objective="Buy tea.", observation=clean_of(page), mistakes=(kept,))
+    move = Move(Named(name="select_item", arguments=("A",)), "It fits.")
+    assert str(heeded(view, permissible, move).action) == "select_item [B]"
+    assert heeded(view.model_copy(update={"mistakes": ()}), permissible, move) == move

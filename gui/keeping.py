@@ -1,13 +1,18 @@
 """Joins Save as exemplar to what answers it."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.keep_views import Choice, KeepDeskCommands, KeepView
-from gui.keep_window import KeepWindow
 from gui.relay import Relay
 from gui.remembered import Remembered
 from gui.theme import Theme
+
+if TYPE_CHECKING:
+    # The window is loaded when it is opened: the main window is to come quickly.
+    from gui.keep_window import KeepWindow
 
 
 class KeepController(QObject):
@@ -35,6 +40,8 @@ class KeepController(QObject):
     def open(self, run: int, first: int = 1, last: int | None = None, steps: tuple[int, ...] = ()) -> None:
         """Show what can be kept of a run, of these steps of it where there are any."""
         if self.shown is None:
+            from gui.keep_window import KeepWindow
+
             self.shown = KeepWindow(self._theme, self._window)
             self.shown.chosen.connect(self._desk.choose)
             self.shown.save_requested.connect(self._on_save)

@@ -14,7 +14,6 @@ from core.llm.tokens import count_tokens
 from core.memory.exemplar import Exemplar
 from core.model import Record
 from core.sandbox.records import Parsed
-from core.sandbox.running import run_parser
 
 MOST_TOKENS = 4000
 """Tokens of a trajectory beyond which it is told to be over-long: eight of them go into a prompt."""
@@ -138,6 +137,9 @@ async def check_parser(exemplar: Exemplar) -> tuple[Problem, ...]:
     """
     if not exemplar.parser.strip():
         return ()
+    # Only those who run it wait for what that needs to be loaded.
+    from core.sandbox.running import run_parser
+
     pages = [
         one for one in (*(pair.state for pair in exemplar.abstraction), exemplar.metadata) if _TAG.search(one)
     ]

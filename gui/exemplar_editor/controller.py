@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 from PySide6.QtCore import QObject, Signal, Slot
@@ -11,10 +12,13 @@ from core.debugger.editor_views import EditorDeskCommands, EditorView
 from core.memory.editing.draft import Draft
 from core.memory.exemplar import Exemplar
 from core.memory.library.records import Provenance
-from gui.exemplar_editor.window import EditorWindow
 from gui.relay import Relay
 from gui.remembered import Remembered
 from gui.theme import Theme
+
+if TYPE_CHECKING:
+    # The window is loaded when it is opened: the main window is to come quickly.
+    from gui.exemplar_editor.window import EditorWindow
 
 
 class EditorController(QObject):
@@ -79,6 +83,8 @@ class EditorController(QObject):
     def _made(self) -> None:
         if self.shown is not None:
             return
+        from gui.exemplar_editor.window import EditorWindow
+
         shown = self.shown = EditorWindow(self._theme, self._window)
         shown.choose_preset(self._remembered.preset)
         shown.check_requested.connect(self._desk.check)

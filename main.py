@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from core.browser.host import BrowserHost
     from core.cli.window import WindowArguments
     from core.debugger.headless import RunReport
+    from core.debugger.session import Session
     from core.settings import Settings
+    from gui.application import Desks
 
 
 def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
@@ -23,13 +25,20 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     # Two heavy imports side by side: Qt loads its libraries while the session's modules are read.
     session_modules = threading.Thread(target=importlib.import_module, args=("core.cli.window",))
     session_modules.start()
-    from gui.application import Application, Desks
-    from gui.exemplar_desks import ExemplarDesks
+    from gui.application import Application
 
     application = Application(
         theme=settings.theme, accept_dialogs=settings.dialogs == "accept", profiles=_profiles()
     )
     session_modules.join()
+    from core.cli.window import make_session
+
+    session = make_session(settings, application.host, arguments)
+    return application.show_window(session, desks_of(session, settings, arguments), arguments)
+
+
+def desks_of(session: "Session", settings: "Settings", arguments: "WindowArguments") -> "Desks":
+    """Return what the parts of the window ask of a session."""
     from core.cli.window import (
         make_analysis_desk,
         make_ask_desk,
@@ -44,12 +53,12 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         make_proving_desk,
         make_reading_desk,
         make_record_desk,
-        make_session,
         make_task_desk,
     )
+    from gui.application import Desks
+    from gui.exemplar_desks import ExemplarDesks
 
-    session = make_session(settings, application.host, arguments)
-    desks = Desks(
+    return Desks(
         llms=make_desk(session, settings),
         tasks=make_task_desk(session),
         breaks=make_break_desk(session),
@@ -68,7 +77,6 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
             records=make_record_desk(session),
         ),
     )
-    return application.show_window(session, desks, arguments)
 
 
 def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", settings: "Settings") -> "RunReport":

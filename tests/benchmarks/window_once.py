@@ -36,17 +36,10 @@ def pss_mb() -> float:
 def main() -> None:
     started, task, seed, database = float(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
     sys.argv = sys.argv[:1]
-    from core.cli.window import (
-        WindowArguments,
-        make_ask_desk,
-        make_break_desk,
-        make_compare_desk,
-        make_desk,
-        make_session,
-        make_task_desk,
-    )
+    from core.cli.window import WindowArguments, make_session
     from core.settings import load_settings
-    from gui.application import Application, Desks
+    from gui.application import Application
+    from main import desks_of
 
     settings = load_settings({"db": database, "llm": "rules"})
     application = Application()
@@ -80,13 +73,7 @@ def main() -> None:
     timer = QTimer()
     timer.timeout.connect(look)
     timer.start(5)
-    desks = Desks(
-        llms=make_desk(session, settings),
-        tasks=make_task_desk(session),
-        breaks=make_break_desk(session),
-        asks=make_ask_desk(session),
-        compares=make_compare_desk(session),
-    )
+    desks = desks_of(session, settings, opening)
     application.show_window(session, desks, opening)
     print(json.dumps(figures))
 

@@ -86,3 +86,9 @@ def load_gates(path: Path = GATES) -> Gates:
     """Read the gates; raises DataError with file, line, what is wrong and the nearest valid name."""
     read = read_toml_model(path, _GateFile)
     return Gates(read.gate, read.except_environments, read.hints)
+
+
+def gates_of(config: Path) -> Gates:
+    """Return the gates of the user's folder, or those of the installation; raises DataError."""
+    own = config / "gates.toml"
+    return load_gates(own if own.exists() else GATES)

@@ -16,6 +16,9 @@ Database = Annotated[Path | None, typer.Option("--db", help="The database of tra
 Browser = Annotated[
     str | None, typer.Option("--browser", help='"embedded", or the path of an installed Chromium.')
 ]
+OnGate = Annotated[
+    str | None, typer.Option("--on-gate", help="At an action that cannot be undone: refuse, allow or end.")
+]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Base URL of the LLM's endpoint.")]
 TaskFiles = Annotated[
     list[Path] | None, typer.Option("--tasks-file", help="A file of tasks; may be repeated.")
@@ -44,6 +47,7 @@ def add_proving(
         family: Annotated[str, typer.Option("--family", help="Those of one family.")] = "",
         origin: Annotated[str, typer.Option("--origin", help="Those of one origin.")] = "",
         tag: Annotated[list[str] | None, typer.Option("--tag", help="Those with a tag.")] = None,
+        on_gate: OnGate = None,
         browser: Browser = None,
         db: Database = None,
         tasks_file: TaskFiles = None,
@@ -57,7 +61,7 @@ def add_proving(
 
         if origin and origin not in get_args(Origin):
             raise UsageError(f'"{origin}" is no origin; choose one of {", ".join(get_args(Origin))}.')
-        chosen = settings(db=db, browser=browser)
+        chosen = settings(db=db, browser=browser, on_gate=on_gate)
         wanted = Filter.model_validate({"family": family, "origin": origin, "tags": tuple(tag or ())})
         arguments = ReplayArguments(ids=tuple(ids or ()), wanted=wanted, as_json=as_json, as_lines=as_lines)
         is_good = replay_exemplars(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from core.agent.gates import gates_of
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.cli.browsers import WithEmbedded, WithLoop, in_browser
@@ -17,7 +18,7 @@ from core.errors import NotInLibraryError, UsageError
 from core.memory.library.records import Entry, Filter, Provenance
 from core.memory.memory import Memory
 from core.model import Record
-from core.settings import Settings
+from core.settings import Settings, config_folder
 
 _PAGE = 500
 
@@ -48,6 +49,7 @@ def replay_exemplars(
         raise UsageError(str(error)) from error
     if not entries:
         raise UsageError("There is no such exemplar: list them with `exemplars list`.")
+    gates = gates_of(config_folder())
     store = open_for_reading(settings) if settings.database.exists() else None
     teller = LineTeller(as_lines=arguments.as_lines)
 
@@ -63,8 +65,9 @@ def replay_exemplars(
                     entry.provenance,
                     entry.version,
                     environments=environments,
-                    world_of=lambda task: world_for(tabs, host, environments, task),
+                    world_of=lambda task: world_for(tabs, host, environments, task, gates),
                     store=store,
+                    on_gate=settings.on_gate,
                 )
                 memory.library().save_proof("replay", found.id, found.when, found.model_dump_json())
                 say(f"{found.id}: {found.sentence}")

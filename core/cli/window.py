@@ -169,7 +169,8 @@ def make_proving_desk(session: Session, settings: Settings, arguments: WindowArg
         return [*words, "--", wanted.subject.name]
 
     def replay(ids: tuple[str, ...], database: Path) -> list[str]:
-        return [*begun("replay", database), *_files(arguments), "--", *ids]
+        words = [*begun("replay", database), "--on-gate", settings.on_gate]
+        return [*words, *_files(arguments), "--", *ids]
 
     return ProvingDesk(session, worth, replay, _apart(settings, ", unless another is chosen"))
 

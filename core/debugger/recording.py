@@ -11,7 +11,7 @@ from pydantic import Field
 
 from core.action import Action, FocusTarget, RefTarget, RoleTarget, Stop, parse_action
 from core.agent.clean import clean_of
-from core.agent.gates import GATES, load_gates
+from core.agent.gates import GATES, Gates, load_gates
 from core.agent.world import World
 from core.browser.act import Actor
 from core.browser.capture import Capturer
@@ -85,14 +85,16 @@ async def open_world(host: BrowserHost, environments: Environments, task: Task) 
         await tabs.close()
 
 
-def world_for(tabs: Tabs, host: BrowserHost, environments: Environments, task: Task) -> World:
+def world_for(
+    tabs: Tabs, host: BrowserHost, environments: Environments, task: Task, gates: Gates | None = None
+) -> World:
     """Return the browser and the environment of a task, for what goes into no trace."""
     return World(
         tabs=tabs,
         actor=Actor(tabs),
         capturer=Capturer(host, pictures=False),
         environment=environments.environment_of(task),
-        gates=load_gates(GATES),
+        gates=gates or load_gates(GATES),
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.agent.changes import Changes
-from core.agent.gates import GATES, Gates, load_gates
+from core.agent.gates import Gates, gates_of
 from core.agent.knowledge import Knowledge, knowledge_of
 from core.agent.world import World
 from core.browser.act import Actor
@@ -94,7 +94,6 @@ async def open_workshop(
     tabs = Tabs(host)
     try:
         store.recover()
-        own_gates = config / "gates.toml"
         workshop = Workshop(
             settings=settings,
             environments=environments,
@@ -102,7 +101,7 @@ async def open_workshop(
                 config, data=settings.database.parent, embedding=lambda: llms.embedding(settings.embedding)
             ),
             llms=llms,
-            gates=load_gates(own_gates if own_gates.exists() else GATES),
+            gates=gates_of(config),
             store=store,
             host=host,
             tabs=tabs,

@@ -1,8 +1,10 @@
 """An exemplar's actions carried out on its task again: does it still succeed?"""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from core.action import Action
+from core.agent.general_space import label_of
 from core.agent.world import World
 from core.debugger.proving.finding import on_page
 from core.debugger.proving.records import Replayed
@@ -13,6 +15,8 @@ from core.errors import ActionError, DataError, NotInTraceError, UsageError
 from core.memory.exemplar import Exemplar
 from core.memory.library.records import Provenance
 from core.observation import Observation
+from core.permissible import Permissible
+from core.settings import OnGate
 from core.task import Task
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
@@ -28,9 +32,11 @@ async def replay(
     environments: Environments,
     world_of: WorldOf,
     store: TraceStore | None,
+    on_gate: OnGate = "refuse",
 ) -> Replayed:
     """Open the task that an exemplar came from, do what it does and have it judged.
 
+    It stops before what cannot be undone, unless the rule is to allow that.
     Nothing goes into the trace. What cannot be tried is told, and so is each
     element that was not found for certain. Raises WorldError where the browser fails.
     """
@@ -40,32 +46,50 @@ async def replay(
     except (UsageError, DataError) as error:
         return told.model_copy(update={"problem": str(error)})
     told = told.model_copy(update={"task": task.id, "seed": seed})
+    world = world_of(task)
     guessed: list[str] = []
-    looks = 0
+    looks, stopped = 0, False
 
     def script(instruction: str, page: Observation) -> Script:
-        nonlocal looks
+        nonlocal looks, stopped
         asked = " ".join(instruction.split())
         if asked != " ".join(exemplar.task.split()):
             raise ActionError(f"The task asks for something else at this seed: {asked[:200]}")
         for step in exemplar.steps:
             actions = on_page(step, page, guessed.append)
+            held = None if on_gate == "allow" else _held(world, task, actions, page)
+            if held is not None:
+                stopped = True
+                raise ActionError(held)
             looks += 1
             page = yield Look(thought=step.thought, actions=tuple(map(str, actions)))
 
     try:
-        recorded = await perform(world_of(task), task, seed, script)
+        recorded = await perform(world, task, seed, script)
     except UsageError as error:
         return told.model_copy(update={"problem": str(error)})
     return told.model_copy(
         update={
-            "success": None if recorded.unjudged else not recorded.problem,
+            "success": None if recorded.unjudged or stopped else not recorded.problem,
             "looks": looks,
             "problem": recorded.problem,
             "guessed": tuple(guessed),
             "when": time.time(),
         }
     )
+
+
+def _held(world: World, task: Task, actions: Iterable[Action], page: Observation) -> str | None:
+    """Return why one of these actions is not carried out: it cannot be undone."""
+    for action in actions:
+        label = label_of(page, action)
+        reason = world.gates.reason(action, label, Permissible(), task.environment)
+        if reason is not None:
+            return (
+                f"It was stopped before {action} on {label}: {reason}, which cannot be undone. "
+                "Allow that with --on-gate allow, or by on_gate in the settings."
+            )
+    return None
 
 
 def source_of(

@@ -9,6 +9,7 @@ from core.debugger.proving.tallies import ReplayTally
 from core.memory.exemplar import ExemplarStep
 from core.memory.library.records import Provenance
 from tests.core.debugger.proving.trying import one_run
+from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.browser
 def again(stage):
     workshop = stage.workshop
 
-    def again(exemplar, provenance=None):
+    def again(exemplar, provenance=None, **more):
         return stage.thread.run(
             replay(
                 exemplar,
@@ -26,6 +27,7 @@ def again(stage):
                 environments=workshop.environments,
                 world_of=workshop.world,
                 store=workshop.store,
+                **more,
             )
         )
 
@@ -96,6 +98,21 @@ def test_one_that_was_kept_from_a_run_is_replayed_where_the_run_was(stage, again
     bare = made.exemplar.model_copy(update={"source": ""})
     found = again(bare, made.provenance)
     assert (found.task, found.seed, found.success) == ("miniwob/enter-text", 0, True)
+
+
+def test_what_cannot_be_undone_is_not_done_again_unless_it_is_allowed(stage, llm_server, again, tmp_path):
+    page = page_file(tmp_path, "<button onclick=\"document.body.innerHTML='<p>Paid.</p>'\">Pay now</button>")
+    llm_server.script(on('button "Pay now"'), stop())
+    run = stage.open(llm_server, url=page, instruction="Pay.")
+    stage.to_the_end(run)
+    kept = exemplar_of_run(stage.workshop.store, run.state.run)
+    held = again(kept.exemplar, kept.provenance)
+    assert (held.success, held.looks) == (None, 0)
+    assert "stopped before click" in held.problem
+    assert "it buys or pays" in held.problem
+    allowed = again(kept.exemplar, kept.provenance, on_gate="allow")
+    assert allowed.looks == len(kept.exemplar.steps)
+    assert allowed.success is None  # Nobody judges there.
 
 
 def test_a_tally_says_how_many_still_succeed(again, kept):

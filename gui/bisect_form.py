@@ -3,7 +3,6 @@
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -16,6 +15,7 @@ from core.debugger.bisect_views import BisectView
 from core.debugger.bisections import Wanted, read_steps
 from core.debugger.snapshots import Catalogue
 from core.errors import UsageError
+from gui.widgets.limits import Limits
 from gui.widgets.words import set_tone
 
 _ALL, _EVERY, _CHOSEN = range(3)
@@ -51,23 +51,7 @@ class BisectForm(QWidget):
         self.times.setToolTip("How many branches are made from each step")
         self.preset = self._combo("Preset")
         self.llm = self._combo("LLM")
-        self.calls = QSpinBox(self)
-        self.calls.setAccessibleName("LLM calls at the most")
-        self.calls.setRange(0, 1_000_000)
-        self.calls.setSpecialValueText("no limit of calls")
-        self.calls.setSuffix(" LLM calls")
-        self.calls.setToolTip("No further branch is begun once so many calls were made")
-        self.cost = QDoubleSpinBox(self)
-        self.cost.setAccessibleName("Cost at the most")
-        self.cost.setRange(0, 100_000)
-        self.cost.setDecimals(2)
-        self.cost.setPrefix("$")
-        self.cost.setSpecialValueText("no limit of cost")
-        self.cost.setToolTip("No further branch is begun beyond it; calls without a known price do not count")
-        limits = QHBoxLayout()
-        limits.setSpacing(6)
-        limits.addWidget(self.calls, 1)
-        limits.addWidget(self.cost, 1)
+        self.limits = Limits("branch", self)
         self.total = QLabel(self)
         set_tone(self.total, "dim")
         self.total.setWordWrap(True)
@@ -78,12 +62,13 @@ class BisectForm(QWidget):
         form.addRow("Each", self.times)
         form.addRow("Preset", self.preset)
         form.addRow("LLM", self.llm)
-        form.addRow("At the most", limits)
+        form.addRow("At the most", self.limits)
         form.addRow("", self.total)
         for box in (self.which, self.preset, self.llm):
             box.currentIndexChanged.connect(self._on_edited)
-        for spin in (self.every, self.times, self.calls, self.cost):
+        for spin in (self.every, self.times):
             spin.valueChanged.connect(self._on_edited)
+        self.limits.changed.connect(self._on_edited)
         self.steps.textChanged.connect(self._on_edited)
         self._on_edited()
 
@@ -118,8 +103,8 @@ class BisectForm(QWidget):
             times=self.times.value(),
             preset=self.preset.currentData() or "",
             llm=self.llm.currentData() or "",
-            most_calls=self.calls.value() or None,
-            most_cost=round(self.cost.value(), 2) or None,
+            most_calls=self.limits.most_calls,
+            most_cost=self.limits.most_cost,
         )
 
     @property
@@ -146,8 +131,7 @@ class BisectForm(QWidget):
         self.times.setValue(wanted.times)
         for box, name in ((self.preset, wanted.preset), (self.llm, wanted.llm)):
             box.setCurrentIndex(max(0, box.findData(name)))
-        self.calls.setValue(wanted.most_calls or 0)
-        self.cost.setValue(wanted.most_cost or 0.0)
+        self.limits.choose(wanted.most_calls, wanted.most_cost)
 
     def _combo(self, name: str) -> QComboBox:
         box = QComboBox(self)

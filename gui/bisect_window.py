@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QProgressBar,
-    QPushButton,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -24,6 +23,7 @@ from gui.bisect_plot import BisectPlot
 from gui.bisect_table import BisectTable
 from gui.theme import Theme
 from gui.widgets.formats import count, dollars, seconds
+from gui.widgets.key_button import key_button
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, on_panel, scrolled
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
@@ -82,12 +82,12 @@ class BisectWindow(QDialog):
         self.progress.setMaximumWidth(220)
         self.problem = Note("bad", parent=self)
         self.problem.setContentsMargins(12, 4, 12, 4)
-        self.start_button = self._button("Bisect", "Begin in the background", "Ctrl+Return", self._on_start)
+        self.start_button = key_button("Bisect", "Begin in the background", "Ctrl+Return", self._on_start)
         set_flag(self.start_button, "accent", True)
-        self.cancel_button = self._button(
+        self.cancel_button = key_button(
             "Cancel", "End it; the branches that were made are kept", "Alt+C", self.cancel_requested.emit
         )
-        self.export_button = self._button(
+        self.export_button = key_button(
             "Export the table…", "Write it as comma-separated values", "Ctrl+E", self._on_export
         )
         self._lay_out(theme)
@@ -190,14 +190,6 @@ class BisectWindow(QDialog):
         layout.addWidget(split, 1)
         layout.addWidget(self.problem)
         layout.addLayout(foot)
-
-    def _button(self, text: str, words: str, key: str, slot) -> QPushButton:  # type: ignore[no-untyped-def]
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setShortcut(key)
-        button.setToolTip(f"{words} ({key.replace('Return', 'Enter')})")
-        button.clicked.connect(lambda: slot())
-        return button
 
     # Showing
 

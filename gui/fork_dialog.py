@@ -6,7 +6,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -16,6 +15,7 @@ from core.agent.changes import Changes
 from core.debugger.fork_views import ForkView
 from gui.fork_form import ForkForm
 from gui.theme import Theme
+from gui.widgets.key_button import key_button
 from gui.widgets.section import on_panel
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
 
@@ -115,14 +115,14 @@ class ForkDialog(QDialog):
         layout.addLayout(self._foot())
 
     def _foot(self) -> QHBoxLayout:
-        self.undo_button = self._button("Undo", "Take back the last choice", "Ctrl+Z", self.form.undo)
-        self.redo_button = self._button("Redo", "Make it again", "Ctrl+Shift+Z", self.form.redo)
-        self.reset_button = self._button("As in the run", "Take back every choice", "Alt+R", self._on_reset)
-        self.last_button = self._button(
+        self.undo_button = key_button("Undo", "Take back the last choice", "Ctrl+Z", self.form.undo)
+        self.redo_button = key_button("Redo", "Make it again", "Ctrl+Shift+Z", self.form.redo)
+        self.reset_button = key_button("As in the run", "Take back every choice", "Alt+R", self._on_reset)
+        self.last_button = key_button(
             "As last time", "Choose what was chosen for the fork before", "Alt+L", self._on_last
         )
-        self.cancel_button = self._button("Cancel", "Close without a fork", "Esc", self.reject)
-        self.fork_button = self._button(
+        self.cancel_button = key_button("Cancel", "Close without a fork", "Esc", self.reject)
+        self.fork_button = key_button(
             "Fork", "Bring the page back and go on from there", "Ctrl+Return", self._on_fork
         )
         set_flag(self.fork_button, "accent", True)
@@ -135,15 +135,6 @@ class ForkDialog(QDialog):
         foot.addWidget(self.cancel_button)
         foot.addWidget(self.fork_button)
         return foot
-
-    def _button(self, text: str, words: str, key: str, slot) -> QPushButton:  # type: ignore[no-untyped-def]
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        if key != "Esc":
-            button.setShortcut(key)
-        button.setToolTip(f"{words} ({key.replace('Return', 'Enter')})")
-        button.clicked.connect(slot)
-        return button
 
     def _on_reset(self) -> None:
         self.form.take(Changes())

@@ -1,9 +1,7 @@
 """Save as exemplar: which steps of a run are kept, how the LLM would be told them, and what they are called."""
 
-from collections.abc import Callable
-
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from core.debugger.keep_views import Choice, KeepStep, KeepView
 from gui.keep_contrasts import KeepContrasts
@@ -12,6 +10,7 @@ from gui.keep_saved import KeepSaved
 from gui.panels.runs_model import step_text
 from gui.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.key_button import key_button
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, on_panel, scrolled
 from gui.widgets.text_view import Piece, TextView
@@ -132,12 +131,12 @@ class KeepWindow(QDialog):
     def _foot(self) -> QHBoxLayout:
         self.state = ElidedLabel("", self)
         set_tone(self.state, "dim")
-        self.undo_button = self._button("Undo", "Take back what was saved", "Alt+U", self.undo_requested.emit)
-        self.edit_button = self._button(
+        self.undo_button = key_button("Undo", "Take back what was saved", "Alt+U", self.undo_requested.emit)
+        self.edit_button = key_button(
             "Edit…", "Go on with it in the editor, where every word can be changed", "Alt+E", self._on_edit
         )
-        self.cancel_button = self._button("Cancel", "Close without saving", "Esc", self.reject)
-        self.save_button = self._button("Save", "Put it into your library", "Ctrl+Return", self._on_save)
+        self.cancel_button = key_button("Cancel", "Close without saving", "Esc", self.reject)
+        self.save_button = key_button("Save", "Put it into your library", "Ctrl+Return", self._on_save)
         set_flag(self.save_button, "accent", True)
         foot = QHBoxLayout()
         foot.setContentsMargins(12, 6, 12, 10)
@@ -146,15 +145,6 @@ class KeepWindow(QDialog):
         for button in (self.undo_button, self.edit_button, self.cancel_button, self.save_button):
             foot.addWidget(button)
         return foot
-
-    def _button(self, text: str, words: str, key: str, slot: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        if key != "Esc":  # A dialog has that one already.
-            button.setShortcut(key)
-        button.setToolTip(f"{words} ({key.replace('Return', 'Enter')})")
-        button.clicked.connect(lambda: slot())
-        return button
 
     # Showing
 

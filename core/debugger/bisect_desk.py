@@ -15,7 +15,8 @@ from core.debugger.bisections import Bisection, Wanted
 from core.debugger.file_reading import ask_file
 from core.debugger.posting import telling
 from core.debugger.session import Session
-from core.errors import BackstepError, DataError, UsageError
+from core.debugger.table_files import write_table
+from core.errors import BackstepError, UsageError
 from core.signal import Signal
 from core.trace.store import TraceStore
 
@@ -60,15 +61,7 @@ class BisectDesk:
 
     def export(self, bisection: Bisection, path: str) -> None:
         async def work() -> None:
-            try:
-                await asyncio.to_thread(
-                    Path(path).write_text, as_csv(bisection), encoding="utf-8", newline=""
-                )
-            except OSError as error:
-                raise DataError(
-                    f"{path} cannot be written ({error.strerror}); choose another place."
-                ) from error
-            notice = f"The table was written to {path}."
+            notice = await write_table(path, as_csv(bisection))
             self._session.log("info", "export", notice)
             self._send(self._view.model_copy(update={"notice": notice, "problem": ""}))
 

@@ -16,7 +16,8 @@ from core.debugger.proving.tallies import ReplayTally
 from core.debugger.proving.worth import about, members_of, sources_of, tasks_of
 from core.debugger.proving_views import ProvingView, ReplayedRow, as_csv
 from core.debugger.session import Session
-from core.errors import BackstepError, DataError, UsageError
+from core.debugger.table_files import write_table
+from core.errors import BackstepError, UsageError
 from core.memory.library.records import Counts
 from core.memory.library.store import Library
 from core.memory.memory import Memory
@@ -76,15 +77,7 @@ class ProvingDesk:
 
     def export(self, experiment: Experiment, path: str) -> None:
         async def work() -> None:
-            try:
-                await asyncio.to_thread(
-                    Path(path).write_text, as_csv(experiment), encoding="utf-8", newline=""
-                )
-            except OSError as error:
-                raise DataError(
-                    f"{path} cannot be written ({error.strerror}); choose another place."
-                ) from error
-            notice = f"The table was written to {path}."
+            notice = await write_table(path, as_csv(experiment))
             self._session.log("info", "export", notice)
             self._send({"notice": notice, "problem": ""})
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 from core.debugger.analysis_views import Working
 from gui.theme import Theme
 from gui.widgets.formats import thousands
+from gui.widgets.key_button import key_button
 from gui.widgets.section import on_panel
 from gui.widgets.words import ElidedLabel, Note, set_flag, set_tone
 
@@ -39,14 +40,9 @@ class Page(QWidget):
         self, text: str, words: str, key: str, do: Callable[[], object], *, accent: bool = False
     ) -> QPushButton:
         """Return a button with its key, which its tooltip names."""
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setToolTip(f"{words} ({key.replace('Return', 'Enter')})" if key else words)
-        if key:
-            button.setShortcut(key)
+        button = key_button(text, words, key, do, self)
         if accent:
             set_flag(button, "accent", True)
-        button.clicked.connect(lambda: do())
         return button
 
     def labelled(self, text: str, field: QWidget) -> QLabel:

@@ -3,11 +3,12 @@
 from datetime import datetime
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from core.debugger.proving.records import Replayed, ends_in_words
 from core.debugger.proving_views import ProvingView, ReplayedRow
 from gui.theme import Theme
+from gui.widgets.key_button import key_button
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.section import on_panel
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
@@ -49,18 +50,18 @@ class ReplayPage(QWidget):
         self.progress.setMaximumWidth(220)
         self.words = ElidedLabel("", self)
         set_tone(self.words, "dim")
-        self.all_button = self._button(
+        self.all_button = key_button(
             "Replay all",
             "All exemplars, in the background",
             "Ctrl+Return",
             lambda: self.replay_requested.emit(()),
         )
         set_flag(self.all_button, "accent", True)
-        self.one_button = self._button("Replay this one", "Only the chosen one", "Ctrl+R", self._on_one)
-        self.failed_button = self._button(
+        self.one_button = key_button("Replay this one", "Only the chosen one", "Ctrl+R", self._on_one)
+        self.failed_button = key_button(
             "Replay what failed", "All that did not succeed the last time", "Ctrl+Shift+R", self._on_failed
         )
-        self.cancel_button = self._button(
+        self.cancel_button = key_button(
             "Cancel", "End it; what was replayed is kept", "Alt+C", self.cancel_requested.emit
         )
         inside = QWidget()
@@ -99,14 +100,6 @@ class ReplayPage(QWidget):
         self.table.show_lines([_line(row) for row in ordered])
         self.problem.show_text(view.problem)
         self._refresh()
-
-    def _button(self, text: str, words: str, key: str, slot) -> QPushButton:  # type: ignore[no-untyped-def]
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setShortcut(key)
-        button.setToolTip(f"{words} ({key.replace('Return', 'Enter')})")
-        button.clicked.connect(lambda: slot())
-        return button
 
     def _failed(self) -> tuple[str, ...]:
         return tuple(

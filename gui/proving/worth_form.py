@@ -6,7 +6,6 @@ from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
-    QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -19,6 +18,7 @@ from core.debugger.proving.records import Subject, WorthWanted
 from core.debugger.proving_views import ProvingView
 from core.debugger.snapshots import Catalogue
 from gui.widgets.formats import count
+from gui.widgets.limits import Limits
 from gui.widgets.words import set_tone
 
 _KINDS = (("exemplar", "an exemplar"), ("family", "a family"), ("change", "a change of one"))
@@ -85,21 +85,7 @@ class WorthForm(QWidget):
         self.gate.setToolTip("What is done where a person would be asked, such as before something is bought")
         for value, text in _GATES:
             self.gate.addItem(text, value)
-        self.calls = QSpinBox(self)
-        self.calls.setAccessibleName("LLM calls at the most")
-        self.calls.setRange(0, 1_000_000)
-        self.calls.setSpecialValueText("no limit of calls")
-        self.calls.setSuffix(" LLM calls")
-        self.cost = QDoubleSpinBox(self)
-        self.cost.setAccessibleName("Cost at the most")
-        self.cost.setRange(0, 100_000)
-        self.cost.setPrefix("$")
-        self.cost.setSpecialValueText("no limit of cost")
-        self.cost.setToolTip("No further pair is begun beyond it; calls without a known price do not count")
-        limits = QHBoxLayout()
-        limits.setSpacing(6)
-        limits.addWidget(self.calls, 1)
-        limits.addWidget(self.cost, 1)
+        self.limits = Limits("pair", self)
         self.total = QLabel(self)
         self.total.setWordWrap(True)
         form = QFormLayout(self)
@@ -114,12 +100,13 @@ class WorthForm(QWidget):
         form.addRow("Preset", self.preset)
         form.addRow("LLM", self.llm)
         form.addRow("At a gate", self.gate)
-        form.addRow("At the most", limits)
+        form.addRow("At the most", self.limits)
         form.addRow("", self.total)
         for combo in (self.preset, self.llm):
             combo.currentIndexChanged.connect(self._on_edited)
-        for spin in (self.times, self.calls, self.cost, self.before, self.after):
+        for spin in (self.times, self.before, self.after):
             spin.valueChanged.connect(self._on_edited)
+        self.limits.changed.connect(self._on_edited)
         for field in (self.tasks, self.seeds, self.name):
             field.textChanged.connect(self._on_edited)
         self.kind.currentIndexChanged.connect(self._on_kind)
@@ -189,8 +176,8 @@ class WorthForm(QWidget):
             preset=self.preset.currentData() or "synapse",
             llm=self.llm.currentData() or "",
             on_gate=self.gate.currentData(),
-            most_calls=self.calls.value() or None,
-            most_cost=round(self.cost.value(), 2) or None,
+            most_calls=self.limits.most_calls,
+            most_cost=self.limits.most_cost,
         )
 
     @property
@@ -215,8 +202,7 @@ class WorthForm(QWidget):
         self.times.setValue(wanted.times)
         for box, name in ((self.preset, wanted.preset), (self.llm, wanted.llm), (self.gate, wanted.on_gate)):
             box.setCurrentIndex(max(0, box.findData(name)))
-        self.calls.setValue(wanted.most_calls or 0)
-        self.cost.setValue(wanted.most_cost or 0.0)
+        self.limits.choose(wanted.most_calls, wanted.most_cost)
 
     def _version(self, name: str) -> QSpinBox:
         box = QSpinBox(self)

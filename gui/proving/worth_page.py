@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QProgressBar,
-    QPushButton,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -21,6 +20,7 @@ from core.debugger.snapshots import Catalogue
 from gui.proving.worth_form import WorthForm
 from gui.theme import Theme
 from gui.widgets.formats import count, dollars
+from gui.widgets.key_button import key_button
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.section import on_panel
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
@@ -91,19 +91,19 @@ class WorthPage(QWidget):
         set_tone(self.words, "dim")
         self.problem = Note("bad", parent=self)
         self.problem.setContentsMargins(12, 4, 12, 4)
-        self.start_button = self._button("Try", "Begin in the background", "Ctrl+Return", self._on_start)
+        self.start_button = key_button("Try", "Begin in the background", "Ctrl+Return", self._on_start)
         set_flag(self.start_button, "accent", True)
-        self.cancel_button = self._button(
+        self.cancel_button = key_button(
             "Cancel", "End it; the pairs that were done are kept", "Alt+C", self.cancel_requested.emit
         )
-        self.with_button = self._button(
+        self.with_button = key_button(
             "Run with", "Show it in the main window", "Alt+W", lambda: self._open(True)
         )
-        self.without_button = self._button(
+        self.without_button = key_button(
             "Run without", "Show it in the main window", "Alt+O", lambda: self._open(False)
         )
-        self.compare_button = self._button("Compare", "Both runs side by side", "Alt+P", self._on_compare)
-        self.export_button = self._button(
+        self.compare_button = key_button("Compare", "Both runs side by side", "Alt+P", self._on_compare)
+        self.export_button = key_button(
             "Export…", "Write the pairs as comma-separated values", "Ctrl+E", self._on_export
         )
         self._lay_out()
@@ -183,14 +183,6 @@ class WorthPage(QWidget):
         layout.addWidget(split, 1)
         layout.addWidget(self.problem)
         layout.addLayout(foot)
-
-    def _button(self, text: str, words: str, key: str, slot) -> QPushButton:  # type: ignore[no-untyped-def]
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setShortcut(key)
-        button.setToolTip(f"{words} ({key.replace('Return', 'Enter')})")
-        button.clicked.connect(lambda: slot())
-        return button
 
     # Showing
 

@@ -111,8 +111,8 @@ def test_what_is_asked_is_what_was_chosen(shown: BisectWindow, qtbot: QtBot):
     form.preset.setCurrentIndex(form.preset.findData("laser"))
     form.llm.setCurrentIndex(form.llm.findData("rules"))
     form.times.setValue(5)
-    form.calls.setValue(40)
-    form.cost.setValue(0.5)
+    form.limits.calls.setValue(40)
+    form.limits.cost.setValue(0.5)
     with qtbot.waitSignal(shown.start_requested) as asked:
         qtbot.keyClick(shown, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     wanted = Wanted(run=12, every=3, times=5, preset="laser", llm="rules", most_calls=40, most_cost=0.5)

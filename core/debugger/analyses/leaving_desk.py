@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from core.debugger.analyses.background import Background, Host
 from core.debugger.analysis_views import LeavingView, Which
-from core.errors import DataError, UsageError
+from core.debugger.table_files import write_table
+from core.errors import UsageError
 from core.memory.analysis.records import LeftOut, MemberFound
 from core.memory.analysis.texts import read_texts
 
@@ -50,14 +51,9 @@ class LeavingDesk(Background[LeavingView]):
             if view.found is None:
                 raise UsageError("There is no table yet: begin with Leave one out (Ctrl+Enter).")
             text = families_csv(view.found) if which == "families" else exemplars_csv(view.members)
-            try:
-                await asyncio.to_thread(Path(path).write_text, text, encoding="utf-8", newline="")
-            except OSError as error:
-                raise DataError(
-                    f"{path} cannot be written ({error.strerror}); choose another place."
-                ) from error
+            notice = await write_table(path, text)
             part = "" if view.whole else " It holds what was found so far, not all."
-            self._show(notice=f"The table of {which} was written to {path}.{part}", problem="")
+            self._show(notice=f"{notice}{part}", problem="")
 
         self._post(work)
 

@@ -1,16 +1,14 @@
 """Bisecting at the window: a process of its own tells how far it is, can be ended, and leaves its results."""
 
 import json
-import sys
-import threading
-from types import SimpleNamespace
 
 import pytest
 
 from core.debugger.bisect_desk import BisectDesk
-from core.debugger.bisect_views import BisectView, as_csv
+from core.debugger.bisect_views import as_csv
 from core.debugger.bisections import Bisection, BranchResult, PrefixResult, Wanted, read_steps
 from core.errors import UsageError
+from tests.core.debugger.apart import TELLS, WAITS, DeskApart
 from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser
@@ -31,12 +29,6 @@ STEP = PrefixResult(
 BISECTION = Bisection(
     number=1, run=1, preset="plain", llm="test", times=2, chosen=(1, 2), when=0.0, results=(STEP,)
 )
-TELLS = """
-import sys, time
-for line in sys.argv[1:]:
-    print(line, flush=True)
-"""
-WAITS = TELLS + "\ntime.sleep(600)\n"
 
 
 @pytest.fixture
@@ -47,43 +39,14 @@ def run(stage, llm_server, tmp_path):
     return run.state.run
 
 
-class Desk:
-    """A desk whose process is a script of the test's, with all its views."""
-
+class Desk(DeskApart):
     def __init__(self, stage, script: str, *lines: str) -> None:
-        self.stage = stage
-        self.asked: list[Wanted] = []
-        session = SimpleNamespace(
-            workshop=lambda: stage.workshop,
-            store=stage.workshop.store,
-            agent_run=None,
-            query="",
-            send_runs=lambda query: None,
-            log=lambda *words: None,
-            queue=lambda work: stage.thread.start(work),
-            closers=[],
+        super().__init__(
+            stage,
+            lambda session, command: BisectDesk(session, command, "A browser of its own."),
+            script,
+            *lines,
         )
-
-        self.session = session
-
-        def command(wanted, database):
-            self.asked.append(wanted)
-            return [sys.executable, "-c", script, *lines]
-
-        self.desk = BisectDesk(session, command, "A browser of its own.")
-        self.views: list[BisectView] = []
-        self._changed = threading.Condition()
-        self.desk.changed.connect(self._keep)
-
-    def _keep(self, view):
-        with self._changed:
-            self.views.append(view)
-            self._changed.notify_all()
-
-    def wait(self, met):
-        with self._changed:
-            assert self._changed.wait_for(lambda: self.views and met(self.views[-1]), 30)
-        return self.views[-1]
 
 
 def lines(run, *bisections):

@@ -1,15 +1,12 @@
 """Trying exemplars out at the window: a process of its own tells how far it is, and what it leaves is shown."""
 
-import sys
-import threading
-from types import SimpleNamespace
-
 import pytest
 
 from core.debugger.proving.records import Experiment, Pair, Replayed, RunResult, Subject, WorthWanted
 from core.debugger.proving.tallies import ReplayTally
 from core.debugger.proving_desk import ProvingDesk
-from core.debugger.proving_views import ProvingView, as_csv
+from core.debugger.proving_views import as_csv
+from tests.core.debugger.apart import TELLS, WAITS, DeskApart
 
 pytestmark = pytest.mark.browser
 
@@ -32,45 +29,15 @@ EXPERIMENT = Experiment(
     state="done",
 )
 REPLAYED = Replayed(id=KEPT.name, task="miniwob/click-link", success=False, problem="It was gone.", when=1.0)
-TELLS = "import sys\nfor line in sys.argv[1:]: print(line, flush=True)\n"
-WAITS = TELLS + "import time\ntime.sleep(600)\n"
 FAILS = "import sys; print('The browser has ended.', file=sys.stderr); sys.exit(3)"
 
 
-class Desk:
-    """A desk whose process is a script of the test's, with all its views."""
-
+class Desk(DeskApart):
     def __init__(self, stage, script: str, *lines: str) -> None:
-        self.stage = stage
-        self.asked: list[object] = []
-        self.session = SimpleNamespace(
-            workshop=lambda: stage.workshop,
-            store=stage.workshop.store,
-            query="",
-            send_runs=lambda query: None,
-            log=lambda *words: None,
-            queue=lambda work: stage.thread.start(work),
-            closers=[],
-        )
+        def make(session, command):
+            return ProvingDesk(session, command, command, "A browser of its own.")
 
-        def command(wanted, database):
-            self.asked.append(wanted)
-            return [sys.executable, "-c", script, *lines]
-
-        self.desk = ProvingDesk(self.session, command, command, "A browser of its own.")
-        self.views: list[ProvingView] = []
-        self._changed = threading.Condition()
-        self.desk.changed.connect(self._keep)
-
-    def _keep(self, view):
-        with self._changed:
-            self.views.append(view)
-            self._changed.notify_all()
-
-    def wait(self, met):
-        with self._changed:
-            assert self._changed.wait_for(lambda: self.views and met(self.views[-1]), 60)
-        return self.views[-1]
+        super().__init__(stage, make, script, *lines)
 
     def opened(self, subject=KEPT):
         self.desk.open(subject)

@@ -56,7 +56,7 @@ def desks_of(session: "Session", settings: "Settings", arguments: "WindowArgumen
         make_task_desk,
     )
     from gui.application import Desks
-    from gui.exemplar_desks import ExemplarDesks
+    from gui.features.exemplar_desks import ExemplarDesks
 
     return Desks(
         llms=make_desk(session, settings),
@@ -81,7 +81,7 @@ def desks_of(session: "Session", settings: "Settings", arguments: "WindowArgumen
 
 def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", settings: "Settings") -> "RunReport":
     """Give the embedded browser, offscreen, to a piece of work."""
-    from gui.offscreen import run_offscreen
+    from gui.live.offscreen import run_offscreen
 
     return run_offscreen(work, accept_dialogs=settings.dialogs == "accept", profiles=_profiles())
 

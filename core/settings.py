@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import platformdirs
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
-from core.errors import UsageError
-from core.llm.protocol import Purpose, Sampling
-from core.model import Record
+from core.schema.errors import UsageError
+from core.schema.messages import Purpose, Sampling
+from core.schema.record import Record
 from core.settings_file import first_error, problem, read_toml_model
 
 APP = "backstep"

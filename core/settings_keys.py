@@ -9,8 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import Protocol
 
-from core.errors import DataError
 from core.llm.endpoints import Endpoint, key_name_for
+from core.schema.errors import DataError
 from core.settings import APP
 
 

@@ -11,7 +11,7 @@ import tomlkit
 from pydantic import ValidationError
 from tomlkit.items import AbstractTable, Array
 
-from core.errors import DataError
+from core.schema.errors import DataError
 from core.settings import FileSettings, settings_path
 from core.settings_file import describe, parse_toml, read_text
 

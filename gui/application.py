@@ -6,17 +6,17 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.debugger.ask_views import AskDeskCommands
-from core.debugger.bisect_views import BisectDeskCommands
-from core.debugger.break_views import BreakDeskCommands
+from core.debugger.ask_again.views import AskDeskCommands
+from core.debugger.branching.views import ForkDeskCommands
+from core.debugger.breakpoints.views import BreakDeskCommands
 from core.debugger.commands import SessionCommands, TaskDeskCommands
-from core.debugger.compare_views import CompareDeskCommands
-from core.debugger.fork_views import ForkDeskCommands
-from core.debugger.llm_entries import LLMDeskCommands
-from core.debugger.reading_views import ReadingDeskCommands
-from gui.exemplar_desks import ExemplarDesks
+from core.debugger.compare.views import CompareDeskCommands
+from core.debugger.experiments.bisect_views import BisectDeskCommands
+from core.debugger.llms.views import LLMDeskCommands
+from core.debugger.provenance.service import ReadingDeskCommands
+from gui.features.exemplar_desks import ExemplarDesks
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
-from gui.theme import Choice
+from gui.theme.theme import Choice
 
 _CLOSE_SECONDS = 15.0
 
@@ -100,15 +100,15 @@ class Application:
         import shiboken6
         from PySide6.QtCore import QSettings
 
-        from gui.branch_windows import BranchWindows
-        from gui.breaks import Breaks
-        from gui.exemplar_windows import ExemplarWindows
-        from gui.llm_settings import LLMSettingsController
-        from gui.main_window import MainWindow
-        from gui.reading import Reading
-        from gui.remembered import OpenedTask
-        from gui.side_windows import SideWindows
-        from gui.task_files import TaskFiles
+        from gui.breakpoints.controller import Breaks
+        from gui.features.branch_windows import BranchWindows
+        from gui.features.exemplar_windows import ExemplarWindows
+        from gui.features.side_windows import SideWindows
+        from gui.llms.controller import LLMSettingsController
+        from gui.provenance.controller import Reading
+        from gui.shell.main_window import MainWindow
+        from gui.tasks.controller import TaskFiles
+        from gui.widgets.remembered import OpenedTask
 
         session.start()  # The browser's driver starts in the worker while the window is built.
         window = MainWindow(session, self.area, QSettings())

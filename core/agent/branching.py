@@ -9,28 +9,28 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from core.agent.asking import Answerer, Asked, Asker
-from core.agent.changes import OWN, Changes, Difference, memory_in_words, named, pages_in_words
-from core.agent.ground import ground_of
-from core.agent.knowledge import Knowledge
+from core.agent.llm_calls import Answerer, Asked, Asker
 from core.agent.loop import AgentRun
-from core.agent.past import Past
 from core.agent.presets import AMOUNTS, Mechanism, Preset, bounds
-from core.agent.prompting import Prompter
-from core.agent.saved import SavedAgent, put_back
+from core.agent.prompt_builder import Prompter
+from core.agent.resources import Knowledge
+from core.agent.restore_context import ground_of
+from core.agent.run_history import Past
+from core.agent.saved_state import SavedAgent, put_back
 from core.agent.state import Budget, RunState
 from core.agent.world import World
 from core.browser.checkpoints.checkpoint import Checkpoint
-from core.browser.checkpoints.comparing import load_volatile
-from core.browser.checkpoints.outcome import Restored
+from core.browser.checkpoints.comparison import load_volatile
 from core.browser.checkpoints.restoring import restore
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
-from core.browser.recorded.sealing import Seal
-from core.errors import BrowserError, UsageError
-from core.model import Record
+from core.browser.recorded.offline_replay import Seal
+from core.schema.changes import OWN, Changes, Difference, memory_in_words, named, pages_in_words
+from core.schema.errors import BrowserError, UsageError
+from core.schema.record import Record
+from core.schema.restore import Restored
+from core.schema.task import Episode, Task, Verdict
 from core.settings_file import near
-from core.task import Episode, Task, Verdict
 from core.trace.records import RunRow, RunStart
 from core.trace.store import TraceStore
 

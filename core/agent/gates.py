@@ -5,10 +5,10 @@ from pathlib import Path
 
 from pydantic import field_validator
 
-from core.action import ACTIONS, Action
-from core.model import Record
-from core.patterns import Expression
-from core.permissible import Permissible
+from core.schema.action import ACTIONS, Action
+from core.schema.action_space import Permissible
+from core.schema.pattern import Expression
+from core.schema.record import Record
 from core.settings_file import near, read_toml_model
 
 GATES = Path(__file__).resolve().parents[2] / "resources" / "gates.toml"

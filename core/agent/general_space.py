@@ -8,9 +8,9 @@ left out is counted, for the prompt to say.
 
 from collections.abc import Iterable
 
-from core.action import Action, Press, RefTarget
-from core.observation import Element, Observation
-from core.permissible import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action import Action, Press, RefTarget
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.observation import Element, Observation
 
 CAP = 250
 """Usable elements offered at the most."""

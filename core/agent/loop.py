@@ -7,13 +7,9 @@ here: `advance` does one phase and returns.
 import time
 from collections.abc import Callable, Iterable
 
-from core.action import NewTrial
-from core.agent.abstraction.asked import Abstractor
-from core.agent.asking import Answerer, Asked, Asker, Hold
-from core.agent.changes import Changes, Difference, memory_in_words
-from core.agent.deciding import Decider
-from core.agent.knowledge import Knowledge
-from core.agent.past import Past
+from core.agent.abstraction.by_llm import Abstractor
+from core.agent.decision import Decider
+from core.agent.llm_calls import Answerer, Asked, Asker, Hold
 from core.agent.phases.abstract import abstract
 from core.agent.phases.act import act
 from core.agent.phases.align import align
@@ -24,8 +20,30 @@ from core.agent.phases.recall import recall
 from core.agent.phases.recognise import recognise
 from core.agent.phases.review import Gate, gate_of, review
 from core.agent.presets import Mechanism, Preset, bounds
-from core.agent.prompting import Prompter
-from core.agent.records import (
+from core.agent.prompt_builder import Prompter
+from core.agent.reflection.alignment import Judge
+from core.agent.reflection.anticipation import Anticipator
+from core.agent.reflection.consequences import backtrack, end_trial
+from core.agent.reflection.remedies import RemedyEntry
+from core.agent.reflection.scheduled import CarryingOut
+from core.agent.reflection.snapshot import told
+from core.agent.resources import Knowledge
+from core.agent.run_history import Past
+from core.agent.saved_state import saved_of
+from core.agent.spaces.backup import CHOOSE
+from core.agent.state import Budget, Pending, RunState, StepClock
+from core.agent.world import World
+from core.browser.driver import TabDriver
+from core.browser.log.records import Moment
+from core.browser.page import PageGone
+from core.environments.protocol import Ask
+from core.schema.action import NewTrial
+from core.schema.changes import Changes, Difference, memory_in_words
+from core.schema.errors import BackstepError, BrowserError, UsageError
+from core.schema.messages import LLMRequest, Message
+from core.schema.observation import Capture
+from core.schema.plan import Plan
+from core.schema.step import (
     PHASES,
     Acted,
     Aligned,
@@ -38,25 +56,7 @@ from core.agent.records import (
     PhaseRecord,
     Scheduled,
 )
-from core.agent.reflection.aligning import Judge
-from core.agent.reflection.anticipating import Anticipator
-from core.agent.reflection.carrying_out import CarryingOut
-from core.agent.reflection.following import backtrack, end_trial
-from core.agent.reflection.plan import Plan
-from core.agent.reflection.remedies import RemedyEntry
-from core.agent.reflection.told import told
-from core.agent.saved import saved_of
-from core.agent.spaces.backup import CHOOSE
-from core.agent.state import Budget, Pending, RunState, StepClock
-from core.agent.world import World
-from core.browser.driver import TabDriver
-from core.browser.page import PageGone
-from core.browser.page_log import Moment
-from core.environments.protocol import Ask
-from core.errors import BackstepError, BrowserError, UsageError
-from core.llm.protocol import LLMRequest, Message
-from core.observation import Capture
-from core.task import Task, Verdict
+from core.schema.task import Task, Verdict
 from core.trace.records import RunOutcome, RunStart
 from core.trace.store import TraceStore
 

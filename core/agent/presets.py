@@ -10,11 +10,11 @@ from pydantic import Field, ValidationError
 from core.agent.policies.stack import Limits
 from core.agent.prompts import Prompts
 from core.agent.spaces.catalogue import Spaces
-from core.errors import DataError, UsageError
-from core.llm.protocol import Purpose, Sampling
 from core.llm.repair import ReplyFormat
-from core.memory.records import RecallSettings
-from core.model import Record
+from core.schema.errors import DataError, UsageError
+from core.schema.messages import Purpose, Sampling
+from core.schema.recall import RecallSettings
+from core.schema.record import Record
 from core.settings_file import describe, line_of, near, parse_toml, read_text
 
 PRESETS = Path(__file__).resolve().parents[2] / "resources" / "presets"

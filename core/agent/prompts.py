@@ -10,9 +10,9 @@ from jinja2.exceptions import TemplateSyntaxError
 from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from core.action import usage
-from core.errors import DataError
-from core.permissible import PermissibleAction
+from core.schema.action import usage
+from core.schema.action_space import PermissibleAction
+from core.schema.errors import DataError
 from core.settings_file import near
 
 PROMPTS = Path(__file__).resolve().parents[2] / "resources" / "prompts"

@@ -4,7 +4,6 @@ import time
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from core.action import Action
 from core.agent.policies.stack import Stack
 from core.agent.presets import (
     AMOUNTS,
@@ -16,19 +15,20 @@ from core.agent.presets import (
     Preset,
     RemediesTable,
 )
-from core.agent.records import Acted, Aligned, Origin, Phase, Proposal, Recalled, Recognised, Scheduled
-from core.agent.reflection.plan import Plan
 from core.agent.reflection.remedies import RemedyStack
 from core.agent.spaces.file import SpaceState, StateSpace
-from core.agent.spaces.memory import SpaceMemory
-from core.browser.checkpoints.inputs import RecordedInput
-from core.browser.checkpoints.kept import PageState
-from core.browser.sent import SentAt
-from core.llm.protocol import Turn
-from core.model import Record
-from core.observation import Capture, CleanObservation, Observation
-from core.permissible import Permissible
-from core.task import Episode
+from core.browser.checkpoints.stored_state import PageState
+from core.schema.action import Action
+from core.schema.action_space import Permissible
+from core.schema.messages import Turn
+from core.schema.observation import Capture, CleanObservation, Observation
+from core.schema.plan import Plan
+from core.schema.record import Record
+from core.schema.recorded_input import RecordedInput
+from core.schema.restore import SentAt
+from core.schema.space_memory import SpaceMemory
+from core.schema.step import Acted, Aligned, Origin, Phase, Proposal, Recalled, Recognised, Scheduled
+from core.schema.task import Episode
 
 Table = TypeVar("Table", bound=Record)
 

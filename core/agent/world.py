@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from core.agent.gates import Gates
-from core.browser.act import Actor
-from core.browser.capture import Capturer, titled
-from core.browser.checkpoints.kept import PageState, origin_of
+from core.browser.actor import Actor
+from core.browser.capturer import Capturer, titled
 from core.browser.checkpoints.page_state import read_page_state
+from core.browser.checkpoints.stored_state import PageState, origin_of
 from core.browser.driver import TabDriver
 from core.browser.page import PageGone
-from core.browser.sent import SentAt
 from core.browser.tabs import Tabs
 from core.environments.protocol import Environment, KeepsState
-from core.errors import ActionError, BrowserError
-from core.observation import Capture
-from core.task import Episode, Task
+from core.schema.errors import ActionError, BrowserError
+from core.schema.observation import Capture
+from core.schema.restore import SentAt
+from core.schema.task import Episode, Task
 
 
 class Touches:

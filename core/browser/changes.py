@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.browser.frames import Channel, FrameLink
 from core.browser.gone import PageGone
-from core.errors import ActionError, BrowserError
+from core.schema.errors import ActionError, BrowserError
 
 if TYPE_CHECKING:
     from core.browser.page import Page

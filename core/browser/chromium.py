@@ -17,9 +17,9 @@ from playwright.async_api import (
     Playwright,
 )
 
-from core.browser.host import BrowserEvent, TabId
 from core.browser.profiles import profile_folder, profile_names
-from core.errors import BrowserError
+from core.schema.browser_event import BrowserEvent, TabId
+from core.schema.errors import BrowserError
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.action import (
+from core.browser.page import Page, PageGone
+from core.browser.scripts import WORLD, script
+from core.schema.action import (
     Action,
     Check,
     Click,
@@ -20,11 +22,9 @@ from core.action import (
     Type,
     XPathTarget,
 )
-from core.browser.page import Page, PageGone
-from core.browser.scripts import WORLD, script
-from core.errors import ActionError, BrowserError
-from core.model import Record
-from core.observation import Observation, Ref
+from core.schema.errors import ActionError, BrowserError
+from core.schema.observation import Observation, Ref
+from core.schema.record import Record
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.page import PageGone
 from core.browser.tabs import Tabs
-from core.errors import ActionError, BrowserError
+from core.schema.errors import ActionError, BrowserError
 
 
 class TabDriver:

@@ -5,35 +5,9 @@ connects; nothing above knows which host it is.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
-from core.model import Record
-
-TabId = str
-"""The CDP target id of a tab."""
-
-BrowserEventKind = Literal[
-    "dialog",
-    "popup",
-    "tab_closed",
-    "download",
-    "crash",
-    "hang",
-    "certificate",
-    "load_failed",
-    "console",
-    "held_back",
-]
-
-
-class BrowserEvent(Record):
-    """Something that happened in the browser beside what was asked of it."""
-
-    kind: BrowserEventKind
-    text: str
-    """One sentence with what happened and what was done about it."""
-    tab: TabId = ""
-    url: str = ""
+from core.schema.browser_event import BrowserEvent, TabId
 
 
 class BrowserHost(Protocol):

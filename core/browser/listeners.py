@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.browser.frames import Channel, FrameLink, Known
 from core.browser.gone import PageGone
-from core.errors import BrowserError
+from core.schema.errors import BrowserError
 
 if TYPE_CHECKING:
     from core.browser.page import Page

@@ -16,14 +16,14 @@ from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.frames import Channel, FrameLink, Frames
 from core.browser.gone import PageGone
-from core.browser.host import BrowserEvent, BrowserEventKind, TabId
 from core.browser.listeners import mark_listeners
+from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, gone, network_reason
 from core.browser.network import Loading, Requests
-from core.browser.page_listener import PageListener
 from core.browser.scripts import WORLD, world_script
-from core.browser.sent import SentLog
-from core.errors import ActionError, BrowserError
+from core.browser.sent_requests import SentLog
+from core.schema.browser_event import BrowserEvent, BrowserEventKind, TabId
+from core.schema.errors import ActionError, BrowserError
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from core.errors import UsageError
+from core.schema.errors import UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 

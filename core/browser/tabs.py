@@ -11,17 +11,18 @@ from playwright.async_api import Browser as PlaywrightBrowser
 from playwright.async_api import Error, Playwright, async_playwright
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.holding import Ask, Holding
-from core.browser.host import BrowserEvent, BrowserEventKind, BrowserHost, TabId
+from core.browser.host import BrowserHost
+from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, network_reason
 from core.browser.page import Page, PageGone, Refs
-from core.browser.page_listener import PageListener
+from core.browser.recorded.offline_replay import Seal
 from core.browser.recorded.recorder import NetworkRecorder
-from core.browser.recorded.sealing import Seal
-from core.browser.sent import Sent
-from core.browser.settle import DEFAULT_BOUNDS, Bounds, Mark, Settled, mark, settle
-from core.errors import ActionError, BrowserError
-from core.observation import Tab
+from core.browser.request_hold import Ask, Holding
+from core.browser.settling import DEFAULT_BOUNDS, Bounds, Mark, Settled, mark, settle
+from core.schema.browser_event import BrowserEvent, BrowserEventKind, TabId
+from core.schema.errors import ActionError, BrowserError
+from core.schema.observation import Tab
+from core.schema.restore import Sent
 
 log = logging.getLogger(__name__)
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli.exchange_commands import add_exchange
-from core.cli.exemplar_commands import add_exemplar_commands
+from core.cli.exemplar_exchange import add_exchange
+from core.cli.exemplars import add_exemplar_commands
+from core.cli.experiments import add_proving
 from core.cli.output import say
-from core.cli.proving_commands import add_proving
-from core.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
+from core.schema.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
 from core.setup import display_problem, run_tests
 from core.trace.exports.registry import FORMATS
 
@@ -109,7 +109,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
     @app.command()
     def tasks(as_json: AsJson = False, tasks_file: TaskFiles = None, webarena: WebArenaFiles = None) -> None:
         """List all tasks."""
-        from core.cli.browsing import list_tasks
+        from core.cli.runs import list_tasks
 
         list_tasks(_environments(_settings(), tasks_file, webarena), as_json=as_json)
 
@@ -138,7 +138,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         as_json: AsJson = False,
     ) -> None:
         """Run a task without a window."""
-        from core.cli.running import RunArguments, run_task
+        from core.cli.run import RunArguments, run_task
 
         settings = _settings(
             preset=preset,
@@ -207,7 +207,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         as_json: AsJson = False,
     ) -> None:
         """Go back to a step of a run, and on from there on a branch, by default with its own preset and LLM."""
-        from core.cli.forking import ForkArguments, fork_run
+        from core.cli.fork import ForkArguments, fork_run
 
         settings = _settings(base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate)
         arguments = ForkArguments(
@@ -267,7 +267,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         ] = False,
     ) -> None:
         """Find from which step on a run still comes to success: replay up to it, let the LLM go on, several times."""
-        from core.cli.bisecting import BisectArguments, bisect_run
+        from core.cli.bisect import BisectArguments, bisect_run
 
         settings = _settings(base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate)
         arguments = BisectArguments(
@@ -299,7 +299,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         limit: Annotated[int, typer.Option("--limit", min=1, help="How many at the most.")] = 50,
     ) -> None:
         """List the runs in the trace, newest first."""
-        from core.cli.browsing import list_runs
+        from core.cli.runs import list_runs
 
         list_runs(_settings(db=db), search, limit, as_json=as_json)
 
@@ -311,7 +311,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Show two runs or branches side by side, and where they first part."""
-        from core.cli.comparing import compare as compare_command
+        from core.cli.compare import compare as compare_command
 
         compare_command(_settings(db=db), left, right, as_json=as_json)
 
@@ -323,7 +323,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Show a run, or one step of it."""
-        from core.cli.browsing import show_run
+        from core.cli.runs import show_run
 
         show_run(_settings(db=db), run, step, as_json=as_json)
 
@@ -352,8 +352,8 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Write a run to one file, or send it to a collector."""
-        from core.cli.browsing import export as write
-        from core.cli.browsing import send
+        from core.cli.runs import export as write
+        from core.cli.runs import send
 
         if endpoint:
             send(_settings(db=db), run, form, endpoint, content=content)
@@ -376,7 +376,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Store a run of a repro file, or a recording of another program, as a run."""
-        from core.cli.importing import import_file
+        from core.cli.import_runs import import_file
 
         import_file(_settings(db=db), file, form, dry_run=dry_run, as_json=as_json)
 
@@ -391,7 +391,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Draft a state space from the pages of recorded runs, as a file to edit."""
-        from core.cli.drafting import draft as write
+        from core.cli.draft import draft as write
 
         write(_settings(db=db), runs, output, title=title, force=force)
 
@@ -419,7 +419,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         webarena: WebArenaFiles = None,
     ) -> None:
         """Record an exemplar: carry written actions out in a task, and keep them if they are a success."""
-        from core.cli.recording import ExemplarArguments, record
+        from core.cli.record import ExemplarArguments, record
 
         settings = _settings(browser=browser)
         arguments = ExemplarArguments(
@@ -448,7 +448,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
     @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:
         """Check the libraries, the browser, the database and the LLM endpoint, a line each."""
-        from core.cli.checking import check_all
+        from core.cli.doctor import check_all
 
         raise typer.Exit(check_all(lambda: _settings(db=db, llm=llm, base_url=base_url), with_embedded))
 

@@ -5,19 +5,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.agent.clean import clean_of
-from core.agent.records import Observed
-from core.cli.browsing import open_for_reading
-from core.cli.exemplars import embedding_of, listing_of, memory_of
+from core.agent.abstraction.plain import clean_of
+from core.cli.exemplar_tables import embedding_of, listing_of, memory_of
 from core.cli.output import put, put_json, put_table, say
-from core.errors import NotInTraceError, UsageError
+from core.cli.runs import open_for_reading
 from core.memory.analysis.records import LeftOut
 from core.memory.analysis.texts import read_texts
-from core.memory.exemplar import metadata_of
 from core.memory.index import ExemplarIndex
 from core.memory.leaving_out import leave_one_out
 from core.memory.library.records import Filter
-from core.memory.records import RecallSettings
+from core.schema.errors import NotInTraceError, UsageError
+from core.schema.exemplar import metadata_of
+from core.schema.recall import RecallSettings
+from core.schema.step import Observed
 from core.settings import Settings
 
 

@@ -1,257 +1,280 @@
-"""What the commands about exemplars do: each prints a table, or JSON."""
+"""The group of commands `exemplars`: its words and flags; what they do is in the two modules beside it."""
 
-import asyncio
-import sys
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, get_args
 
-from core.agent.knowledge import knowledge_of
-from core.cli.browsing import open_for_reading
-from core.cli.output import put, put_json, put_table, say
-from core.errors import NotInLibraryError, NotInTraceError, UsageError
-from core.llm.registry import open_llms
-from core.memory.checking import Problem, check
-from core.memory.embedding import Embedding
-from core.memory.library.comparing import differences
-from core.memory.library.records import Counts, Entry, Filter, Order, Provenance, Row
-from core.memory.library.retrievals import note_retrievals
-from core.memory.library.store import Library
-from core.memory.memory import Memory
-from core.settings import Settings, config_folder
+import typer
 
-_PAGE = 500
-"""Rows that are read at once where all are wanted."""
+from core.schema.errors import UsageError
 
+# What a command needs is imported when it is called: the window is to open quickly.
 
-def memory_of(settings: Settings) -> Memory:
-    """Return the memory of the user: the same exemplars, index and embedding as a run's."""
-    knowledge = knowledge_of(
-        config_folder(), data=settings.database.parent, embedding=lambda: embedding_of(settings)
-    )
-    knowledge.memory.on_progress = _Progress()
-    return knowledge.memory
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
+Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
+Words = Annotated[
+    str, typer.Option("--search", help="Words that occur in task, thoughts, actions, tags or note.")
+]
+Family = Annotated[str, typer.Option("--family", help="Those of one family.")]
+EnvironmentName = Annotated[str, typer.Option("--environment", help="Those of one environment.")]
+Site = Annotated[str, typer.Option("--site", help="Those of one site, by its host.")]
+OriginName = Annotated[str, typer.Option("--origin", help='Where they came from, such as "demonstration".')]
+Tag = Annotated[list[str] | None, typer.Option("--tag", help="Those with a tag; may be repeated.")]
+LLMName = Annotated[str, typer.Option("--llm", help="Those that one LLM decided.")]
+Since = Annotated[str, typer.Option("--from", help="Made on this day or later, as 2025-01-31.")]
+Until = Annotated[str, typer.Option("--until", help="Made before this day.")]
+Archived = Annotated[bool, typer.Option("--archived", help="Those in the archive.")]
+Votes = Annotated[int, typer.Option("--votes", min=1, max=50, help="How many of the nearest vote.")]
 
 
-def list_exemplars(
-    settings: Settings, wanted: Filter, order: Order, limit: int, offset: int, *, counts: bool, as_json: bool
-) -> None:
-    """Print rows of the library and of files, or how many have which value."""
-    library = listing_of(settings, memory_of(settings))
-    if counts:
-        _put_counts(library.counts(wanted), as_json=as_json)
-        return
-    page = library.page(wanted, order=order, offset=offset, limit=limit)
-    if as_json:
-        put_json(
+def add_exemplar_commands(
+    app: typer.Typer, settings: Callable[..., Any], with_loop: Callable[..., Any]
+) -> typer.Typer:
+    """Add the group to the command line and return it."""
+    group = typer.Typer(help="The exemplars that runs are shown.", no_args_is_help=True)
+    app.add_typer(group, name="exemplars")
+
+    @group.command(name="list")
+    def list_(
+        search: Words = "",
+        family: Family = "",
+        environment: EnvironmentName = "",
+        site: Site = "",
+        origin: OriginName = "",
+        tag: Tag = None,
+        llm: LLMName = "",
+        since: Since = "",
+        until: Until = "",
+        archived: Archived = False,
+        order: Annotated[
+            str, typer.Option("--order", help="changed, made, family, id, tokens or task.")
+        ] = "changed",
+        limit: Annotated[int, typer.Option("--limit", min=1, help="How many at the most.")] = 50,
+        offset: Annotated[int, typer.Option("--offset", min=0, help="How many to leave out first.")] = 0,
+        counts: Annotated[
+            bool, typer.Option("--counts", help="How many have which family, tag and so on.")
+        ] = False,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """List exemplars: your own, those of your files and those of the program."""
+        from core.cli.exemplar_tables import list_exemplars
+        from core.memory.library.records import Order
+
+        if order not in get_args(Order):
+            raise UsageError(f'"{order}" is no order; choose one of {", ".join(get_args(Order))}.')
+        wanted = _filter(search, family, environment, site, origin, tag, llm, since, until, archived)
+        list_exemplars(settings(db=db), wanted, order, limit, offset, counts=counts, as_json=as_json)  # type: ignore[arg-type]
+
+    @group.command()
+    def show(
+        id: Annotated[str, typer.Argument(help="The exemplar's id.")],
+        version: Annotated[int | None, typer.Option("--version", min=1, help="A version it had.")] = None,
+        against: Annotated[
+            int | None, typer.Option("--against", min=1, help="Show what differs from this version.")
+        ] = None,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Show an exemplar whole, with its versions and where it was retrieved."""
+        from core.cli.exemplar_tables import show_exemplar
+
+        show_exemplar(settings(db=db), id, version, against, as_json=as_json)
+
+    @group.command()
+    def keep(
+        run: Annotated[int, typer.Argument(help="The run's number; for a branch its whole way is kept.")],
+        first: Annotated[int, typer.Option("--from", min=1, help="The first step.")] = 1,
+        last: Annotated[int | None, typer.Option("--to", min=1, help="The last step.")] = None,
+        step: Annotated[
+            list[int] | None,
+            typer.Option(
+                "--step", min=1, help="Keep just this step, also one that would be left out; repeat it."
+            ),
+        ] = None,
+        family: Annotated[str, typer.Option("--family", help="In place of the task's name.")] = "",
+        anyway: Annotated[
+            bool, typer.Option("--anyway", help="Also where the run was not judged a success.")
+        ] = False,
+        dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be kept.")] = False,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Keep a run as an exemplar; what failed or was undone is left out, corrections become contrasts."""
+        from core.cli.exemplar_saving import KeepArguments, keep_run
+
+        arguments = KeepArguments(
+            run=run,
+            first=first,
+            last=last,
+            steps=tuple(step or ()),
+            family=family,
+            anyway=anyway,
+            dry_run=dry_run,
+            as_json=as_json,
+        )
+        keep_run(settings(db=db), arguments)
+
+    @group.command()
+    def check(
+        search: Words = "",
+        family: Family = "",
+        environment: EnvironmentName = "",
+        site: Site = "",
+        origin: OriginName = "",
+        tag: Tag = None,
+        llm: LLMName = "",
+        archived: Archived = False,
+        most_tokens: Annotated[
+            int, typer.Option("--most-tokens", min=1, help="Beyond which a trajectory is over-long.")
+        ] = 4000,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Check exemplars: actions, elements, programs, length, source; the exit code is 1 where one has a fault."""
+        from core.cli.exemplar_tables import check_exemplars
+
+        wanted = _filter(search, family, environment, site, origin, tag, llm, "", "", archived)
+        is_good = check_exemplars(settings(db=db), wanted, most_tokens, as_json=as_json)
+        raise typer.Exit(0 if is_good else 1)
+
+    @group.command()
+    def retrieve(
+        text: Annotated[str, typer.Argument(help="The text of a task.")] = "",
+        run: Annotated[int | None, typer.Option("--run", help="A run, by whose task and first page.")] = None,
+        by: Annotated[str, typer.Option("--by", help="family or exemplars.")] = "family",
+        votes: Votes = 3,
+        most: Annotated[
+            int, typer.Option("--most", min=1, max=50, help="How many are used at the most.")
+        ] = 8,
+        threshold: Annotated[
+            float | None, typer.Option("--threshold", min=0, max=2, help="The distance beyond which none is.")
+        ] = None,
+        environment: Annotated[
+            str, typer.Option("--environment", help="Only those of this environment, and of none.")
+        ] = "",
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Show what a task would be shown: distances and votes."""
+        from core.cli.exemplar_search import retrieve as look_up
+        from core.schema.recall import RecallSettings
+
+        if bool(text.strip()) == (run is not None):
+            raise UsageError("Give the text of a task, or a run with --run.")
+        if by not in ("family", "exemplars"):
+            raise UsageError(f'"{by}" is no way to choose; take family or exemplars.')
+        recall = RecallSettings.model_validate(
             {
-                "total": page.total,
-                "offset": page.offset,
-                "rows": [{**row.model_dump(), "read_only": row.read_only} for row in page.rows],
+                "by": by,
+                "votes": votes,
+                "most": most,
+                "threshold": threshold,
+                "other_environments": not environment,
             }
         )
-        return
-    put_table(
-        ("exemplar", "family", "origin", "looks", "tokens", "retrieved", "used", "changed", "task"),
-        [
-            (
-                row.id,
-                row.family,
-                row.origin + (", archived" if row.archived else ""),
-                str(row.steps),
-                str(row.tokens),
-                str(row.retrieved),
-                str(row.used),
-                _day(row.changed),
-                row.task,
-            )
-            for row in page.rows
-        ],
+        look_up(settings(db=db), text, run, recall, environment, as_json=as_json)
+
+    @group.command()
+    def loo(
+        texts: Annotated[
+            Path | None,
+            typer.Option(
+                "--texts", help="A JSON file, families with lists of texts, in place of the exemplars."
+            ),
+        ] = None,
+        family: Family = "",
+        environment: EnvironmentName = "",
+        origin: OriginName = "",
+        tag: Tag = None,
+        votes: Votes = 3,
+        as_json: AsJson = False,
+    ) -> None:
+        """Leave one out: would the family of each exemplar be found without itself?"""
+        from core.cli.exemplar_search import leave_one_out_of
+
+        wanted = _filter("", family, environment, "", origin, tag, "", "", "", False)
+        leave_one_out_of(settings(), texts, wanted, votes, as_json=as_json)
+
+    @group.command()
+    def duplicates(
+        within: Annotated[
+            float, typer.Option("--within", min=0, max=2, help="The distance up to which a pair is listed.")
+        ] = 0.15,
+        kept: Annotated[
+            bool,
+            typer.Option("--kept", help="Also pairs of which both are to be kept, as the window was told."),
+        ] = False,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """List pairs of exemplars that are much alike, in groups."""
+        from core.cli.exemplar_tables import print_duplicates
+
+        print_duplicates(settings(db=db), within, with_kept=kept, as_json=as_json)
+
+    @group.command(name="map")
+    def map_(
+        as_csv: Annotated[
+            bool, typer.Option("--csv", help="Print the places as comma-separated values.")
+        ] = False,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Lay the exemplars out in a plane: places, families of one, and those furthest from all others."""
+        from core.cli.exemplar_tables import print_map
+
+        if as_csv and as_json:
+            raise UsageError("Choose one of --csv and --json.")
+        print_map(settings(db=db), as_csv=as_csv, as_json=as_json)
+
+    @group.command()
+    def reindex(as_json: AsJson = False) -> None:
+        """Make the index anew, with the embedding of the settings."""
+        from core.cli.exemplar_search import reindex as make
+
+        make(settings(), as_json=as_json, with_loop=with_loop)
+
+    return group
+
+
+def _filter(
+    words: str,
+    family: str,
+    environment: str,
+    site: str,
+    origin: str,
+    tags: list[str] | None,
+    llm: str,
+    since: str,
+    until: str,
+    archived: bool,
+) -> Any:
+    from core.memory.library.records import Filter, Origin
+
+    if origin and origin not in get_args(Origin):
+        raise UsageError(f'"{origin}" is no origin; choose one of {", ".join(get_args(Origin))}.')
+    return Filter.model_validate(
+        {
+            "words": words,
+            "family": family,
+            "environment": environment,
+            "site": site,
+            "origin": origin,
+            "tags": tuple(tags or ()),
+            "llm": llm,
+            "made_from": _moment(since, "--from"),
+            "made_until": _moment(until, "--until"),
+            "archived": archived,
+        }
     )
-    if not page.rows:
-        say("No exemplar is like that." if page.total == 0 else "There are no more.")
-    elif page.total > offset + len(page.rows):
-        say(f"{offset + 1} to {offset + len(page.rows)} of {page.total}; more with --offset.")
 
 
-def show_exemplar(
-    settings: Settings, id: str, version: int | None, against: int | None, *, as_json: bool
-) -> None:
-    """Print one exemplar whole, an older version of it, or how two versions differ.
-
-    Raises UsageError where it is not there.
-    """
-    memory = memory_of(settings)
-    library = listing_of(settings, memory)
-    try:
-        entry = _entry(memory, library, id)
-        if version is not None or against is not None:
-            exemplar = library.at(id, version or entry.version)
-        else:
-            exemplar = entry.exemplar
-        other = None if against is None else library.at(id, against)
-    except NotInLibraryError as error:
-        raise UsageError(str(error)) from error
-    if other is not None:
-        found = differences(other, exemplar)
-        if as_json:
-            put_json([one.model_dump() for one in found])
-        elif found:
-            put_table(
-                ("part", f"version {against}", f"version {version or entry.version}"),
-                [
-                    (one.part, one.before.replace("\n", " ⏎ "), one.after.replace("\n", " ⏎ "))
-                    for one in found
-                ],
-            )
-        else:
-            say("The two versions are the same.")
-        return
-    versions = library.versions(id) if library.has([id]) else ()
-    retrievals, standing = library.retrievals(id), library.standing(id)
-    if as_json:
-        put_json(
-            {
-                **entry.model_copy(update={"exemplar": exemplar}).model_dump(),
-                "versions": [one.model_dump() for one in versions],
-                "retrievals": [one.model_dump() for one in retrievals],
-                "standing": standing.model_dump(),
-            }
-        )
-        return
-    put(f"{exemplar.id} of the family {exemplar.family}, {entry.provenance.origin}, {entry.tokens} tokens")
-    put(f"task: {exemplar.task}")
-    for number, step in enumerate(exemplar.steps, start=1):
-        put(f"\nlook {number}\n{step.observation}\n{step.thought}")
-        put("\n".join(step.actions))
-    for contrast in exemplar.contrasts:
-        put(f"\ntried {contrast.tried}, right is {contrast.right}: {contrast.why}")
-    for one in versions:
-        put(
-            f"version {one.number} of {_day(one.saved)}{', current' if one.current else ''} {one.why}".rstrip()
-        )
-    put(
-        f"retrieved {standing.retrieved} times, used {standing.used} times: "
-        f"{standing.successes} successes, {standing.failures} failures"
-    )
-
-
-def check_exemplars(settings: Settings, wanted: Filter, most_tokens: int, *, as_json: bool) -> bool:
-    """Print all that is wrong with the exemplars, and return whether there is no fault."""
-    memory = memory_of(settings)
-    library = listing_of(settings, memory)
-    is_success = _success_of(settings)
-
-    async def work() -> list[Problem]:
-        found: list[Problem] = []
-        tried: dict[tuple[str, str], bool] = {}
-        for row, exemplar in _all(memory, library, wanted):
-            page = exemplar.abstraction[0].state if exemplar.abstraction else ""
-            key = (exemplar.parser, page if "<" in page else "")
-            problems = await check(
-                exemplar,
-                run=row.run,
-                is_success=is_success,
-                most_tokens=most_tokens,
-                with_parser=not tried.get(key, False),
-            )
-            tried[key] = not any(one.kind == "parser" for one in problems)
-            found += problems
-        return found
-
-    problems = asyncio.run(work())
-    faults = sum(1 for one in problems if one.level == "fault")
-    if as_json:
-        put_json([one.model_dump() for one in problems])
-    elif problems:
-        put_table(
-            ("exemplar", "", "where", "what"), [(one.id, one.level, one.where, one.text) for one in problems]
-        )
-    say(
-        f"{faults} faults, {len(problems) - faults} notes in {library.page(wanted, limit=1).total} exemplars."
-    )
-    return not faults
-
-
-def embedding_of(settings: Settings) -> Embedding:
-    return open_llms(settings).embedding(settings.embedding)
-
-
-def listing_of(settings: Settings, memory: Memory) -> Library:
-    """Return the library with the files beside it, told of what the trace knows by now."""
-    library = memory.open_library()
-    if library is not None and settings.database.exists():
-        traces = open_for_reading(settings)
-        try:
-            note_retrievals(library, traces)
-        finally:
-            traces.close()
-    return memory.listing()
-
-
-def _entry(memory: Memory, library: Library, id: str) -> Entry:
-    for origin, exemplar in memory.file_members():
-        if exemplar.id == id:
-            page = library.page(Filter(origin=origin, words=id), limit=_PAGE)
-            tokens = next((row.tokens for row in page.rows if row.id == id), 0)
-            return Entry(exemplar=exemplar, provenance=Provenance(origin=origin), tokens=tokens)
-    return library.get(id)
-
-
-def _all(memory: Memory, library: Library, wanted: Filter) -> "Any":
-    """Give each exemplar that the filter lets through with its row, some at a time."""
-    files = {exemplar.id: exemplar for _, exemplar in memory.file_members()}
-    offset = 0
-    while True:
-        rows: tuple[Row, ...] = library.page(wanted, order="id", offset=offset, limit=_PAGE).rows
-        for row in rows:
-            exemplar = files.get(row.id) if row.read_only else None
-            yield row, exemplar or library.get(row.id).exemplar
-        if len(rows) < _PAGE:
-            return
-        offset += len(rows)
-
-
-def _success_of(settings: Settings) -> Callable[[int], bool | None] | None:
-    if not settings.database.exists():
+def _moment(day: str, flag: str) -> float | None:
+    if not day:
         return None
-    store = open_for_reading(settings)
-
-    def is_success(run: int) -> bool | None:
-        try:
-            return store.run(run).verdict.success
-        except NotInTraceError:
-            return None
-
-    return is_success
-
-
-def _put_counts(counts: Counts, *, as_json: bool) -> None:
-    if as_json:
-        put_json(counts.model_dump())
-        return
-    put_table(
-        ("", "value", "exemplars"),
-        [
-            (name, value or "(none)", str(n))
-            for name, values in counts.by.items()
-            for value, n in values.items()
-        ],
-    )
-    say(f"{counts.total} exemplars, about {counts.tokens} tokens in all.")
-
-
-def _day(moment: float) -> str:
-    return f"{datetime.fromtimestamp(moment):%Y-%m-%d %H:%M}" if moment else ""
-
-
-class _Progress:
-    """Tells how far the index is, where somebody looks and it takes long."""
-
-    def __init__(self) -> None:
-        self._told = 0
-
-    def __call__(self, done: int, of: int) -> None:
-        if of >= 1000 and sys.stderr.isatty() and done - self._told >= of // 100:
-            self._told = done
-            print(f"\rembedding {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+    try:
+        return datetime.strptime(day, "%Y-%m-%d").timestamp()
+    except ValueError as error:
+        raise UsageError(f'{flag}: "{day}" is no day; write it as 2025-01-31.') from error

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from core.model import Record
+    from core.schema.record import Record
     from core.trace.records import RunRow, StepRow
 
 _WIDEST = 40

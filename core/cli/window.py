@@ -5,27 +5,27 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from core.browser.host import BrowserHost
-from core.debugger.analysis_desk import AnalysisDesk
-from core.debugger.ask_desk import AskDesk
-from core.debugger.bisect_desk import BisectDesk
-from core.debugger.bisections import Wanted
-from core.debugger.break_desk import BreakDesk
-from core.debugger.compare_desk import CompareDesk
-from core.debugger.editor_desk import EditorDesk
-from core.debugger.fork_desk import ForkDesk
-from core.debugger.keep_desk import KeepDesk
-from core.debugger.library_desk import LibraryDesk
-from core.debugger.llm_desk import LLMDesk
-from core.debugger.proving.records import WorthWanted
-from core.debugger.proving_desk import ProvingDesk
-from core.debugger.reading_desk import ReadingDesk
-from core.debugger.record_desk import RecordDesk
+from core.debugger.ask_again.service import AskDesk
+from core.debugger.branching.service import ForkDesk
+from core.debugger.breakpoints.service import BreakDesk
+from core.debugger.compare.service import CompareDesk
+from core.debugger.exemplars.analyses.service import AnalysisDesk
+from core.debugger.exemplars.editor.service import EditorDesk
+from core.debugger.exemplars.library.service import LibraryDesk
+from core.debugger.exemplars.recording.service import RecordDesk
+from core.debugger.exemplars.saving.service import KeepDesk
+from core.debugger.experiments.bisect_records import Wanted
+from core.debugger.experiments.bisect_service import BisectDesk
+from core.debugger.experiments.evaluation_service import ProvingDesk
+from core.debugger.experiments.records import WorthWanted
+from core.debugger.llms.service import LLMDesk
+from core.debugger.provenance.service import ReadingDesk
+from core.debugger.services import Workshop, open_workshop
 from core.debugger.session import Session
-from core.debugger.task_desk import TaskDesk
-from core.debugger.workshop import Workshop, open_workshop
+from core.debugger.tasks.service import TaskDesk
 from core.environments.registry import Environments
 from core.llm.registry import open_llms
-from core.model import Record
+from core.schema.record import Record
 from core.settings import Settings, config_folder
 
 _MAIN = Path(__file__).resolve().parents[2] / "main.py"

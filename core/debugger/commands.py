@@ -5,15 +5,15 @@ from typing import Protocol
 from core.debugger.snapshots import (
     Catalogue,
     LivePageView,
-    LogLine,
     PersonQuestion,
     Picked,
     RunsView,
     SessionView,
     StepView,
 )
-from core.model import Record
-from core.signal import Signal
+from core.schema.log import LogLine
+from core.schema.record import Record
+from core.schema.signal import Signal
 
 
 class SessionCommands(Protocol):

@@ -4,19 +4,19 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from core.agent.asking import Answerer
 from core.agent.branching import Conduct, open_branch, reopen_task
-from core.agent.changes import Changes
+from core.agent.llm_calls import Answerer
 from core.agent.loop import AgentRun, open_run
-from core.agent.records import Acted, PhaseRecord
 from core.agent.state import Budget
-from core.browser.checkpoints.outcome import Restored
 from core.browser.page import PageGone
-from core.debugger.workshop import Workshop
-from core.errors import BackstepError, BrowserError, TraceError
-from core.model import Record
+from core.debugger.services import Workshop
+from core.schema.changes import Changes
+from core.schema.errors import BackstepError, BrowserError, TraceError
+from core.schema.record import Record
+from core.schema.restore import Restored
+from core.schema.step import Acted, PhaseRecord
+from core.schema.task import Task
 from core.settings import OnGate
-from core.task import Task
 from core.trace.records import RunOutcome, RunRow, StepRow
 
 

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any
 
-from core.debugger.driving import Driver
-from core.debugger.openings import Openings
+from core.debugger.runner import Driver
+from core.debugger.services import Workshop
+from core.debugger.task_opening import Openings
 from core.debugger.worker import Worker
-from core.debugger.workshop import Workshop
-from core.errors import BackstepError, TraceError, UsageError
+from core.schema.errors import BackstepError, TraceError, UsageError
 
 
 class Lifetime(Driver, ABC):

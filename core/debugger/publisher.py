@@ -3,18 +3,14 @@
 import time
 from typing import Any, Literal
 
-from core.agent.asking import Asked
+from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
-from core.agent.prompting import targets
-from core.agent.records import Aligned, PhaseRecord, Recalled
-from core.browser.checkpoints.outcome import Restored
-from core.debugger.agent_views import mechanisms_of
+from core.agent.prompt_builder import targets
+from core.debugger.services import Workshop
 from core.debugger.snapshots import (
     ActionView,
     Catalogue,
     LivePageView,
-    LLMChoice,
-    LogLine,
     Mode,
     OutlineView,
     PersonQuestion,
@@ -24,11 +20,14 @@ from core.debugger.snapshots import (
     SessionView,
     StepView,
 )
-from core.debugger.views import ref_of, step_view
-from core.debugger.workshop import Workshop
-from core.errors import DataError, TraceError
-from core.llm.protocol import LLMRequest
-from core.signal import Signal
+from core.debugger.views.agent import mechanisms_of
+from core.debugger.views.step import ref_of, step_view
+from core.schema.errors import DataError, TraceError
+from core.schema.log import LogLine
+from core.schema.messages import LLMChoice, LLMRequest
+from core.schema.restore import Restored
+from core.schema.signal import Signal
+from core.schema.step import Aligned, PhaseRecord, Recalled
 from core.trace.store import TraceStore
 
 _DECIDING = ("decide", "rationale", "function", "repair")

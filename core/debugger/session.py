@@ -9,25 +9,26 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Literal, get_args
 
-from core.agent.asking import Asked
-from core.agent.changes import Changes
+from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun, open_run
 from core.agent.presets import AMOUNTS, Mechanism
-from core.agent.records import PHASES
 from core.agent.state import Budget
-from core.browser.host import BrowserEvent
-from core.debugger import exporting, importing
-from core.debugger.branches import Branches
-from core.debugger.correcting import Corrections
-from core.debugger.demonstrating import Demonstrating
-from core.debugger.goals import Goal, out, over
+from core.debugger.branching.branches import Branches
+from core.debugger.corrections import Corrections
+from core.debugger.exporting import exporter as exporting
+from core.debugger.exporting import importer as importing
+from core.debugger.human_actions import Demonstrating
 from core.debugger.lifetime import Lifetime
-from core.debugger.workshop import Workshop
+from core.debugger.run_goal import Goal, out, over
+from core.debugger.services import Workshop
 from core.environments.registry import Environments
-from core.errors import BackstepError, TraceError, UsageError
 from core.llm.registry import LLMs, RoutedLLM
+from core.schema.browser_event import BrowserEvent
+from core.schema.changes import Changes
+from core.schema.errors import BackstepError, TraceError, UsageError
+from core.schema.step import PHASES
+from core.schema.task import Verdict
 from core.settings_file import near
-from core.task import Verdict
 from core.trace.exports.registry import format_named
 
 

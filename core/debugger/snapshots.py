@@ -6,13 +6,13 @@ run as for one of last month; so both look the same.
 
 from typing import Literal
 
-from core.agent.records import Origin, Phase
-from core.llm.protocol import Message, Role
-from core.model import Record
-from core.observation import Box, Element, Ref, Tab
-from core.permissible import PermissibleAction, PermissibleRow
-from core.task import Task
-from core.task_source import TaskSource
+from core.environments.task_source import TaskSource
+from core.schema.action_space import PermissibleAction, PermissibleRow
+from core.schema.messages import LLMChoice, Message, Role
+from core.schema.observation import Box, Element, Ref, Tab
+from core.schema.record import Record
+from core.schema.step import Origin, Phase
+from core.schema.task import Task
 from core.trace.records import RunRow, StepRow
 
 Mode = Literal[
@@ -36,14 +36,6 @@ class Preset(Record):
     description: str = ""
     recalls: bool = False
     """Whether it has memory."""
-
-
-class LLMChoice(Record):
-    """An LLM as the tool bar offers it."""
-
-    name: str
-    title: str
-    description: str = ""
 
 
 class Catalogue(Record):
@@ -495,16 +487,6 @@ class PersonQuestion(Record):
     purpose: str
     messages: tuple[Message, ...]
     needs_action: bool = True
-
-
-class LogLine(Record):
-    """One line of the log."""
-
-    time: float
-    """Seconds since the epoch."""
-    level: Literal["info", "warning", "error"] = "info"
-    source: str
-    text: str
 
 
 class Picked(Record):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from core.errors import DataError
+from core.schema.errors import DataError
 
 Location = tuple[str | int, ...]
 

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from http.server import ThreadingHTTPServer
 
-from core.errors import WorldError
+from core.schema.errors import WorldError
 
 
 class QuietServer(ThreadingHTTPServer):

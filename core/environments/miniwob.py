@@ -16,9 +16,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from core.environments.protocol import Ask, PageDriver
 from core.environments.static_server import StaticServer
-from core.errors import DataError, UsageError, WorldError
-from core.model import Record
-from core.task import Episode, Task, Verdict
+from core.schema.errors import DataError, UsageError, WorldError
+from core.schema.record import Record
+from core.schema.task import Episode, Task, Verdict
 
 RESOURCES = Path(__file__).resolve().parents[2] / "resources"
 

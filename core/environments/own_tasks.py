@@ -17,10 +17,10 @@ from typing import Any
 from core.environments.file_problems import SourceText
 from core.environments.protocol import Environment
 from core.environments.task_file import TaskEntry, TaskFile
+from core.environments.task_source import SourceKind, TaskSource
 from core.environments.webarena import WebArena
 from core.environments.webarena_config import WebArenaConfig, read_configs
-from core.errors import DataError, UsageError
-from core.task_source import SourceKind, TaskSource
+from core.schema.errors import DataError, UsageError
 
 Content = TaskFile | tuple[WebArenaConfig, ...]
 Stamp = tuple[tuple[str, int, int, int], ...]

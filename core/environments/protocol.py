@@ -8,7 +8,7 @@ nothing of agents, steps or prompts.
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from core.task import Episode, Task, Verdict
+from core.schema.task import Episode, Task, Verdict
 
 if TYPE_CHECKING:
     # Importing Playwright takes half a second, which listing tasks need not pay.

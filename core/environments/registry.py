@@ -10,10 +10,10 @@ from core.environments.miniwob import MiniWob
 from core.environments.own_tasks import OwnTasks
 from core.environments.protocol import Environment
 from core.environments.shop.environment import Shop
+from core.environments.task_source import TaskSource
 from core.environments.web import OPEN_TASK, OpenWeb
-from core.errors import DataError, UsageError
-from core.task import Task
-from core.task_source import TaskSource
+from core.schema.errors import DataError, UsageError
+from core.schema.task import Task
 
 NEAREST = 4
 

@@ -13,9 +13,9 @@ from core.environments.file_problems import SourceText, describe
 from core.environments.protocol import Ask, PageDriver
 from core.environments.task_file_judge import judge_page
 from core.environments.web import full_url
-from core.errors import DataError, UsageError
-from core.model import Record
-from core.task import Episode, Task, Verdict
+from core.schema.errors import DataError, UsageError
+from core.schema.record import Record
+from core.schema.task import Episode, Task, Verdict
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]

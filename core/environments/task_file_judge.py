@@ -5,8 +5,8 @@ import re
 from typing import TYPE_CHECKING
 
 from core.environments.protocol import PageDriver
-from core.errors import ActionError
-from core.task import Verdict
+from core.schema.errors import ActionError
+from core.schema.task import Verdict
 
 if TYPE_CHECKING:
     from core.environments.task_file import Judge

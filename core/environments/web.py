@@ -6,8 +6,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from core.environments.protocol import Ask, PageDriver
-from core.errors import UsageError
-from core.task import Episode, Task, Verdict
+from core.schema.errors import UsageError
+from core.schema.task import Episode, Task, Verdict
 
 OPEN_TASK = "web/open"
 

@@ -13,8 +13,8 @@ from core.environments.web import full_url
 from core.environments.webarena_config import WebArenaConfig, read_configs, read_storage_state
 from core.environments.webarena_judge import judge_config
 from core.environments.webarena_sites import with_sites
-from core.errors import BrowserError
-from core.task import Episode, Task, Verdict
+from core.schema.errors import BrowserError
+from core.schema.task import Episode, Task, Verdict
 
 
 class WebArena:

@@ -17,7 +17,7 @@ from pydantic import (
 
 from core.environments.file_problems import SourceText, describe
 from core.environments.webarena_functions import parse_call
-from core.errors import DataError, UsageError
+from core.schema.errors import DataError, UsageError
 
 
 def _none_is_empty(value: Any) -> Any:

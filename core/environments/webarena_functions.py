@@ -11,7 +11,7 @@ from typing import Any
 
 from core.environments.protocol import PageDriver
 from core.environments.webarena_sites import site_address
-from core.errors import UsageError, WorldError
+from core.schema.errors import UsageError, WorldError
 
 REQUEST_SECONDS = 30.0
 NAMES = (

@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, urlparse
 from core.environments.protocol import Ask, PageDriver
 from core.environments.webarena_config import Evaluation, ProgramHtml, WebArenaConfig
 from core.environments.webarena_functions import run_call
-from core.errors import ActionError, BrowserError, LLMError, UsageError, WorldError
-from core.task import Verdict
+from core.schema.errors import ActionError, BrowserError, LLMError, UsageError, WorldError
+from core.schema.task import Verdict
 
 NOT_ACHIEVABLE = ("N/A",)
 

@@ -2,10 +2,10 @@
 
 import time
 
-from core.errors import LLMError
-from core.llm.failures import nearest_model
+from core.llm.errors import nearest_model
 from core.llm.openai_compatible import OpenAICompatibleLLM
-from core.llm.protocol import LLM
+from core.schema.errors import LLMError
+from core.schema.messages import LLM
 
 _SHOWN = 5
 

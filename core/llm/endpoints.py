@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from core.model import Record
+from core.schema.record import Record
 from core.settings_file import read_toml_model
 
 ENDPOINTS_FILE = Path(__file__).resolve().parents[2] / "resources" / "llm" / "endpoints.toml"

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from core.errors import LLMError
 from core.llm.endpoints import is_loopback, origin
-from core.llm.failures import Failure, call_errors, clean, from_body, from_exception, nearest_model
+from core.llm.errors import Failure, call_errors, clean, from_body, from_exception, nearest_model
+from core.llm.openai_format import Assembly, Dialect
 from core.llm.prices import Prices
-from core.llm.protocol import LLMReply, LLMRequest, Retry, Sampling, ToolCall
-from core.llm.wire import Assembly, Dialect
+from core.schema.errors import LLMError
+from core.schema.messages import LLMReply, LLMRequest, Retry, Sampling, ToolCall
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -5,9 +5,9 @@ import threading
 import time
 from collections.abc import Callable
 
-from core.errors import LLMError
-from core.llm.protocol import LLMReply, LLMRequest, Retry, ToolCall
-from core.signal import Signal
+from core.schema.errors import LLMError
+from core.schema.messages import LLMReply, LLMRequest, Retry, ToolCall
+from core.schema.signal import Signal
 
 Listener = Callable[[LLMRequest | None], None]
 

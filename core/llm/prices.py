@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from core.llm.protocol import Usage
-from core.model import Record
+from core.schema.messages import Usage
+from core.schema.record import Record
 from core.settings_file import read_toml_model
 
 PRICES_FILE = Path(__file__).resolve().parents[2] / "resources" / "llm" / "prices.toml"

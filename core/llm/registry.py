@@ -5,20 +5,19 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.debugger.snapshots import LLMChoice
-from core.errors import UsageError
 from core.llm.check import check_endpoint
 from core.llm.endpoints import OPENAI_KEY_NAME, Endpoint, load_endpoints, origin
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
 from core.llm.prices import Prices, load_prices
-from core.llm.protocol import LLM, LLMReply, LLMRequest, Purpose, Retry, Sampling
+from core.schema.errors import UsageError
+from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry, Sampling
 from core.settings import LLMSettings, PurposeSettings, Settings
 from core.settings_keys import Keys
 
 if TYPE_CHECKING:
     # NumPy takes long to load, and most runs make no vectors.
-    from core.memory.embedding import Embedding
+    from core.llm.embedding import Embedding
 
 PREFIX = "replay:"
 """What begins the name of an LLM that repeats a stored run."""
@@ -162,8 +161,8 @@ class LLMs:
 
         Raises UsageError where nothing could answer to the name.
         """
-        from core.memory.embedding import HashedWords
-        from core.memory.endpoint import EndpointEmbedding
+        from core.llm.embedding import HashedWords
+        from core.llm.embedding_endpoint import EndpointEmbedding
 
         if name == "built-in":
             return HashedWords()

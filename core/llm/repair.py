@@ -11,12 +11,12 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from core.action import ACTION, ACTIONS, Action, Named, RefTarget, parse_action, parse_target, usage
-from core.agent.records import Proposal
-from core.errors import ActionSyntaxError
-from core.llm.protocol import LLMReply, LLMRequest, Message
-from core.llm.reading import Written, WrittenCall, load_json, read_json, read_lines, read_tools
-from core.permissible import Parameter, ParameterType, Permissible, PermissibleAction
+from core.llm.reply_parser import Written, WrittenCall, load_json, read_json, read_lines, read_tools
+from core.schema.action import ACTION, ACTIONS, Action, Named, RefTarget, parse_action, parse_target, usage
+from core.schema.action_space import Parameter, ParameterType, Permissible, PermissibleAction
+from core.schema.errors import ActionSyntaxError
+from core.schema.messages import LLMReply, LLMRequest, Message
+from core.schema.step import Proposal
 
 ReplyFormat: TypeAlias = Literal["tools", "json", "lines"]
 

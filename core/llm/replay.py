@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from core.agent.records import CallRecord
-from core.errors import LLMError, UsageError
-from core.llm.protocol import LLM, LLMReply, LLMRequest, Message, Retry
 from core.llm.registry import PREFIX
+from core.schema.errors import LLMError, UsageError
+from core.schema.messages import LLM, LLMReply, LLMRequest, Message, Retry
+from core.schema.step import CallRecord
 from core.trace.store import TraceStore
 
 _LOOPBACK = re.compile(r"127\.0\.0\.1:\d+")

@@ -9,9 +9,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 
-from core.action import Action
-from core.llm.encode import as_json, as_lines, as_tool_call
-from core.llm.protocol import LLMReply, LLMRequest, PromptView, Purpose, Retry, Usage
+from core.llm.reply_encoder import as_json, as_lines, as_tool_call
 from core.llm.tokens import TOKENS_PER_MESSAGE, count_tokens
 from core.llm.word_rules.alternatives import other_actions
 from core.llm.word_rules.calling import role_in
@@ -20,6 +18,8 @@ from core.llm.word_rules.proposing import proposed
 from core.llm.word_rules.shortening import parser_program, shortened
 from core.llm.word_rules.telling import answer, chosen
 from core.llm.word_rules.verdicts import aligned, subtask_over, task_done
+from core.schema.action import Action
+from core.schema.messages import LLMReply, LLMRequest, PromptView, Purpose, Retry, Usage
 
 MODEL = "rules"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from core.errors import DataError
-from core.memory.exemplar import Exemplar
+from core.schema.errors import DataError
+from core.schema.exemplar import Exemplar
 from core.settings_file import near, read_text
 
 EXEMPLARS = Path(__file__).resolve().parents[2] / "resources" / "exemplars"

@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import DataError
-from core.memory.embedding import Embedding, OnProgress, Vectors
-from core.memory.exemplar import Exemplar
+from core.llm.embedding import Embedding, OnProgress, Vectors
+from core.memory.library.rows import text_number
 from core.memory.library.store import Change, Library
-from core.memory.library.writing import text_number
 from core.memory.nearest import EXACT, SMALL, Damaged, Mask, Nearest
 from core.memory.vectors import KeptVectors
-from core.model import Record
+from core.schema.errors import DataError
+from core.schema.exemplar import Exemplar
+from core.schema.record import Record
 
 _BATCH = 256
 """Texts that are embedded before their vectors are kept: what a person who cancels does not lose."""

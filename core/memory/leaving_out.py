@@ -4,11 +4,11 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 
+from core.llm.embedding import OnProgress
 from core.memory.analysis.records import FamilyFound, LeftOut, MemberFound
-from core.memory.embedding import OnProgress
 from core.memory.index import ExemplarIndex
 from core.memory.recalling import in_reach, voted
-from core.memory.records import REACH
+from core.schema.recall import REACH
 
 
 async def leave_one_out(

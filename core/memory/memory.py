@@ -7,15 +7,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from core.errors import UsageError
-from core.memory.exemplar import Exemplar
 from core.memory.files import EXEMPLARS, ExemplarFiles
 from core.memory.library.records import Filter, Origin, Row
-from core.memory.records import Recall, RecallSettings
+from core.schema.errors import UsageError
+from core.schema.exemplar import Exemplar
+from core.schema.recall import Recall, RecallSettings
 
 if TYPE_CHECKING:
     # Loading FAISS and SQLite takes long, which only a run that recalls has to wait for.
-    from core.memory.embedding import Embedding, OnProgress
+    from core.llm.embedding import Embedding, OnProgress
     from core.memory.index import ExemplarIndex
     from core.memory.library.store import Library
 
@@ -167,7 +167,7 @@ class Memory:
 
     def _ready(self) -> "ExemplarIndex":
         if self._index is None:
-            from core.memory.embedding import HashedWords
+            from core.llm.embedding import HashedWords
             from core.memory.index import ExemplarIndex, Hidden
 
             embedding = self._embedding() if self._embedding is not None else HashedWords()

@@ -27,7 +27,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from core.memory.embedding import Vectors
+from core.llm.embedding import Vectors
 from core.memory.reduction import LENGTH, Reduction
 from core.memory.vectors import KeptVectors, Numbers
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from core.memory.embedding import Embedding, Vectors
+from core.llm.embedding import Embedding, Vectors
 from core.memory.index import Near
-from core.memory.records import Recall, RecallSettings, Retrieved
+from core.schema.recall import Recall, RecallSettings, Retrieved
 
 SHOWN = 5
 """Rejected exemplars that are told of."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from core.memory.embedding import Vectors
+from core.llm.embedding import Vectors
 
 LENGTH = 128
 _SAMPLE = 6000

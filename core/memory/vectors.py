@@ -29,8 +29,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from core.memory.embedding import Vectors
-from core.setup.lock import locked
+from core.llm.embedding import Vectors
+from core.storage.lock import locked
 
 Numbers = NDArray[np.int64]
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from core.model import Record
+from core.schema.record import Record
 
 MIB = 1024 * 1024
 

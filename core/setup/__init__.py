@@ -188,7 +188,7 @@ def _restart(interpreter: str, argv: Sequence[str], why: str) -> NoReturn:
 
 
 def _report(error: Exception) -> NoReturn:
-    from core.errors import BackstepError
+    from core.schema.errors import BackstepError
     from core.setup.console import CommandError, last_lines
 
     if not isinstance(error, BackstepError):

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.errors import WorldError
+from core.schema.errors import WorldError
 from core.setup.console import CommandError, Console
 
 _SURROUNDINGS = ("DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_MODE=a", "LC_ALL=C.UTF-8")

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from core.errors import WorldError
+from core.schema.errors import WorldError
 from core.setup.console import Console
 from core.setup.environment import LOG, STAMP, Environment
 from core.setup.project import Project, find_distribution, unmet

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from core.errors import WorldError
+from core.schema.errors import WorldError
 
 _LOOK_SECONDS = 0.2
 _SPARSE_SECONDS = 30.0

@@ -8,14 +8,14 @@ import sys
 from collections.abc import Sequence
 from typing import Literal
 
-from core.errors import WorldError
+from core.schema.errors import WorldError
 from core.setup import build
 from core.setup.apt import Apt
 from core.setup.console import CommandError, Console
 from core.setup.environment import Environment
 from core.setup.libraries import Missing, known_packages, likely_missing, missing_libraries, packages_for
-from core.setup.lock import locked
 from core.setup.project import Project
+from core.storage.lock import locked
 
 _FRESH_BYTES = 1_800_000_000
 """What a fresh environment takes on disk, with what pip unpacks on the way."""

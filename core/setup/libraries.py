@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import WorldError
+from core.schema.errors import WorldError
 
 FONT_PACKAGE = "fonts-dejavu-core"
 

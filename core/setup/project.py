@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.errors import DataError
+from core.schema.errors import DataError
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import zstandard
 
-from core.agent.records import BlobHash
-from core.errors import TraceError
+from core.schema.errors import TraceError
+from core.schema.step import BlobHash
 from core.trace.database import TraceDatabase
 
 _COMPRESSED_ALREADY = (

@@ -1,11 +1,11 @@
-"""The database file of traces, as `core.database` opens it."""
+"""The database file of traces, as `core.storage.database` opens it."""
 
 from pathlib import Path
 
-from core import database
-from core.database import DatabaseFile
-from core.errors import TraceError
-from core.migrating import FileKind, Migration
+from core.schema.errors import TraceError
+from core.storage import database
+from core.storage.database import DatabaseFile
+from core.storage.migration import FileKind, Migration
 from core.trace.migrations import APPLICATION_ID, MIGRATIONS
 
 KIND = FileKind(

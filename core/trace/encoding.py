@@ -14,7 +14,9 @@ import zstandard
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from core.agent.records import (
+from core.schema.action_space import Permissible
+from core.schema.observation import CleanObservation, Observation
+from core.schema.step import (
     Abstracted,
     Acted,
     Aligned,
@@ -28,8 +30,6 @@ from core.agent.records import (
     Recognised,
     Reviewed,
 )
-from core.observation import CleanObservation, Observation
-from core.permissible import Permissible
 from core.trace import blobs
 
 CLASSES: dict[Phase, type[BaseModel]] = {

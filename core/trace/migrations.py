@@ -4,12 +4,12 @@ Version N of the database is what `MIGRATIONS[:N]` makes; SQLite's
 ``user_version`` holds N. A migration that has been released is never edited:
 a change is a new one at the end. The tables are explained for readers in
 resources/trace-schema.md; how a file is brought to the newest is
-`core.migrating`.
+`core.storage.migration`.
 """
 
 from sqlite_utils import Database
 
-from core.migrating import Migration
+from core.storage.migration import Migration
 
 APPLICATION_ID = 0x42535450
 """Marks the file as ours in its header: the letters BSTP."""

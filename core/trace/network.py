@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from core.browser.recorded.exchange import Exchange
 from core.browser.recorded.recorder import Taken
-from core.errors import TraceError
-from core.trace import reading
+from core.schema.errors import TraceError
+from core.trace import reader as reading
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase, damaged
 

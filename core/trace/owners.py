@@ -11,7 +11,7 @@ import secrets
 import sys
 from pathlib import Path
 
-from core.errors import TraceError
+from core.schema.errors import TraceError
 
 if sys.platform == "win32":
     import msvcrt

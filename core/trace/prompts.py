@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from core.agent.records import BlobHash
-from core.llm.protocol import LLMReply, LLMRequest, Message, PromptPart, PromptView, Sampling, Tool
-from core.model import Record
+from core.schema.messages import LLMReply, LLMRequest, Message, PromptPart, PromptView, Sampling, Tool
+from core.schema.record import Record
+from core.schema.step import BlobHash
 from core.trace.blobs import hash_of
 from core.trace.encoding import from_json, to_json
 

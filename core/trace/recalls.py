@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from core.agent.records import Recalled
-from core.errors import TraceError
-from core.memory.records import Recall
+from core.schema.errors import TraceError
+from core.schema.recall import Recall
+from core.schema.step import Recalled
 from core.trace import encoding
 from core.trace.database import TraceDatabase, damaged
 

@@ -2,11 +2,11 @@
 
 from typing import Literal
 
-from core.agent.changes import Changes, Difference
-from core.agent.records import CallRecord, Effect, Origin, Phase, PhaseRecord
-from core.browser.checkpoints.comparing import Grade
-from core.model import Record
-from core.task import Verdict
+from core.schema.changes import Changes, Difference
+from core.schema.record import Record
+from core.schema.restore import Grade
+from core.schema.step import CallRecord, Effect, Origin, Phase, PhaseRecord
+from core.schema.task import Verdict
 
 RunOutcome = Literal[
     "running",  # not ended yet

@@ -5,7 +5,7 @@ or in the thought or action of any of its steps. The last word may be only
 begun. Nothing in the text is an operator.
 """
 
-from core.words import phrases_of
+from core.storage.full_text import phrases_of
 
 _ONE_WORD = (
     "run IN (SELECT rowid FROM runs_fts WHERE runs_fts MATCH ?"

@@ -9,28 +9,30 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from core.agent.changes import Changes
-from core.agent.records import BlobHash, CallRecord, Observed, PhaseRecord
-from core.browser.checkpoints.outcome import Restored
-from core.browser.host import BrowserEvent
-from core.browser.page_log import LogPart, Moment, PageLog
+from core.browser.log.records import LogPart, Moment, PageLog
 from core.browser.recorded.exchange import Exchange
 from core.browser.recorded.recorder import Taken
-from core.debugger.snapshots import LogLine
-from core.errors import TraceError
-from core.llm.protocol import LLMReply
-from core.memory.records import Recall
-from core.migrating import Migration
-from core.observation import Observation
-from core.task import Verdict
-from core.trace import network, owners, prompts, reading, recalls, writing
+from core.schema.browser_event import BrowserEvent
+from core.schema.changes import Changes
+from core.schema.errors import TraceError
+from core.schema.log import LogLine
+from core.schema.messages import LLMReply
+from core.schema.observation import Observation
+from core.schema.recall import Recall
+from core.schema.restore import Restored
+from core.schema.step import BlobHash, CallRecord, Observed, PhaseRecord
+from core.schema.task import Verdict
+from core.storage.migration import Migration
+from core.trace import network, owners, prompts, recalls
+from core.trace import reader as reading
+from core.trace import writer as writing
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase, damaged
-from core.trace.imports import storing
+from core.trace.imports import storage as storing
 from core.trace.imports.records import ImportedRun
 from core.trace.migrations import MIGRATIONS
 from core.trace.prompts import Prompt
-from core.trace.reading import RunEvent
+from core.trace.reader import RunEvent
 from core.trace.records import (
     BreakpointRow,
     Hit,

@@ -5,7 +5,7 @@ import random
 import socket
 import sys
 
-from core.errors import BrowserError
+from core.schema.errors import BrowserError
 
 _HARMLESS = (
     "This plugin does not support",

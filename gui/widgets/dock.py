@@ -4,7 +4,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from gui.theme import Theme
+from gui.theme.theme import Theme
 from gui.widgets.words import ElidedLabel, set_tone
 
 

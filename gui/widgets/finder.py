@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
-from gui.theme import Theme
+from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.search_field import SearchField
 from gui.widgets.text_view import TextView

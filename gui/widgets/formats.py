@@ -1,6 +1,21 @@
 """Numbers as the window writes them."""
 
+import re
+
 from core.debugger.snapshots import SessionView
+from core.trace.records import StepRow
+
+_REF = re.compile(r"\[\d+\]")
+
+
+def step_text(row: StepRow) -> str:
+    """Return the action in words: what it acted on stands in place of its number."""
+    if not row.action:
+        return "no action" if row.outcome in ("skipped", "failed") else "…"
+    if not row.target:
+        return row.action
+    text, named = _REF.subn(lambda _match: row.target, row.action, count=1)
+    return text if named else f"{row.action} {row.target}"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

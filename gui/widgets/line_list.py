@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.theme import Theme
+from gui.theme.theme import Theme
 from gui.widgets.row_delegate import Index, RowDelegate, draw_cut
 from gui.widgets.search_field import SearchField
 from gui.widgets.words import OrWords

@@ -4,8 +4,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.agent.records import Origin
-from gui.theme import Theme
+from core.schema.step import Origin
+from gui.theme.theme import Theme
 
 
 def paint_origin(

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.theme import Theme
+from gui.theme.theme import Theme
 
 _ICON = 14
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
-from gui.theme import Theme
+from gui.theme.theme import Theme
 from gui.widgets.row_delegate import Index
 
 _WIDEST = 320

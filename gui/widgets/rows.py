@@ -44,7 +44,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.theme import Theme
+from gui.theme.theme import Theme
 from gui.widgets.row_delegate import RIGHT, Index, RowDelegate
 
 ROW = Qt.ItemDataRole.UserRole

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from gui.theme import Theme
+from gui.theme.theme import Theme
 
 
 class SearchField(QLineEdit):

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from gui.theme import Theme
+from gui.theme.theme import Theme
 from gui.widgets.words import ElidedLabel, set_tone
 
 

@@ -9,9 +9,9 @@ from PySide6.QtCore import QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
 
-from core.debugger.compare_views import comparable
-from core.debugger.line_diff import LinePair, line_pairs
-from gui.theme import Theme
+from core.debugger.compare.line_diff import LinePair, line_pairs
+from core.debugger.compare.views import comparable
+from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.text_view import TextView
 

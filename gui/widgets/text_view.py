@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextDocumentLayout, QPlainTextEdit, QTextEdit, QWidget
 
-from gui.theme import Theme
+from gui.theme.theme import Theme
 
 _SLICE = 16_000
 """Characters put in between two rounds of the event loop: a few milliseconds."""

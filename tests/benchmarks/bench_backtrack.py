@@ -31,12 +31,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.agent.asking import Asker
-from core.agent.ground import ground_of
-from core.agent.knowledge import Knowledge, knowledge_of
-from core.agent.prompting import Prompter
-from core.browser.checkpoints.comparing import GRADES, VERIFIED, Grade, Volatile, load_volatile
-from core.browser.checkpoints.outcome import Attempt
+from core.agent.llm_calls import Asker
+from core.agent.prompt_builder import Prompter
+from core.agent.resources import Knowledge, knowledge_of
+from core.agent.restore_context import ground_of
+from core.browser.checkpoints.comparison import GRADES, Volatile, load_volatile
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.strategies import STRATEGIES
 from core.browser.checkpoints.strategy import Strategy
@@ -45,9 +44,10 @@ from core.browser.host import BrowserHost
 from core.browser.page import PageGone
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
-from core.errors import BackstepError
-from core.model import Record
-from core.task import Task
+from core.schema.errors import BackstepError
+from core.schema.record import Record
+from core.schema.restore import VERIFIED, Attempt, Grade
+from core.schema.task import Task
 from core.trace.store import TraceStore
 from tests.benchmarks.walks import RandomWalker, Walk, begin_walk, differing
 
@@ -313,7 +313,7 @@ def main() -> None:
         return asyncio.ensure_future(measure(host, options.tasks, options.way, options.count, options.seed))
 
     if options.embedded:
-        from gui.offscreen import run_offscreen
+        from gui.live.offscreen import run_offscreen
 
         found = run_offscreen(work)
     else:

@@ -22,14 +22,14 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
-from gui.library.controller import LibraryController
-from gui.remembered import Remembered
-from gui.theme import Theme
+from gui.exemplars.library.controller import LibraryController
+from gui.theme.theme import Theme
+from gui.widgets.remembered import Remembered
 from tests.benchmarks.bench_library import Table, fill
 from tests.core.debugger.shelf import Shelf
 
 if TYPE_CHECKING:
-    from gui.library.row_table import RowTable  # The first opening loads it, as in the program.
+    from gui.exemplars.library.row_table import RowTable  # The first opening loads it, as in the program.
 
 _PATIENCE = 30.0
 
@@ -118,7 +118,7 @@ def main() -> None:
             # loaded while the person looks at the task.
             shelf.knowledge.problems()
             bench.controller.prepare()
-            bench.until(lambda: "gui.library.library_window" in sys.modules)
+            bench.until(lambda: "gui.exemplars.library.library_window" in sys.modules)
             rows, counts = bench.open()
             times.append(rows)
             counted.append(counts)

@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.debugger.headless import RunReport, run_headless
-from core.debugger.workshop import Workshop, open_workshop
+from core.debugger.services import Workshop, open_workshop
 from core.environments.registry import Environments
-from core.errors import BackstepError
 from core.llm.registry import LLMs
+from core.schema.errors import BackstepError
 from core.settings import Settings
 from core.settings_keys import Keys
 

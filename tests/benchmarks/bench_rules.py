@@ -17,23 +17,23 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from core.action import RefTarget, Stop
-from core.agent.clean import clean_of
+from core.agent.abstraction.plain import clean_of
 from core.agent.general_space import describe, permissible_of
-from core.browser.act import Actor
-from core.browser.capture import Capturer
+from core.browser.actor import Actor
+from core.browser.capturer import Capturer
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.driver import TabDriver
 from core.browser.tabs import Tabs
 from core.environments.miniwob import MiniWob
-from core.errors import ActionError, BackstepError
-from core.llm.protocol import LLM, LLMRequest, Message, PromptView, Tool, Turn
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
-from core.model import Record
-from core.observation import CleanObservation
-from core.permissible import Permissible
-from core.task import Task
+from core.schema.action import RefTarget, Stop
+from core.schema.action_space import Permissible
+from core.schema.errors import ActionError, BackstepError
+from core.schema.messages import LLM, LLMRequest, Message, PromptView, Tool, Turn
+from core.schema.observation import CleanObservation
+from core.schema.record import Record
+from core.schema.task import Task
 
 ENOUGH = 0.9
 """From which share of its seeds on a task counts as done."""

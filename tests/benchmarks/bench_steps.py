@@ -24,19 +24,19 @@ from pathlib import Path
 from typing import Any
 
 from core.agent.gates import Gates
-from core.agent.knowledge import knowledge_of
 from core.agent.loop import AgentRun, open_run
+from core.agent.resources import knowledge_of
 from core.agent.state import Budget
 from core.agent.world import World
-from core.browser.act import Actor
-from core.browser.capture import Capturer
+from core.browser.actor import Actor
+from core.browser.capturer import Capturer
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.environments.miniwob import html_root
 from core.environments.registry import Environments
 from core.environments.static_server import StaticServer
-from core.llm.protocol import LLMReply, LLMRequest, ToolCall
+from core.schema.messages import LLMReply, LLMRequest, ToolCall
 from core.trace.store import TraceStore
 from tests.benchmarks.pages import PageServer
 
@@ -192,7 +192,7 @@ def in_browser(browser: str, work: Callable[[BrowserHost], Awaitable[Any]]) -> A
     """Run `work` with the embedded browser, or with the one at a path."""
     if browser != "embedded":
         return asyncio.run(work(ChromiumHost(browser)))  # type: ignore[arg-type]
-    from gui.offscreen import run_offscreen
+    from gui.live.offscreen import run_offscreen
 
     return run_offscreen(work)
 

@@ -15,8 +15,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from core.action import Click, RefTarget
-from core.agent.records import (
+from core.schema.action import Click, RefTarget
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.messages import LLMReply, LLMRequest, Message, Tool, ToolCall, Usage
+from core.schema.observation import Box, CleanObservation, Element, Frame, Observation, Tab
+from core.schema.step import (
     Abstracted,
     Acted,
     Aligned,
@@ -31,10 +34,7 @@ from core.agent.records import (
     Recognised,
     Reviewed,
 )
-from core.llm.protocol import LLMReply, LLMRequest, Message, Tool, ToolCall, Usage
-from core.observation import Box, CleanObservation, Element, Frame, Observation, Tab
-from core.permissible import Choice, Parameter, Permissible, PermissibleAction
-from core.task import Verdict
+from core.schema.task import Verdict
 from core.trace.blobs import hash_of
 from core.trace.prompts import encode_prompt, encode_reply
 from core.trace.records import RunStart

@@ -4,29 +4,30 @@ import json
 import random
 from typing import Any
 
-from core.action import Action, parse_action
 from core.agent.gates import Gates
-from core.agent.ground import reopen
-from core.agent.knowledge import Knowledge
 from core.agent.loop import AgentRun, open_run
-from core.agent.past import Past
-from core.agent.records import Acted, Reviewed
+from core.agent.resources import Knowledge
+from core.agent.restore_context import reopen
+from core.agent.run_history import Past
 from core.agent.state import Budget
 from core.agent.world import World
-from core.browser.act import Actor
-from core.browser.capture import Capturer
-from core.browser.checkpoints.comparing import VERIFIED, Volatile, compare
-from core.browser.checkpoints.inputs import Marks, marks_of
+from core.browser.actor import Actor
+from core.browser.capturer import Capturer
+from core.browser.checkpoints.comparison import Volatile, compare
 from core.browser.checkpoints.replaying import retarget
 from core.browser.driver import TabDriver
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
-from core.errors import BackstepError
-from core.llm.protocol import LLMReply, LLMRequest, ToolCall
-from core.model import Record
-from core.observation import Observation
-from core.permissible import Permissible
-from core.task import Task
+from core.schema.action import Action, parse_action
+from core.schema.action_space import Permissible
+from core.schema.errors import BackstepError
+from core.schema.messages import LLMReply, LLMRequest, ToolCall
+from core.schema.observation import Observation
+from core.schema.record import Record
+from core.schema.recorded_input import Marks, marks_of
+from core.schema.restore import VERIFIED
+from core.schema.step import Acted, Reviewed
+from core.schema.task import Task
 from core.trace.store import TraceStore
 
 WORDS = ("apple", "Oslo", "42", "two words", "06/12/2024", "A")

@@ -1,6 +1,6 @@
 """Observations made by hand, for tests that need no browser."""
 
-from core.observation import Box, Element, Observation, Option, Tab
+from core.schema.observation import Box, Element, Observation, Option, Tab
 
 
 def element(ref: int, role: str = "button", name: str = "", **more: object) -> Element:

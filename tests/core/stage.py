@@ -14,15 +14,15 @@ from typing import Any, TypeVar
 
 import pytest
 
-from core.agent.asking import Asked
+from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun, open_run
-from core.agent.records import Phase, PhaseRecord
 from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
-from core.debugger.workshop import Workshop, open_workshop
+from core.debugger.services import Workshop, open_workshop
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
+from core.schema.step import Phase, PhaseRecord
 from core.settings import LLMSettings, Settings
 from core.settings_keys import Keys
 from tests.llm_server import LLMServer, Reply, Request, call

@@ -6,8 +6,8 @@ import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 from keyring.errors import KeyringLocked
 
-from core.errors import DataError, UsageError
 from core.llm.endpoints import load_endpoints
+from core.schema.errors import DataError, UsageError
 from core.settings import LLMSettings, PurposeSettings, load_settings, settings_path
 from core.settings_keys import Keys
 from core.settings_save import save_settings

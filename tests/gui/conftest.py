@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from pytestqt.qtbot import QtBot
 
-from gui.theme import Theme
+from gui.theme.theme import Theme
 from tests.gui.stand_ins import AskedBreakDesk, AskedSession, DrawnPage
 
 
@@ -51,8 +51,8 @@ def page() -> DrawnPage:
 def window(
     qtbot: QtBot, session: AskedSession, break_desk: AskedBreakDesk, page: DrawnPage, settings: QSettings
 ) -> Iterator[object]:
-    from gui.breaks import Breaks
-    from gui.main_window import MainWindow
+    from gui.breakpoints.controller import Breaks
+    from gui.shell.main_window import MainWindow
 
     window = MainWindow(session, page, settings)
     window.breaks = Breaks(break_desk, window)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.browser.page_log import (
+from core.browser.log.records import (
     ConsoleEntry,
     DialogEntry,
     ErrorEntry,
@@ -11,19 +11,19 @@ from core.browser.page_log import (
     PageLog,
     RequestEntry,
 )
-from core.debugger.compare_views import ComparedView, PairView, Part
-from core.debugger.page_log_views import PageLogView
-from core.debugger.time_views import (
+from core.debugger.compare.views import ComparedView, PairView, Part
+from core.debugger.provenance.views import Lead, Offer, Place, WhyView
+from core.debugger.timeline.views import (
     CallSpan,
     CostPoint,
     HeldSpan,
+    PageLogView,
     PhaseSpan,
     StepSpan,
     TimeMark,
     TimeView,
 )
-from core.debugger.why_views import Lead, Offer, Place, WhyView
-from core.signal import Signal
+from core.schema.signal import Signal
 
 START = 1_700_000_000.0
 URL = "http://127.0.0.1:41873"

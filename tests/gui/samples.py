@@ -6,7 +6,6 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect
 from PySide6.QtGui import QImage, QPainter
 
-from core.debugger.break_views import BreakpointView, BreaksView, WatchView
 from core.debugger.breakpoints.kinds import (
     ActionChosen,
     Condition,
@@ -15,6 +14,7 @@ from core.debugger.breakpoints.kinds import (
     StateEntered,
     title,
 )
+from core.debugger.breakpoints.views import BreakpointView, BreaksView, WatchView
 from core.debugger.breakpoints.watch import Watch
 from core.debugger.snapshots import (
     ActionView,
@@ -30,8 +30,6 @@ from core.debugger.snapshots import (
     GradeView,
     JudgementView,
     LivePageView,
-    LLMChoice,
-    LogLine,
     MechanismView,
     MessageView,
     ObservationView,
@@ -49,10 +47,12 @@ from core.debugger.snapshots import (
     StepView,
     SubtaskView,
 )
-from core.observation import Box, Element
-from core.permissible import Choice, Parameter, Permissible, PermissibleAction
-from core.task import Task, Verdict
-from core.task_source import TaskSource
+from core.environments.task_source import TaskSource
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.log import LogLine
+from core.schema.messages import LLMChoice
+from core.schema.observation import Box, Element
+from core.schema.task import Task, Verdict
 from core.trace.records import RunRow, StepRow
 from tests.gui.stand_ins import paint_page
 

@@ -6,20 +6,20 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.debugger.break_views import BreaksView
 from core.debugger.breakpoints.kinds import Breakpoint
+from core.debugger.breakpoints.views import BreaksView
 from core.debugger.breakpoints.watch import Watch
 from core.debugger.snapshots import (
     Catalogue,
     LivePageView,
-    LogLine,
     PersonQuestion,
     Picked,
     RunsView,
     SessionView,
     StepView,
 )
-from core.signal import Signal as CoreSignal
+from core.schema.log import LogLine
+from core.schema.signal import Signal as CoreSignal
 
 
 def move_mouse(widget: QWidget, place: QPoint) -> None:

@@ -5,12 +5,12 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import Catalogue
-from gui.keys_dialog import KeysDialog
-from gui.remembered import OpenedTask
-from gui.settings_dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
-from gui.task_chooser import TaskChooser
-from gui.welcome import TRIALS, Welcome
-from gui.window_actions import make_actions
+from gui.llms.dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
+from gui.shell.actions import make_actions
+from gui.shell.keys_dialog import KeysDialog
+from gui.tasks.chooser import TaskChooser
+from gui.tasks.welcome import TRIALS, Welcome
+from gui.widgets.remembered import OpenedTask
 from tests.gui import samples
 
 PRESETS = (

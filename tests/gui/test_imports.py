@@ -15,7 +15,7 @@ def test_importing_the_window_loads_neither_browser_driver_nor_llm_client_nor_da
         for module in pkgutil.walk_packages(gui.__path__, "gui.")
         if not module.name.startswith("gui.live")
     ]
-    assert "gui.panels.action_panel" in modules
+    assert "gui.panels.action.panel" in modules
     code = (
         f"import importlib, sys\nfor name in {modules!r}: importlib.import_module(name)\n"
         f"print([name for name in {FORBIDDEN!r} if name in sys.modules])"

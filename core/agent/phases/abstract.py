@@ -1,11 +1,11 @@
 """abstract: from the observation to the clean one, which the prompt shows."""
 
-from core.agent.abstraction.asked import Abstractor
-from core.agent.abstraction.ranked import ranked
-from core.agent.clean import clean_of, tokens_of
-from core.agent.records import Abstracted
+from core.agent.abstraction.by_llm import Abstractor
+from core.agent.abstraction.plain import clean_of, tokens_of
+from core.agent.abstraction.ranking import ranked
 from core.agent.state import RunState
 from core.agent.world import World
+from core.schema.step import Abstracted
 
 
 async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abstracted:

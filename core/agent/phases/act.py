@@ -3,29 +3,29 @@
 import time
 from typing import Literal, NamedTuple
 
-from core.action import Action, Backtrack, Named, NewTrial, Note, Stop
 from core.agent.general_space import label_of
-from core.agent.knowledge import Knowledge
-from core.agent.past import Past
 from core.agent.policies.frame import place_of_page
 from core.agent.policies.stack import Refusal
-from core.agent.prompting import Prompter
-from core.agent.records import Acted, Primitive
-from core.agent.reflection.going_back import go_back, new_trial
+from core.agent.prompt_builder import Prompter
 from core.agent.reflection.remedies import in_words
+from core.agent.reflection.rollback import go_back, new_trial
+from core.agent.resources import Knowledge
+from core.agent.run_history import Past
 from core.agent.spaces.backup import CHOOSE, candidates_of, way_back
 from core.agent.spaces.file import SpaceAction
 from core.agent.spaces.macros import MacroStep, fill, macro_steps
 from core.agent.state import RunState
 from core.agent.world import World
-from core.browser.act import Located
-from core.browser.checkpoints.inputs import RecordedInput, marks_of
-from core.browser.host import BrowserEvent
+from core.browser.actor import Located
 from core.browser.page import PageGone
-from core.browser.sent import SentAt
-from core.errors import ActionError, BrowserError
-from core.observation import Box, Observation
-from core.permissible import PermissibleAction
+from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Stop
+from core.schema.action_space import PermissibleAction
+from core.schema.browser_event import BrowserEvent
+from core.schema.errors import ActionError, BrowserError
+from core.schema.observation import Box, Observation
+from core.schema.recorded_input import RecordedInput, marks_of
+from core.schema.restore import SentAt
+from core.schema.step import Acted, Primitive
 
 
 async def act(state: RunState, world: World, prompter: Prompter, past: Past) -> Acted:

@@ -2,11 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
-from core.agent.records import Aligned
-from core.agent.reflection.aligning import Judge
-from core.agent.reflection.following import backtrack, follow
-from core.agent.reflection.told import told
+from core.agent.reflection.alignment import Judge
+from core.agent.reflection.consequences import backtrack, follow
+from core.agent.reflection.snapshot import told
 from core.agent.state import RunState
+from core.schema.step import Aligned
 
 
 async def align(state: RunState, judge: Judge, take_remedies: Callable[[], Awaitable[None]]) -> Aligned:

@@ -1,10 +1,10 @@
 """commit: seal the step, and tell it to the steps that follow."""
 
 from core.agent.policies.frame import place_of_page
-from core.agent.records import Committed
-from core.agent.spaces.recognise import recognise_state
+from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState, TrailStep
-from core.llm.protocol import Turn
+from core.schema.messages import Turn
+from core.schema.step import Committed
 
 
 def commit(state: RunState) -> Committed:

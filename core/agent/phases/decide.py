@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from core.agent.deciding import Decider
-from core.agent.prompting import Prompter
-from core.agent.records import Decided, Origin
-from core.agent.reflection.carrying_out import CarryingOut
-from core.agent.reflection.planning import make_plan
-from core.agent.reflection.told import told
+from core.agent.decision import Decider
+from core.agent.prompt_builder import Prompter
+from core.agent.reflection.questions import make_plan
+from core.agent.reflection.scheduled import CarryingOut
+from core.agent.reflection.snapshot import told
 from core.agent.state import Pending, RunState
+from core.schema.step import Decided, Origin
 
 S = TypeVar("S")
 T = TypeVar("T")

@@ -1,9 +1,9 @@
 """observe: the page as it was last read, read anew where it has changed since."""
 
-from core.agent.records import Observed
 from core.agent.state import RunState
 from core.agent.world import World
-from core.observation import Capture
+from core.schema.observation import Capture
+from core.schema.step import Observed
 
 
 async def observe(state: RunState, world: World) -> tuple[Observed, Capture]:

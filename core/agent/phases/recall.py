@@ -1,11 +1,11 @@
 """recall: exemplars for the prompt, at the start of the run and of each frame."""
 
-from core.agent.clean import clean_of
-from core.agent.knowledge import Knowledge
-from core.agent.records import Recalled
+from core.agent.abstraction.plain import clean_of
+from core.agent.resources import Knowledge
 from core.agent.state import RunState
-from core.errors import LibraryError, LLMError
-from core.memory.exemplar import metadata_of
+from core.schema.errors import LibraryError, LLMError
+from core.schema.exemplar import metadata_of
+from core.schema.step import Recalled
 
 
 async def recall(state: RunState, knowledge: Knowledge) -> Recalled:

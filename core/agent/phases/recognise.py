@@ -6,17 +6,17 @@ and adds the policies it may call.
 """
 
 from core.agent.general_space import permissible_of
-from core.agent.knowledge import Knowledge
 from core.agent.policies.frame import Frame, place_of_page
-from core.agent.policies.prompting import permissible_in
+from core.agent.policies.prompt import permissible_in
 from core.agent.policies.stack import Stack
-from core.agent.records import Diagram, DiagramEdge, FrameRecord, Recognised, StackRecord
+from core.agent.resources import Knowledge
+from core.agent.spaces.action_space import offered_actions
 from core.agent.spaces.backup import CHOOSE, choice_of
 from core.agent.spaces.file import SpaceState, StateSpace
-from core.agent.spaces.offering import offered_actions
-from core.agent.spaces.recognise import Fit, recognise_state
+from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState
-from core.permissible import Permissible, PermissibleAction
+from core.schema.action_space import Permissible, PermissibleAction
+from core.schema.step import Diagram, DiagramEdge, Fit, FrameRecord, Recognised, StackRecord
 
 
 def recognise(state: RunState, knowledge: Knowledge, *, back: int, forward: int) -> Recognised:

@@ -2,15 +2,15 @@
 
 from typing import Literal
 
-from core.action import Action, Backtrack, Named
 from core.agent.general_space import label_of
-from core.agent.knowledge import Knowledge
 from core.agent.policies.frame import place_of_page
-from core.agent.records import Reviewed
+from core.agent.resources import Knowledge
 from core.agent.state import RunState
 from core.agent.world import World
-from core.browser.sent import told_of
-from core.model import Record
+from core.schema.action import Action, Backtrack, Named
+from core.schema.record import Record
+from core.schema.restore import told_of
+from core.schema.step import Reviewed
 
 
 class Gate(Record):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.agent.policies.file import Policy, line_of_item, parse_policy, read_policy
 from core.environments.webarena_sites import with_sites
-from core.errors import DataError, UsageError
+from core.schema.errors import DataError, UsageError
 from core.settings_file import line_of, near, read_text
 
 POLICIES = Path(__file__).resolve().parents[3] / "resources" / "policies"

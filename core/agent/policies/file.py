@@ -11,15 +11,15 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from core.action import ACTIONS, RefTarget, parse_action
-from core.agent.policies.calls import Call, call_usage, read_call
+from core.agent.policies.call import Call, call_usage, read_call
 from core.agent.policies.markdown import Section, sections, split_front_matter
 from core.environments.webarena_sites import SITES
-from core.errors import ActionSyntaxError, DataError
-from core.llm.protocol import LLMReply
-from core.llm.reading import read_lines
-from core.model import Record
-from core.permissible import ParameterType
+from core.llm.reply_parser import read_lines
+from core.schema.action import ACTIONS, RefTarget, parse_action
+from core.schema.action_space import ParameterType
+from core.schema.errors import ActionSyntaxError, DataError
+from core.schema.messages import LLMReply
+from core.schema.record import Record
 from core.settings_file import describe, line_of, near, parse_toml, read_text
 
 SECTIONS = ("Instruction", "Examples")

@@ -1,14 +1,13 @@
 """One call of a policy: who called it with what, on which page, what it has done, and how it ended."""
 
 from hashlib import sha256
-from typing import Literal, TypeAlias
 
-from core.agent.policies.calls import Call
-from core.llm.protocol import Turn
-from core.model import Record
-from core.observation import Observation
+from core.agent.policies.call import Call
+from core.schema.messages import Turn
+from core.schema.observation import Observation
+from core.schema.record import Record
+from core.schema.step import FrameState
 
-FrameState: TypeAlias = Literal["active", "returned", "lacked", "left"]
 CALLED = "called; it has not come back"
 """The result of a call as long as the called policy works."""
 LEFT = "left before its end: the run went back to a step before it"

@@ -7,8 +7,8 @@ business of core/agent/policies/file.py.
 import re
 from pathlib import Path
 
-from core.errors import DataError
-from core.model import Record
+from core.schema.errors import DataError
+from core.schema.record import Record
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*")

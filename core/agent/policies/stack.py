@@ -11,10 +11,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.agent.policies.calls import Call
-from core.agent.policies.frame import CALLED, Frame, FrameState, Place
-from core.llm.protocol import Turn
-from core.model import Record
+from core.agent.policies.call import Call
+from core.agent.policies.frame import CALLED, Frame, Place
+from core.schema.messages import Turn
+from core.schema.record import Record
+from core.schema.step import FrameState
 
 
 class Limits(Record):

@@ -1,99 +1,15 @@
 """The plan: subtasks in order, each with how it stands."""
 
 import re
-from typing import Literal
 
-from core.model import Record
+from core.schema.plan import Plan, Subtask
 
-SubtaskStatus = Literal["waiting", "current", "done", "needless"]
 LONGEST = 30
 """Subtasks that a plan holds at the most; what an LLM writes beyond them is dropped and told."""
 
 _MARK = re.compile(
     r"^\s*(?:\*\*)?(?:(?:step|subtask)\s*)?(\d{1,3})\s*[.):\]-]\s*(?:\*\*)?\s*|^\s*[-*•]\s+", re.IGNORECASE
 )
-
-
-class Subtask(Record):
-    """One item of the plan."""
-
-    text: str
-    status: SubtaskStatus = "waiting"
-    steps: tuple[int, ...] = ()
-    """The steps that worked on it."""
-
-
-class Plan(Record):
-    """An ordered list of subtasks, of which one is current until all are over."""
-
-    subtasks: tuple[Subtask, ...]
-    revision: int = 0
-    """How often the plan was made anew after a failed trial."""
-    author: Literal["agent", "person"] = "agent"
-    """Who wrote it as it stands."""
-    remark: str = ""
-    """What is odd about how it was read, such as that it was cut."""
-
-    @property
-    def index(self) -> int | None:
-        """The position of the current subtask, or None where all are over."""
-        return next((n for n, one in enumerate(self.subtasks) if one.status == "current"), None)
-
-    @property
-    def current(self) -> Subtask | None:
-        return None if self.index is None else self.subtasks[self.index]
-
-    def in_words(self) -> str:
-        """Return the subtasks as one line."""
-        return "; ".join(f"{number}. {one.text}" for number, one in enumerate(self.subtasks, start=1))
-
-    def worked_on(self, step: int) -> "Plan":
-        """Return the plan with `step` told to its current subtask."""
-        index = self.index
-        if index is None or step in self.subtasks[index].steps:
-            return self
-        return self._with(index, steps=(*self.subtasks[index].steps, step))
-
-    def over(self, status: Literal["done", "needless"]) -> "Plan":
-        """Return the plan with the current subtask over and the next one that waits current."""
-        index = self.index
-        if index is None:
-            return self
-        return self._with(index, status=status).with_current(index + 1)
-
-    def with_current(self, index: int) -> "Plan":
-        """Return the plan at `index`: what comes after it waits; past the end nothing is current."""
-        subtasks = [
-            one.model_copy(update={"status": "waiting"})
-            if number >= index or one.status == "current"
-            else one
-            for number, one in enumerate(self.subtasks)
-        ]
-        if index < len(subtasks):
-            subtasks[index] = subtasks[index].model_copy(update={"status": "current"})
-        return self.model_copy(update={"subtasks": tuple(subtasks)})
-
-    def edited(self, texts: tuple[str, ...], current: int) -> "Plan":
-        """Return the plan as a person rewrote it; subtasks whose words stayed keep their status and steps.
-
-        `current` is the position to go on at; subtasks before it that were
-        not over count as needless.
-        """
-        known = {one.text: one for one in self.subtasks}
-        written: list[Subtask] = []
-        for number, text in enumerate(" ".join(text.split()) for text in texts):
-            one = known.get(text, Subtask(text=text))
-            if number < current and one.status in ("waiting", "current"):
-                one = one.model_copy(update={"status": "needless"})
-            written.append(one)
-        plan = self.model_copy(update={"subtasks": tuple(written), "author": "person"})
-        return plan.with_current(current)
-
-    def _with(self, index: int, **changes: object) -> "Plan":
-        changed = self.subtasks[index].model_copy(update=changes)
-        return self.model_copy(
-            update={"subtasks": (*self.subtasks[:index], changed, *self.subtasks[index + 1 :])}
-        )
 
 
 def read_plan(text: str, *, revision: int = 0) -> Plan | None:

@@ -6,16 +6,14 @@ out, the run goes back to the step the entry starts from.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Literal
 
-from core.action import Action, Named, RefTarget
 from core.agent.policies.stack import Stack
-from core.agent.spaces.memory import SpaceMemory
-from core.browser.checkpoints.inputs import Marks
-from core.model import Record
-from core.observation import Observation
-
-EntryState = Literal["waiting", "chosen", "tried", "dropped"]
+from core.schema.action import Action, Named, RefTarget
+from core.schema.observation import Observation
+from core.schema.record import Record
+from core.schema.recorded_input import Marks
+from core.schema.space_memory import SpaceMemory
+from core.schema.step import EntryState
 
 
 class RemedyEntry(Record):

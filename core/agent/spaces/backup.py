@@ -4,13 +4,13 @@ After LASER, with what its published code left open: an empty buffer ends the
 run, and says so; nothing that is not in the buffer can be chosen.
 """
 
-from core.action import Action, parse_action
 from core.agent.spaces.file import Backup, SpaceState, StateSpace
 from core.agent.spaces.macros import filled
-from core.agent.spaces.memory import SetAside, SpaceMemory
-from core.errors import ActionError, ActionSyntaxError
-from core.observation import Observation
-from core.permissible import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action import Action, parse_action
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.errors import ActionError, ActionSyntaxError
+from core.schema.observation import Observation
+from core.schema.space_memory import SetAside, SpaceMemory
 
 CHOOSE = "choose_candidate"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from core.agent.spaces.file import StateSpace, read_space
-from core.errors import DataError, UsageError
+from core.schema.errors import DataError, UsageError
 from core.settings_file import near, read_text
 
 SPACES = Path(__file__).resolve().parents[3] / "resources" / "state_spaces"

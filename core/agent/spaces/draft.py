@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from core.action import Action, RefTarget
-from core.model import Record
-from core.observation import Element, Observation
+from core.schema.action import Action, RefTarget
+from core.schema.observation import Element, Observation
+from core.schema.record import Record
 
 ALIKE = 0.5
 """Share of common features from which pages are one state whatever their address."""

@@ -11,11 +11,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from core.action import ACTIONS
-from core.errors import DataError
-from core.model import Record
-from core.patterns import Expression, PatternText
-from core.permissible import ParameterType
+from core.schema.action import ACTIONS
+from core.schema.action_space import ParameterType
+from core.schema.errors import DataError
+from core.schema.pattern import Expression, PatternText
+from core.schema.record import Record
 from core.settings_file import Location, describe, line_of, near, parse_toml, read_text
 
 NAME = r"[A-Za-z][A-Za-z0-9_]*"

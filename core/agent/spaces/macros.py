@@ -8,12 +8,12 @@ import json
 import re
 from collections.abc import Mapping
 
-from core.action import Action, parse_action
+from core.agent.spaces.action_space import option_groups
 from core.agent.spaces.file import PLACEHOLDER, SpaceAction
-from core.agent.spaces.offering import option_groups
-from core.errors import ActionError, ActionSyntaxError
-from core.model import Record
-from core.observation import Observation
+from core.schema.action import Action, parse_action
+from core.schema.errors import ActionError, ActionSyntaxError
+from core.schema.observation import Observation
+from core.schema.record import Record
 
 
 class MacroStep(Record):

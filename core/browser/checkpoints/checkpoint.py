@@ -3,14 +3,14 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from core.browser.act import Actor
-from core.browser.checkpoints.identity import FoundAgain
-from core.browser.checkpoints.inputs import RecordedInput
-from core.browser.checkpoints.kept import PageState
+from core.browser.actor import Actor
+from core.browser.checkpoints.stored_state import PageState
 from core.browser.recorded.exchange import Exchange
 from core.browser.tabs import Tabs
-from core.model import Record
-from core.observation import Element, Observation
+from core.schema.element_identity import FoundAgain
+from core.schema.observation import Element, Observation
+from core.schema.record import Record
+from core.schema.recorded_input import RecordedInput
 
 
 class Checkpoint(Record):

@@ -1,12 +1,12 @@
 """Giving form fields, scroll position and focus of a page back what they were."""
 
-from core.action import Action, Check, RefTarget, Select, Type
 from core.browser.checkpoints.checkpoint import Ground
-from core.browser.checkpoints.identity import called, find_again
 from core.browser.checkpoints.strategy import Brought
 from core.browser.page import PageGone
-from core.errors import ActionError
-from core.observation import Element, Observation
+from core.schema.action import Action, Check, RefTarget, Select, Type
+from core.schema.element_identity import called, find_again
+from core.schema.errors import ActionError
+from core.schema.observation import Element, Observation
 
 SECRET = "•"
 """What an observation shows of a password; the words themselves are not known."""

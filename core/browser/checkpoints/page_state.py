@@ -8,11 +8,11 @@ from typing import Any
 from playwright.async_api import Error, Route
 
 from core.browser.checkpoints.history import BLANK, History
-from core.browser.checkpoints.kept import PageState, origin_of
+from core.browser.checkpoints.stored_state import PageState, origin_of
 from core.browser.page import Page, PageGone
 from core.browser.scripts import script
 from core.browser.tabs import Tabs
-from core.errors import ActionError, BrowserError
+from core.schema.errors import ActionError, BrowserError
 
 EMPTY_PAGE = "/__backstep_empty_page__"
 """The path at a page's origin where storage is put back: answered here, the server is never asked for it."""

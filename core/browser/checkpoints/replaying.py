@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from core.action import Action, RefTarget
 from core.browser.checkpoints.checkpoint import Checkpoint, Choose, Ground
-from core.browser.checkpoints.identity import called, find_marked
-from core.browser.checkpoints.inputs import Marks, RecordedInput
-from core.browser.checkpoints.loading import UrlWithStorage
+from core.browser.checkpoints.reloading import UrlWithStorage
 from core.browser.checkpoints.strategy import Brought, RestoreError
 from core.browser.recorded.exchange import SOCKET
-from core.browser.recorded.sealing import Seal
-from core.errors import ActionError
-from core.observation import Observation
+from core.browser.recorded.offline_replay import Seal
+from core.schema.action import Action, RefTarget
+from core.schema.element_identity import called, find_marked
+from core.schema.errors import ActionError
+from core.schema.observation import Observation
+from core.schema.recorded_input import Marks, RecordedInput
 
 _NOT_ASKED = "The server was not asked: what it holds is as it is now."
 

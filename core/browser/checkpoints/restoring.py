@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable, Sequence
 
 from core.browser.checkpoints.checkpoint import Checkpoint, Ground
-from core.browser.checkpoints.comparing import VERIFIED, Comparison, Volatile, compare, kept_otherwise
-from core.browser.checkpoints.outcome import Attempt, Restored
-from core.browser.checkpoints.staying import AsItIs
+from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise
+from core.browser.checkpoints.in_place import AsItIs
 from core.browser.checkpoints.strategies import strategies_for
 from core.browser.checkpoints.strategy import Brought, RestoreError, Strategy
 from core.browser.page import PageGone
-from core.errors import ActionError, BrowserError, DataError
+from core.schema.errors import ActionError, BrowserError, DataError
+from core.schema.restore import VERIFIED, Attempt, Comparison, Restored
 
 
 async def restore(

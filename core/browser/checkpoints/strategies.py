@@ -1,14 +1,14 @@
 """Ways to bring a page back, from the cheapest to the dearest."""
 
 from core.browser.checkpoints.checkpoint import Ground
-from core.browser.checkpoints.loading import HistoryEntry, UrlWithStorage
+from core.browser.checkpoints.in_place import AsItIs, SameDocument
+from core.browser.checkpoints.reloading import HistoryEntry, UrlWithStorage
 from core.browser.checkpoints.replaying import (
     ReplayFromNearest,
     ReplayFromStart,
     ReplayInPlace,
     ReplayRecorded,
 )
-from core.browser.checkpoints.staying import AsItIs, SameDocument
 from core.browser.checkpoints.strategy import Strategy
 
 STRATEGIES: tuple[Strategy, ...] = (

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.browser.checkpoints.checkpoint import Checkpoint, Ground
-from core.browser.checkpoints.comparing import Provenance
-from core.errors import BackstepError
-from core.observation import Observation
+from core.browser.checkpoints.comparison import Provenance
+from core.schema.errors import BackstepError
+from core.schema.observation import Observation
 
 
 class RestoreError(BackstepError):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import urljoin, urlsplit
 
 from core.browser.recorded.exchange import SOCKET, Exchange
-from core.model import Record
+from core.schema.record import Record
 
 _HOPS = 20
 """How often an answer may send on before that is taken for a circle."""

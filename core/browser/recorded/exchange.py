@@ -2,7 +2,7 @@
 
 import hashlib
 
-from core.model import Record
+from core.schema.record import Record
 
 SOCKET = "websocket"
 """The kind of a connection that stays open: what went over it is not recorded."""

@@ -22,7 +22,7 @@ from core.debugger.breakpoints.operators import COMPARISONS, SIGNS, calculated
 from core.debugger.breakpoints.shapes import PLAIN, Shape, nearest, shape_of
 from core.debugger.breakpoints.subject import Subject
 from core.debugger.breakpoints.values import LARGEST, Stuck, items_of, list_of, word_for
-from core.errors import UsageError
+from core.schema.errors import UsageError
 
 LONGEST = 1000
 """Characters of an expression."""

@@ -7,7 +7,7 @@ from typing import Any
 import re2
 
 from core.debugger.breakpoints.values import NUMBERS, Stuck, items_of, word_for
-from core.model import Record
+from core.schema.record import Record
 
 MOST_WORK = 1_000_000
 """Names, values and calls looked at in one evaluation, long text and lists counting by their length."""

@@ -9,8 +9,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import Field, TypeAdapter
 
-from core.llm.protocol import Purpose
-from core.model import Record
+from core.schema.messages import Purpose
+from core.schema.record import Record
 
 FigureName = Literal["cost", "tokens", "steps", "seconds", "calls", "page actions"]
 FailureKind = Literal["any", "action", "call", "reply", "crash"]

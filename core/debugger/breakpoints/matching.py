@@ -8,20 +8,8 @@ them so.
 
 from fnmatch import fnmatchcase
 
-from core.action import Action, Named, RefTarget, RoleTarget
 from core.agent.general_space import label_of
-from core.agent.records import (
-    Acted,
-    Aligned,
-    Committed,
-    Decided,
-    Observed,
-    Recalled,
-    Recognised,
-    Reviewed,
-    Scheduled,
-)
-from core.agent.reflection.plan import Plan
+from core.debugger.breakpoints.debug_event import Figures, Moment, StepSoFar, reflection_in, trial_of
 from core.debugger.breakpoints.expression import Compiled, compile_expression, is_true
 from core.debugger.breakpoints.kinds import (
     ActionChosen,
@@ -43,11 +31,23 @@ from core.debugger.breakpoints.kinds import (
     StateEntered,
     StateLeft,
 )
-from core.debugger.breakpoints.moment import Figures, Moment, StepSoFar, reflection_in, trial_of
 from core.debugger.breakpoints.subject import SubjectOf, text_of
-from core.errors import UsageError
-from core.observation import Observation
-from core.permissible import Permissible
+from core.schema.action import Action, Named, RefTarget, RoleTarget
+from core.schema.action_space import Permissible
+from core.schema.errors import UsageError
+from core.schema.observation import Observation
+from core.schema.plan import Plan
+from core.schema.step import (
+    Acted,
+    Aligned,
+    Committed,
+    Decided,
+    Observed,
+    Recalled,
+    Recognised,
+    Reviewed,
+    Scheduled,
+)
 
 _QUIET_METHODS = ("GET", "HEAD", "OPTIONS")
 _SHOWN = 300

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from core.agent.records import Phase
-from core.debugger.breakpoints.keeper import answered
+from core.debugger.breakpoints.collection import answered
 from core.debugger.breakpoints.kinds import Breakpoint
-from core.debugger.breakpoints.stored import moments_of
+from core.debugger.breakpoints.stored_events import moments_of
+from core.schema.step import Phase
 from core.trace.store import TraceStore
 
 

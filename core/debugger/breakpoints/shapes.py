@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from core.model import Record
+from core.schema.record import Record
 
 _WORDS = {str: "text", int: "number", float: "number", bool: "true or false"}
 

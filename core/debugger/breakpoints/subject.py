@@ -11,9 +11,12 @@ docstrings are read by whoever writes an expression.
 from collections.abc import Callable
 from typing import Any
 
-from core.action import Action, Goto, Named
 from core.agent.general_space import label_of
-from core.agent.records import (
+from core.debugger.breakpoints.debug_event import Moment, StepSoFar, Where
+from core.schema.action import Action, Goto, Named
+from core.schema.messages import Purpose
+from core.schema.record import Record
+from core.schema.step import (
     Acted,
     Aligned,
     Decided,
@@ -24,9 +27,6 @@ from core.agent.records import (
     Reviewed,
     StackRecord,
 )
-from core.debugger.breakpoints.moment import Moment, StepSoFar, Where
-from core.llm.protocol import Purpose
-from core.model import Record
 
 
 class RunPart(Record):

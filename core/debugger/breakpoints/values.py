@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from core.observation import Element
+from core.schema.observation import Element
 
 LARGEST = 10**30
 """The largest whole number that is calculated with."""

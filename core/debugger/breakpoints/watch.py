@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.model import Record
+from core.schema.record import Record
 
 WatchKind = Literal["expression", "css", "xpath", "script"]
 

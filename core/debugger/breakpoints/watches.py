@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from core.agent.records import Phase
+from core.debugger.breakpoints.debug_event import Moment
 from core.debugger.breakpoints.expression import compile_expression, evaluate
 from core.debugger.breakpoints.matching import has_changed
-from core.debugger.breakpoints.moment import Moment
-from core.debugger.breakpoints.stored import moments_of
+from core.debugger.breakpoints.stored_events import moments_of
 from core.debugger.breakpoints.subject import SubjectOf
 from core.debugger.breakpoints.values import text_of_value
 from core.debugger.breakpoints.watch import PageValue, Watch, WatchValue
-from core.errors import UsageError
+from core.schema.errors import UsageError
+from core.schema.step import Phase
 from core.trace.records import Hit
 from core.trace.store import TraceStore
 

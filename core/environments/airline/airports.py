@@ -2,7 +2,7 @@
 
 import math
 
-from core.model import Record
+from core.schema.record import Record
 
 SHORTEST_ROUTE = 200
 """Kilometres; nobody flies less far."""

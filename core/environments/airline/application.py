@@ -26,7 +26,7 @@ from core.environments.airline.state import AirlineState, DeskState
 from core.environments.airline.views import booking_view, draft_view, search_view
 from core.environments.airline.wording import details
 from core.environments.sites.application import SiteAnswer, SiteRequest
-from core.errors import DataError
+from core.schema.errors import DataError
 
 STATIC = Path(__file__).resolve().parents[3] / "resources" / "sites" / "airline"
 MOST_REMEMBERED = 2_000

@@ -7,7 +7,7 @@ from typing import Literal
 from core.environments.airline.airports import AIRPORTS, is_route
 from core.environments.airline.flights import TODAY, Flight, Journey, outward_flights, return_flights
 from core.environments.airline.people import Passenger, passenger
-from core.model import Record
+from core.schema.record import Record
 
 BOOKINGS = 12
 """How many there are at the start."""

@@ -17,7 +17,7 @@ from core.environments.airline.state import (
     PassengerChanged,
     Search,
 )
-from core.model import Record
+from core.schema.record import Record
 
 _FINDING = ("TASK_FIND_FLIGHT", "TASK_FIND_BOOKING")
 

@@ -5,7 +5,7 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
 from core.environments.airline.airports import BY_CODE, is_route, kilometres
-from core.model import Record
+from core.schema.record import Record
 
 AIRLINE = "Greylag Air"
 CARRIER = "GLG"

@@ -4,7 +4,7 @@ import random
 from datetime import date, timedelta
 from typing import Literal, get_args
 
-from core.model import Record
+from core.schema.record import Record
 
 Title = Literal["Mr", "Mrs", "Ms", "Mx", "Dr"]
 Gender = Literal["Female", "Male", "Non-binary"]

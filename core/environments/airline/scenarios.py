@@ -24,8 +24,8 @@ from core.environments.airline.people import (
     passenger,
     titles,
 )
-from core.errors import DataError
-from core.model import Record
+from core.schema.errors import DataError
+from core.schema.record import Record
 
 Kind = Literal[
     "TASK_FIND_FLIGHT",

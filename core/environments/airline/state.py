@@ -8,7 +8,7 @@ from core.environments.airline.bookings import Booking
 from core.environments.airline.flights import Flight, Journey
 from core.environments.airline.people import Card, Passenger
 from core.environments.airline.scenarios import books
-from core.model import Record
+from core.schema.record import Record
 
 
 class Search(Record):

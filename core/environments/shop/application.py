@@ -13,7 +13,7 @@ from core.environments.shop.pages import TABS, Order, Pages, SearchTerms, item_a
 from core.environments.shop.product import Cents, Product
 from core.environments.shop.search import SearchIndex, search_words
 from core.environments.sites.application import SiteAnswer, SiteRequest
-from core.model import Record
+from core.schema.record import Record
 
 SEE_OTHER, NOT_FOUND, NOT_ALLOWED = 303, 404, 405
 LONGEST_WORDS = 500

@@ -15,7 +15,7 @@ from core.environments.shop.words import (
     spoken,
     with_article,
 )
-from core.errors import DataError
+from core.schema.errors import DataError
 
 PRODUCTS_OF_A_TYPE = 30
 ID_SIGNS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

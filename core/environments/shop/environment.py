@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from core.environments.protocol import Ask, PageDriver
 from core.environments.sites.server import SiteServer
 from core.environments.sites.visitor import put_session, session_of
-from core.errors import DataError
-from core.task import Episode, Task, Verdict
+from core.schema.errors import DataError
+from core.schema.task import Episode, Task, Verdict
 
 if TYPE_CHECKING:
     from core.environments.shop.application import ShopState

@@ -7,7 +7,7 @@ from core.environments.shop.dice import Dice
 from core.environments.shop.product import Cents, Product
 from core.environments.shop.reward import Goal
 from core.environments.shop.words import Attribute, Kind, ProductType, Words, spoken, with_article
-from core.model import Record
+from core.schema.record import Record
 
 ROUNDS = 6
 """Goals for each type."""

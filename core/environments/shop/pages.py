@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from core.environments.shop.catalogue import Catalogue
 from core.environments.shop.product import Cents, Product, dollars
 from core.environments.shop.words import FOLDER
-from core.model import Record
+from core.schema.record import Record
 
 PAGE_SIZE = 10
 TABS = ("description", "features", "reviews")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from core.model import Record
+from core.schema.record import Record
 
 Cents = int
 

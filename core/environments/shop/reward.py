@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from core.environments.shop.product import Cents, Product, dollars
 from core.environments.shop.words import spoken
-from core.model import Record
+from core.schema.record import Record
 
 SAME_TYPE, SAME_SHELF, SAME_DEPARTMENT = 1.0, 0.5, 0.1
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from pydantic import ValidationError, model_validator
 
-from core.errors import DataError
-from core.model import Record
+from core.schema.errors import DataError
+from core.schema.record import Record
 
 FOLDER = Path(__file__).resolve().parents[3] / "resources" / "sites" / "shop"
 """Templates, style and words of the shop."""

@@ -2,7 +2,7 @@
 
 from typing import Any, Generic, Protocol, TypeVar
 
-from core.model import Record
+from core.schema.record import Record
 
 State = TypeVar("State", bound=Record)
 

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from core.environments.loopback import Loopback, QuietServer
 from core.environments.sites.application import Application, SiteAnswer, SiteRequest, State
-from core.errors import DataError
+from core.schema.errors import DataError
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from core.environments.protocol import PageDriver
-from core.errors import BrowserError
+from core.schema.errors import BrowserError
 
 if TYPE_CHECKING:
     from core.environments.sites.server import SiteServer

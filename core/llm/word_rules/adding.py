@@ -6,7 +6,7 @@ from core.llm.word_rules.clicking import scope
 from core.llm.word_rules.intent import Intent
 from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.words import alike, norm
-from core.observation import Element
+from core.schema.observation import Element
 
 _MORE = frozenset(("+", "add", "add to cart", "plus", "add to order", "buy"))
 

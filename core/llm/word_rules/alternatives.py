@@ -2,8 +2,6 @@
 
 import re
 
-from core.action import Action, Press, RefTarget, Stop, Type
-from core.llm.protocol import PromptView
 from core.llm.word_rules.calling import Role
 from core.llm.word_rules.decide import LASTING
 from core.llm.word_rules.effects import action_of
@@ -14,8 +12,10 @@ from core.llm.word_rules.proposing import proposed
 from core.llm.word_rules.roles import role_of
 from core.llm.word_rules.shapes import called
 from core.llm.word_rules.words import content_words, stem
-from core.observation import CleanObservation, Element
-from core.permissible import Permissible
+from core.schema.action import Action, Press, RefTarget, Stop, Type
+from core.schema.action_space import Permissible
+from core.schema.messages import PromptView
+from core.schema.observation import CleanObservation, Element
 
 _WORDED = re.compile(r'^(\w+) \[([a-z]+(?:-[a-z]+)*) "(.*?)"(?: (\d+))?\](.*)$', re.DOTALL)
 """An action with its element in words, as in ``click [button "Save" 2]``."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from core.llm.word_rules.move import Scene
 from core.llm.word_rules.shapes import matching
 from core.llm.word_rules.words import alike, norm, ordinal, words
-from core.observation import Element
+from core.schema.observation import Element
 
 _SUM = re.compile(r"[\d(x][\d\s().+\-*/×÷−x]*[+\-*/×÷−][\d\s().+\-*/×÷−x]*\d?[\dx)]?")
 _SIGNS = str.maketrans("×÷−·", "*/-*")

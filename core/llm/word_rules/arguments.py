@@ -8,14 +8,14 @@ objective does not ask for.
 
 import re
 
-from core.action import Named
-from core.llm.protocol import PromptView
 from core.llm.word_rules.deeds import are_kin, deeds, does_other, root, roots, said_done
 from core.llm.word_rules.effects import action_of
 from core.llm.word_rules.facts import Facts
 from core.llm.word_rules.move import Move, act
 from core.llm.word_rules.words import content_words
-from core.permissible import Parameter, Permissible, PermissibleAction
+from core.schema.action import Named
+from core.schema.action_space import Parameter, Permissible, PermissibleAction
+from core.schema.messages import PromptView
 
 LEAVES = re.compile(r"\b(?:go back|back to|previous|as it is|as they are|return to)\b", re.IGNORECASE)
 """How a way out of a page is described."""

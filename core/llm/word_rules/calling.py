@@ -8,17 +8,17 @@ call is never made twice.
 import re
 from collections.abc import Iterable
 
-from core.action import Named, Stop
-from core.llm.protocol import Message, PromptView, Turn
 from core.llm.word_rules.arguments import taken_actions
 from core.llm.word_rules.deeds import are_kin, deeds, does_other, root, roots, said_done
 from core.llm.word_rules.facts import Facts
 from core.llm.word_rules.move import Move, act
 from core.llm.word_rules.wishing import FILLER, Stage, told_stage
 from core.llm.word_rules.words import content_words, short
-from core.model import Record
-from core.observation import Element
-from core.permissible import Parameter, Permissible, PermissibleAction
+from core.schema.action import Named, Stop
+from core.schema.action_space import Parameter, Permissible, PermissibleAction
+from core.schema.messages import Message, PromptView, Turn
+from core.schema.observation import Element
+from core.schema.record import Record
 
 _POLICY = re.compile(r'^You are the policy "([\w-]+)"', re.MULTILINE)
 _CALLED = re.compile(r"^You are the policy .*Another policy has called you", re.MULTILINE)

@@ -10,7 +10,7 @@ from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import GOOD, Page, hints
 from core.llm.word_rules.revealing import after_hover, reveal
 from core.llm.word_rules.words import NUMBER, alike, content_words, norm, numbers, short
-from core.observation import Element, Option
+from core.schema.observation import Element, Option
 
 _BOXES = frozenset(("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"))
 

@@ -10,7 +10,7 @@ from core.llm.word_rules.revealing import reveal
 from core.llm.word_rules.roles import role_of
 from core.llm.word_rules.shapes import described
 from core.llm.word_rules.words import NUMBER, alike, colour, norm, shades, short, words
-from core.observation import Element
+from core.schema.observation import Element
 
 
 def click(scene: Scene, intent: Intent) -> Answer:

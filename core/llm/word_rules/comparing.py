@@ -4,7 +4,7 @@ import re
 
 from core.llm.word_rules.page import Page
 from core.llm.word_rules.words import NUMBER, norm, numbers, words
-from core.observation import Element
+from core.schema.observation import Element
 
 _MOST = re.compile(
     r"\b(?:greatest|highest|largest|biggest|most|maximum|latest|longest|slowest)\b", re.IGNORECASE

@@ -7,7 +7,7 @@ from datetime import date
 from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import Page
 from core.llm.word_rules.words import norm
-from core.observation import Element
+from core.schema.observation import Element
 
 _MONTHS = {name.casefold(): number for number, name in enumerate(calendar.month_name) if name}
 _MONTHS |= {name.casefold(): number for number, name in enumerate(calendar.month_abbr) if name}

@@ -3,8 +3,6 @@
 import re
 from collections import Counter
 
-from core.action import Action
-from core.llm.protocol import PromptView
 from core.llm.word_rules.adding import add
 from core.llm.word_rules.answering import counted
 from core.llm.word_rules.choosing import select
@@ -24,7 +22,9 @@ from core.llm.word_rules.revealing import candidates, expand, next_page, scrolle
 from core.llm.word_rules.searching import read_details, search
 from core.llm.word_rules.wishing import Stage, is_wish, wish_move
 from core.llm.word_rules.words import norm
-from core.permissible import Permissible
+from core.schema.action import Action
+from core.schema.action_space import Permissible
+from core.schema.messages import PromptView
 
 ASKS = re.compile(
     r"^(?:how|what|which|who|when|where|is|are|does|do|tell|list|give me)\b|\?\s*$", re.IGNORECASE

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from core.llm.word_rules.words import content_words, stem
-from core.observation import Element
+from core.schema.observation import Element
 
 _KIN = (
     frozenset("find look search show bring see locate view".split()),

@@ -2,13 +2,13 @@
 
 import re
 
-from core.action import RefTarget
 from core.llm.word_rules.intent import Intent
 from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import colour_of
 from core.llm.word_rules.shapes import Drawn, drawn, matching
 from core.llm.word_rules.words import NUMBER, colour, norm, numbers, ordinal, words
-from core.observation import Element
+from core.schema.action import RefTarget
+from core.schema.observation import Element
 
 _WAYS = {"up": -1, "left": -1, "down": 1, "right": 1}
 

@@ -3,13 +3,13 @@
 import re
 from collections import Counter
 
-from core.action import ACTIONS, Action, Click, DoubleClick, parse_action
-from core.errors import ActionSyntaxError
-from core.llm.protocol import PromptView
 from core.llm.word_rules.page import FIELD_ROLES
 from core.llm.word_rules.words import content_words, norm, short, stem
-from core.model import Record
-from core.observation import CleanObservation, Element
+from core.schema.action import ACTIONS, Action, Click, DoubleClick, parse_action
+from core.schema.errors import ActionSyntaxError
+from core.schema.messages import PromptView
+from core.schema.observation import CleanObservation, Element
+from core.schema.record import Record
 
 _COMPLAINT = re.compile(
     r"\berrors?\b|\binvalid\b|\bnot found\b|\bno (?:results?|match(?:es)?|such)\b|\bnothing (?:was )?found\b"

@@ -1,7 +1,7 @@
 """Ruling an action out: what is permissible beside it."""
 
-from core.action import Action, Named, RefTarget
-from core.permissible import Permissible, PermissibleAction
+from core.schema.action import Action, Named, RefTarget
+from core.schema.action_space import Permissible, PermissibleAction
 
 
 def without(permissible: Permissible, action: Action) -> Permissible:

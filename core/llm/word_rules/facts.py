@@ -11,7 +11,7 @@ from typing import Literal
 
 from core.llm.word_rules.dates import DATE, read_date
 from core.llm.word_rules.words import alike, content_words, norm
-from core.model import Record
+from core.schema.record import Record
 
 Way = Literal["out", "back"]
 

@@ -10,7 +10,7 @@ from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.revealing import reveal
 from core.llm.word_rules.roles import ROLE_WORDS, singular
 from core.llm.word_rules.words import alike, norm, ordinal, short, words
-from core.observation import Element
+from core.schema.observation import Element
 
 _FILLER = frozenset(
     "the a an your into in both all each text of input form following field fields this number".split()

@@ -14,7 +14,7 @@ from core.llm.word_rules.facts import Facts
 from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import FIELD_ROLES, Page, is_submit
 from core.llm.word_rules.words import content_words, norm, short
-from core.observation import Element
+from core.schema.observation import Element
 
 _GROUPS = frozenset(("group", "radiogroup"))
 _ALERTS = frozenset(("alert", "alertdialog"))

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
-from core.action import Action, Named, RefTarget, RoleTarget, parse_action
-from core.errors import ActionSyntaxError
-from core.llm.protocol import Mistake, PromptView
 from core.llm.word_rules.move import Move
 from core.llm.word_rules.past import Past
-from core.observation import Element
-from core.permissible import Permissible
-from core.told_lines import find_told
+from core.schema.action import Action, Named, RefTarget, RoleTarget, parse_action
+from core.schema.action_space import Permissible
+from core.schema.element_lines import find_told
+from core.schema.errors import ActionSyntaxError
+from core.schema.messages import Mistake, PromptView
+from core.schema.observation import Element
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _ALIKE = 0.5

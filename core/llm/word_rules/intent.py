@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from core.model import Record
+from core.schema.record import Record
 
 Kind = Literal["click", "fill", "select", "expand", "drag", "scroll", "wait", "focus", "look", "count", "add"]
 Source = Literal["", "answer", "copy", "that"]

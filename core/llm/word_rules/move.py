@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from core.action import ACTION, Action, RefTarget
 from core.llm.word_rules.intent import Objective
 from core.llm.word_rules.page import Page
 from core.llm.word_rules.past import Past
-from core.observation import Element, Ref
+from core.schema.action import ACTION, Action, RefTarget
+from core.schema.observation import Element, Ref
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ offers, or give a text to put in; less so each time it was taken before.
 import re
 from collections.abc import Iterable
 
-from core.action import Named, parse_action
-from core.errors import ActionSyntaxError
-from core.llm.protocol import PromptView
 from core.llm.word_rules.arguments import desk_move
 from core.llm.word_rules.facts import Facts, search_words
 from core.llm.word_rules.move import Move
 from core.llm.word_rules.wishing import FILLER, is_wish
 from core.llm.word_rules.words import content_words, numbers, stem
-from core.permissible import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action import Named, parse_action
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.errors import ActionSyntaxError
+from core.schema.messages import PromptView
 
 _LONGEST = 8
 """Words put in where any text will do."""

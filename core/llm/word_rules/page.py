@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable
 
-from core.llm.protocol import PromptView
 from core.llm.word_rules.words import alike, norm, stem, words
-from core.observation import Element, Ref
-from core.permissible import Permissible
+from core.schema.action_space import Permissible
+from core.schema.messages import PromptView
+from core.schema.observation import Element, Ref
 
 _HINT = re.compile(r"[#.]([\w-]+)")
 _LABEL_ROLES = frozenset(

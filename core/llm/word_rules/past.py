@@ -2,10 +2,10 @@
 
 import re
 
-from core.action import Action, Backtrack, NewTrial, RefTarget, parse_action
-from core.errors import ActionSyntaxError
-from core.llm.protocol import Turn
-from core.observation import Ref
+from core.schema.action import Action, Backtrack, NewTrial, RefTarget, parse_action
+from core.schema.errors import ActionSyntaxError
+from core.schema.messages import Turn
+from core.schema.observation import Ref
 
 _PART = re.compile(r"^Part (\d+) of \d+:")
 _TOWARDS = re.compile(r"^(?:Part|Towards part) (\d+) of \d+:")

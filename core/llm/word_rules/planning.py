@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from core.action import Action, Backtrack, NewTrial, Note, Stop
-from core.llm.protocol import PromptView, Turn
 from core.llm.word_rules.decide import understand
 from core.llm.word_rules.deeds import deeds
 from core.llm.word_rules.effects import action_of
@@ -12,7 +10,9 @@ from core.llm.word_rules.facts import Facts
 from core.llm.word_rules.intent import Intent
 from core.llm.word_rules.wishing import FILLER, is_wish
 from core.llm.word_rules.words import content_words, short, stem
-from core.observation import Element
+from core.schema.action import Action, Backtrack, NewTrial, Note, Stop
+from core.schema.messages import PromptView, Turn
+from core.schema.observation import Element
 
 LAST = "See that nothing of the task is left to do"
 """The last subtask of every plan: it is over when the task is."""

@@ -1,8 +1,6 @@
 """The action to propose: of the state, of the page, or the call of a policy, whichever the words fit best."""
 
-from core.action import Stop
 from core.agent.general_space import label_of
-from core.llm.protocol import PromptView
 from core.llm.word_rules.calling import (
     Role,
     as_policy,
@@ -22,8 +20,10 @@ from core.llm.word_rules.page import Page
 from core.llm.word_rules.past import Past
 from core.llm.word_rules.planning import in_a_lesson, not_again
 from core.llm.word_rules.wishing import is_wish, told_stage, wish_move
-from core.observation import Observation
-from core.permissible import Permissible
+from core.schema.action import Stop
+from core.schema.action_space import Permissible
+from core.schema.messages import PromptView
+from core.schema.observation import Observation
 
 
 def proposed(view: PromptView, permissible: Permissible, role: Role) -> Move:

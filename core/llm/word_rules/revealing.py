@@ -5,7 +5,7 @@ import re
 from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import hints, is_next
 from core.llm.word_rules.words import norm, stem, words
-from core.observation import Element
+from core.schema.observation import Element
 
 _OPENERS = frozenset(
     ("expand", "expandable", "hitarea", "toggle", "menu", "more", "dropdown", "arrow", "caret", "open")

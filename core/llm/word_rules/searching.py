@@ -7,7 +7,7 @@ from core.llm.word_rules.intent import Intent, Objective
 from core.llm.word_rules.move import Answer, Move, Scene, act, said
 from core.llm.word_rules.page import is_submit
 from core.llm.word_rules.words import content_words, norm, short, stem, words
-from core.observation import Element
+from core.schema.observation import Element
 
 _DETAIL = re.compile(r"\b(from|to):\s*(.+?)(?=\s+(?:to:|from:|on\s+\d)|$)", re.IGNORECASE)
 

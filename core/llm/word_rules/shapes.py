@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.llm.word_rules.page import Page, colour_of
 from core.llm.word_rules.words import colour, stem, words
-from core.observation import Element
+from core.schema.observation import Element
 
 _DRAWN = re.compile(
     r"(?:\w+ )?(?:\w+ )?(text|circle|rectangle|triangle|quadrilateral|polygon|ellipse|path|line)"

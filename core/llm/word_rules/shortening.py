@@ -3,8 +3,8 @@
 import json
 import re
 
-from core.llm.protocol import PromptView
 from core.llm.word_rules.words import content_words, stem
+from core.schema.messages import PromptView
 
 KEPT = 40
 """Lines kept at the most."""

@@ -3,14 +3,14 @@
 import re
 from difflib import SequenceMatcher
 
-from core.llm.protocol import PromptView
 from core.llm.word_rules.answering import counted, looked_up
 from core.llm.word_rules.decide import ASKS, understand
 from core.llm.word_rules.move import Scene
 from core.llm.word_rules.page import Page
 from core.llm.word_rules.past import Past
 from core.llm.word_rules.words import alike, content_words, stem
-from core.permissible import Permissible
+from core.schema.action_space import Permissible
+from core.schema.messages import PromptView
 
 _LINE = re.compile(r'^\s*(?:\[\d+\]\s+)?([\w-]+)(?:\s+"(.*?)"(?=\s|$))?(.*)$', re.DOTALL)
 _LABEL = re.compile(

@@ -7,9 +7,7 @@ or task of which nothing is left to do is done.
 import re
 from typing import Literal
 
-from core.action import Stop
 from core.agent.general_space import permissible_of
-from core.llm.protocol import PromptView, Turn
 from core.llm.word_rules.decide import next_move, understand
 from core.llm.word_rules.deeds import deeds, said_done
 from core.llm.word_rules.effects import Effect, effect_of
@@ -18,7 +16,9 @@ from core.llm.word_rules.move import Move
 from core.llm.word_rules.planning import LAST
 from core.llm.word_rules.wishing import is_wish
 from core.llm.word_rules.words import content_words, short, stem
-from core.observation import CleanObservation, Observation
+from core.schema.action import Stop
+from core.schema.messages import PromptView, Turn
+from core.schema.observation import CleanObservation, Observation
 
 Over = Literal["done", "needless", "open"]
 

@@ -10,7 +10,7 @@ from core.llm.word_rules.facts import Facts, search_words
 from core.llm.word_rules.move import Move, Scene, act, said
 from core.llm.word_rules.page import FIELD_ROLES
 from core.llm.word_rules.words import content_words, norm, short, stem
-from core.observation import Element
+from core.schema.observation import Element
 
 Stage = Literal["search", "result", "option", "buy"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from core.memory.embedding import Vectors
+from core.llm.embedding import Vectors
 
 CELLS = 16_000_000
 """Distances that are held in memory at once."""

@@ -13,9 +13,9 @@ from heapq import heappush, heapreplace
 import numpy as np
 from numpy.typing import NDArray
 
+from core.llm.embedding import Vectors
 from core.memory.analysis.bounds import Bounds
 from core.memory.analysis.records import Lonely
-from core.memory.embedding import Vectors
 from core.memory.index import ExemplarIndex, Placed
 from core.memory.reduction import Reduction
 

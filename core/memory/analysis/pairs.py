@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from core.memory.analysis.records import NearPair, Sameness
-from core.memory.exemplar import Exemplar
+from core.schema.exemplar import Exemplar
 
 
 def sameness(one: Exemplar, other: Exemplar) -> Sameness:

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from core.memory.records import Recall
-from core.model import Record
+from core.schema.recall import Recall
+from core.schema.record import Record
 
 Sameness = Literal["task and steps", "task", "steps", "neither"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from core.errors import DataError
-from core.memory.exemplar import Exemplar, ExemplarStep
+from core.schema.errors import DataError
+from core.schema.exemplar import Exemplar, ExemplarStep
 from core.settings_file import read_text
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from core.llm.embedding import Embedding, Vectors
 from core.memory.analysis.records import Move, Place, Trial, TrialRow
-from core.memory.embedding import Embedding, Vectors
-from core.memory.exemplar import Exemplar
 from core.memory.index import ExemplarIndex, Near
 from core.memory.recalling import recall
-from core.memory.records import Recall, RecallSettings, Retrieved
+from core.schema.exemplar import Exemplar
+from core.schema.recall import Recall, RecallSettings, Retrieved
 
 _ONE = np.float32(32767)
 """As in `core.memory.vectors`: the draft's vector is to be as near as it will be once it is kept."""

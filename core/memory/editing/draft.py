@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from core.memory.exemplar import AbstractionPair, Contrast, Exemplar, ExemplarStep, KeptPrompt
-from core.model import Record
+from core.schema.exemplar import AbstractionPair, Contrast, Exemplar, ExemplarStep, KeptPrompt
+from core.schema.record import Record
 
 
 class DraftStep(Record):

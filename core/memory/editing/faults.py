@@ -4,7 +4,7 @@ import re
 
 from pydantic import ValidationError
 
-from core.memory.checking import (
+from core.memory.checks import (
     RunIsSuccess,
     check_actions,
     check_contrasts,
@@ -13,7 +13,7 @@ from core.memory.checking import (
     check_secrets,
 )
 from core.memory.editing.draft import Draft
-from core.model import Record
+from core.schema.record import Record
 
 _WORDS = {
     "id": "The id has small letters, digits and . _ / - and begins with a letter or digit; 120 at the most.",

@@ -1,7 +1,7 @@
 """What was done to a draft, to be undone and done again, each change by its name."""
 
 from core.memory.editing.draft import Draft
-from core.model import Record
+from core.schema.record import Record
 
 MOST = 500
 """Changes that can be undone; older ones are forgotten."""

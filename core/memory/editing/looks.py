@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable
 
-from core.action import Action, RefTarget, RoleTarget, parse_action
-from core.errors import ActionSyntaxError, UsageError
 from core.memory.editing.draft import Draft, DraftStep
-from core.model import Record
+from core.schema.action import Action, RefTarget, RoleTarget, parse_action
+from core.schema.errors import ActionSyntaxError, UsageError
+from core.schema.record import Record
 
 _ELEMENT = re.compile(
     r"^\s*\[(?P<ref>\d+)\]\s+(?P<role>[a-z]+(?:-[a-z]+)*)"

@@ -7,10 +7,10 @@ The program for abstraction is left alone: a text changed in code may break it.
 import re
 from collections.abc import Callable, Collection
 
-from core.action import escape_brackets
-from core.errors import UsageError
 from core.memory.editing.draft import Draft
-from core.model import Record
+from core.schema.action import escape_brackets
+from core.schema.errors import UsageError
+from core.schema.record import Record
 
 _PLACEHOLDER = re.compile(r"\{[a-z][a-z0-9_]*\}")
 _AROUND = 30

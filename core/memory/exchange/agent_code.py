@@ -12,7 +12,7 @@ import tokenize
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from core.action import (
+from core.schema.action import (
     Action,
     Click,
     FocusTarget,
@@ -24,8 +24,8 @@ from core.action import (
     XPathTarget,
     parse_action,
 )
-from core.errors import ActionSyntaxError
-from core.model import Record
+from core.schema.errors import ActionSyntaxError
+from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError
 
 MOST_ACTIONS = 300

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from core.action import (
+from core.schema.action import (
     Action,
     Check,
     Click,
@@ -35,7 +35,7 @@ from core.action import (
     Wait,
     XPathTarget,
 )
-from core.model import Record
+from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError
 
 _MOST = 50_000

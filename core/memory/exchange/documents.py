@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.errors import DataError
-from core.model import Record
+from core.schema.errors import DataError
+from core.schema.record import Record
 
 MOST_BYTES = 512 * 1024 * 1024
 """A larger file is refused: reading it would take several times as much memory."""

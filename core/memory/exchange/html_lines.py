@@ -5,7 +5,7 @@ import re
 from html.parser import HTMLParser
 
 from core.memory.exchange.values import cut
-from core.model import Record
+from core.schema.record import Record
 
 NUMBER = "backend_node_id"
 MOST_LINES = 200

@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from core.memory.exchange.values import is_sound
-from core.memory.exemplar import Exemplar
-from core.model import Record
+from core.schema.exemplar import Exemplar
+from core.schema.record import Record
 from core.settings_file import first_error, problem
 from core.trace.imports.faulty import FaultyError
 from core.trace.imports.records import Entry

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
-from core.errors import UsageError
 from core.memory.exchange.documents import Document
 from core.memory.exchange.imports.browsergym import is_browsergym, read_browsergym
 from core.memory.exchange.imports.mind2web import is_mind2web, read_mind2web
@@ -14,8 +13,9 @@ from core.memory.exchange.imports.step import is_step, read_step
 from core.memory.exchange.imports.synapse import is_synapse, read_synapse
 from core.memory.exchange.imports.webshop import is_webshop, read_webshop
 from core.memory.exchange.records import Reading, ReadOptions
-from core.memory.exemplar import Exemplar
-from core.model import Record
+from core.schema.errors import UsageError
+from core.schema.exemplar import Exemplar
+from core.schema.record import Record
 from core.settings_file import near
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
-from core.errors import DataError
-from core.memory.exemplar import Exemplar
 from core.memory.files import ExemplarFiles
 from core.memory.library.records import Filter, Provenance
 from core.memory.library.store import Library
+from core.schema.errors import DataError
+from core.schema.exemplar import Exemplar
 
 
 class ExemplarStore(Protocol):

@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.database import DatabaseFile, damaged
-from core.errors import LibraryError
 from core.memory.library.records import Counts, Filter, Order, Row
-from core.memory.library.writing import plain
-from core.words import match_of
+from core.memory.library.rows import plain
+from core.schema.errors import LibraryError
+from core.storage.database import DatabaseFile, damaged
+from core.storage.full_text import match_of
 
 _COLUMNS = (
     "id, family, task, environment, site, origin, run, step, llm, made, changed, tags, note, archived, version,"

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from core.database import DatabaseFile
-from core.memory.library.writing import plain
+from core.memory.library.rows import plain
+from core.storage.database import DatabaseFile
 
 ProofKind = Literal["replay", "worth", "credit"]
 

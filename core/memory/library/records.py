@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.memory.exemplar import Exemplar
-from core.model import Record
+from core.schema.exemplar import Exemplar
+from core.schema.record import Record
 
 LIBRARY_NAME = "exemplars.db"
 """The database in the data folder."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from core.database import DatabaseFile
 from core.memory.library.records import Retrieval, Standing
+from core.storage.database import DatabaseFile
 
 if TYPE_CHECKING:
     from core.memory.library.store import Library

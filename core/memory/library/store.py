@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from core.database import DatabaseFile, damaged
-from core.errors import LibraryError, NotInLibraryError
-from core.memory.exemplar import Exemplar
-from core.memory.library import listing, proofs, retrievals, writing
+from core.memory.library import listing, proofs, retrievals
+from core.memory.library import rows as writing
 from core.memory.library.proofs import ProofKind
 from core.memory.library.records import (
     Counts,
@@ -34,6 +32,9 @@ from core.memory.library.records import (
     Version,
 )
 from core.memory.library.tables import BESIDE, KIND
+from core.schema.errors import LibraryError, NotInLibraryError
+from core.schema.exemplar import Exemplar
+from core.storage.database import DatabaseFile, damaged
 
 _BATCH = 500
 

@@ -2,9 +2,9 @@
 
 from sqlite_utils import Database
 
-from core.errors import LibraryError
 from core.memory.library.proofs import TABLES as PROOF_TABLES
-from core.migrating import FileKind, Migration
+from core.schema.errors import LibraryError
+from core.storage.migration import FileKind, Migration
 
 _EXEMPLARS = """
     number INTEGER PRIMARY KEY,         -- never given twice: nothing is deleted

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from core.action import Action, Named
-from core.agent.records import CallRecord
-from core.llm.protocol import Tool
+from core.schema.action import Action, Named
+from core.schema.messages import Tool
+from core.schema.step import CallRecord
 from core.trace.exports.identity import AGENT, backstep_version, id_of
 from core.trace.exports.steps import RunStep, steps_of
 from core.trace.prompts import Prompt

@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
-from core.errors import UsageError, WorldError
+from core.schema.errors import UsageError, WorldError
 from core.trace.exports.identity import AGENT, backstep_version
 from core.trace.exports.otel_spans import Span, Value, resource, spans_of
 from core.trace.store import TraceStore

@@ -10,10 +10,10 @@ import json
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from core.agent.records import Acted, CallRecord, Phase, PhaseRecord
-from core.browser.host import BrowserEvent
-from core.llm.protocol import LLMReply, Message
-from core.model import Record
+from core.schema.browser_event import BrowserEvent
+from core.schema.messages import LLMReply, Message
+from core.schema.record import Record
+from core.schema.step import Acted, CallRecord, Phase, PhaseRecord
 from core.trace.exports.identity import AGENT, backstep_version, id_of
 from core.trace.exports.steps import RunStep, steps_of
 from core.trace.prompts import Prompt

@@ -3,7 +3,8 @@
 import json
 from urllib.parse import urlsplit
 
-from core.action import (
+from core.browser.keys import chord
+from core.schema.action import (
     Action,
     Check,
     Click,
@@ -28,8 +29,7 @@ from core.action import (
     Wait,
     XPathTarget,
 )
-from core.browser.keys import chord
-from core.observation import Element, Observation
+from core.schema.observation import Element, Observation
 
 ROLES = frozenset(
     "button cell checkbox columnheader combobox gridcell heading img link listbox menuitem menuitemcheckbox"

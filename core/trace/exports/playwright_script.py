@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from core.action import Action, CloseTab, NewTab, Note, Stop, TabFocus
-from core.agent.records import Acted, Primitive
-from core.model import Record
-from core.observation import Observation
+from core.schema.action import Action, CloseTab, NewTab, Note, Stop, TabFocus
+from core.schema.observation import Observation
+from core.schema.record import Record
+from core.schema.step import Acted, Primitive
 from core.trace.exports.playwright_actions import CannotBeToldError, lines_of, literal
 from core.trace.exports.steps import RunStep, steps_of
 from core.trace.records import RunRow

@@ -9,7 +9,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 from bs4.element import CData, Comment, Declaration, Doctype, NavigableString, ProcessingInstruction, Tag
 
-from core.agent.records import BlobHash
+from core.schema.step import BlobHash
 
 _NEVER = ("script", "noscript")
 """Elements that a snapshot is without."""

@@ -12,11 +12,11 @@ import json
 import zipfile
 from typing import Any
 
-from core.agent.records import Observed, place_of
-from core.browser.host import BrowserEvent
-from core.errors import TraceError
+from core.schema.browser_event import BrowserEvent
+from core.schema.errors import TraceError
+from core.schema.step import Observed, place_of
+from core.trace.exports.playwright_events import console_lines, requests
 from core.trace.exports.playwright_snapshots import Snapshots
-from core.trace.exports.playwright_told import console_lines, requests
 from core.trace.exports.steps import RunStep, steps_of
 from core.trace.records import RunRow, StepTimes
 from core.trace.store import TraceStore

@@ -7,8 +7,8 @@ the command line only list them.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from core.errors import UsageError
-from core.model import Record
+from core.schema.errors import UsageError
+from core.schema.record import Record
 from core.settings_file import near
 
 if TYPE_CHECKING:
@@ -38,8 +38,15 @@ class ExportFormat(Record):
 
 
 FORMATS: tuple[ExportFormat, ...] = (
-    ExportFormat(name="html", title="One HTML file", suffix=".html", made_by="core.trace.export:export_html"),
-    ExportFormat(name="json", title="JSON", suffix=".json", made_by="core.trace.export:export_json"),
+    ExportFormat(
+        name="html",
+        title="One HTML file",
+        suffix=".html",
+        made_by="core.trace.exports.json_export:export_html",
+    ),
+    ExportFormat(
+        name="json", title="JSON", suffix=".json", made_by="core.trace.exports.json_export:export_json"
+    ),
     ExportFormat(
         name="playwright",
         title="Playwright script",
@@ -69,7 +76,7 @@ FORMATS: tuple[ExportFormat, ...] = (
         name="repro",
         title="Repro file",
         suffix=".backstep",
-        made_by="core.trace.repro.exporting:export_repro",
+        made_by="core.trace.repro.exporter:export_repro",
         note="Cookies, passwords and keys that could be told are not in it. What pages show in words or in pictures "
         "is: look at it before you pass it on.",
     ),

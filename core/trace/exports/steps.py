@@ -2,8 +2,9 @@
 
 from typing import TypeVar
 
-from core.action import Action, Backtrack, NewTrial
-from core.agent.records import (
+from core.schema.action import Action, Backtrack, NewTrial
+from core.schema.record import Record
+from core.schema.step import (
     Abstracted,
     Acted,
     Aligned,
@@ -14,7 +15,6 @@ from core.agent.records import (
     PhaseRecord,
     Reviewed,
 )
-from core.model import Record
 from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from core.action import (
+from core.schema.action import (
     Action,
     Click,
     CloseTab,

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from core.action import (
+from core.schema.action import (
     Action,
     Click,
     CloseTab,
@@ -22,7 +22,7 @@ from core.action import (
     Type,
     XPathTarget,
 )
-from core.model import Record
+from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError, first_reason
 from core.trace.imports.records import Entry, ImportedRun, ImportedStep
 

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from core.action import Action
-from core.agent.records import Effect
-from core.model import Record
+from core.schema.action import Action
+from core.schema.record import Record
+from core.schema.step import Effect
 
 
 class Entry(Record):

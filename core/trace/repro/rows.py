@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import zstandard
 
-from core.errors import TraceError
+from core.schema.errors import TraceError
 from core.trace import blobs as compression
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase, damaged

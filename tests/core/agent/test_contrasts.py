@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.agent.knowledge import knowledge_of
-from core.agent.prompting import EXEMPLARS, UNSAID, exemplar_messages, exemplar_parts
-from core.memory.exemplar import Contrast, Exemplar, ExemplarStep
+from core.agent.prompt_builder import EXEMPLARS, UNSAID, exemplar_messages, exemplar_parts
+from core.agent.resources import knowledge_of
+from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
 
 FORM = '[1] button "Book"\n[2] button "Cancel"'
 DONE = '[3] text "Booked."'

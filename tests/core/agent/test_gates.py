@@ -1,9 +1,9 @@
 import pytest
 
-from core.action import parse_action
 from core.agent.gates import GATES, load_gates
-from core.errors import DataError
-from core.permissible import Permissible, PermissibleAction
+from core.schema.action import parse_action
+from core.schema.action_space import Permissible, PermissibleAction
+from core.schema.errors import DataError
 
 NOTHING = Permissible()
 

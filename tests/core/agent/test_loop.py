@@ -3,8 +3,8 @@ import re
 
 import pytest
 
-from core.agent.records import PHASES
-from core.errors import DataError, LLMError, TraceError
+from core.schema.errors import DataError, LLMError, TraceError
+from core.schema.step import PHASES
 from core.trace.store import TraceStore
 from tests.core.agent.traced import records, steps
 from tests.core.stage import on, page_file, ref_in, stop

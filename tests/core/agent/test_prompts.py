@@ -1,13 +1,13 @@
 import pytest
 
 from core.agent.general_space import permissible_of
-from core.agent.prompting import UNSAID
+from core.agent.prompt_builder import UNSAID
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.reflection.plan import read_plan
-from core.errors import DataError
-from core.llm.protocol import Turn
-from core.memory.exemplar import Exemplar, ExemplarStep
-from core.observation import CleanObservation
+from core.schema.errors import DataError
+from core.schema.exemplar import Exemplar, ExemplarStep
+from core.schema.messages import Turn
+from core.schema.observation import CleanObservation
 from tests.core.observations import element, observation
 
 

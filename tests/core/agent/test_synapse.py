@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.memory.exemplar import AbstractionPair, Exemplar, ExemplarStep
 from core.memory.files import write_exemplars
+from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep
 from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply

@@ -1,7 +1,7 @@
 """What the trace has of a run, as tests of the loop ask for it."""
 
 from core.agent.loop import AgentRun
-from core.agent.records import Phase, PhaseRecord
+from core.schema.step import Phase, PhaseRecord
 from core.trace.records import StepRow
 
 

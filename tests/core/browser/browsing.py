@@ -14,14 +14,15 @@ from typing import Any, TypeVar
 
 import pytest
 
-from core.action import parse_action
-from core.browser.act import Actor, Located
-from core.browser.capture import Capturer
+from core.browser.actor import Actor, Located
+from core.browser.capturer import Capturer
 from core.browser.driver import TabDriver
-from core.browser.host import BrowserEvent, BrowserHost
-from core.browser.settle import DEFAULT_BOUNDS, Bounds, Settled
+from core.browser.host import BrowserHost
+from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled
 from core.browser.tabs import Tabs
-from core.observation import Element, Observation
+from core.schema.action import parse_action
+from core.schema.browser_event import BrowserEvent
+from core.schema.observation import Element, Observation
 
 T = TypeVar("T")
 Wait = Callable[["Future[Any]"], Any]
@@ -117,7 +118,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.browser.page.HANG_SECONDS", 1.0)
     monkeypatch.setattr("core.browser.page._WALK_SECONDS", 3.0)
     monkeypatch.setattr("core.browser.page._ALIVE_SECONDS", 0.8)
-    monkeypatch.setattr("core.browser.settle._SILENCE", 1.0)
+    monkeypatch.setattr("core.browser.settling._SILENCE", 1.0)
 
 
 def in_browser(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:

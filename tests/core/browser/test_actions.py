@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ActionError
+from core.schema.errors import ActionError
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

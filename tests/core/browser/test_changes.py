@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.observation import Capture
+from core.schema.observation import Capture
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

@@ -7,7 +7,7 @@ import pytest
 
 from core.browser.chromium import ChromiumHost
 from core.browser.tabs import Tabs
-from core.errors import BrowserError
+from core.schema.errors import BrowserError
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

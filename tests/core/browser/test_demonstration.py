@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from core.browser.demonstration import Deed, Demonstration
-from core.observation import Observation
+from core.schema.observation import Observation
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

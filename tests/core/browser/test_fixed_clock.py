@@ -1,7 +1,7 @@
 """A task with a clock shows the same times and draws the same random numbers each time it is opened."""
 
 from core.environments.task_file import TaskFile
-from core.task import Task
+from core.schema.task import Task
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from pytest_httpserver import HTTPServer
 
 from core.browser.page import PageGone
-from core.errors import ActionError, UsageError
+from core.schema.errors import ActionError, UsageError
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

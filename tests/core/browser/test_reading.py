@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.browser.capture import Capturer
+from core.browser.capturer import Capturer
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from werkzeug import Request, Response
 
 from core.browser.recorded.exchange import SOCKET, Exchange
-from core.browser.recorded.sealing import Seal
+from core.browser.recorded.offline_replay import Seal
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

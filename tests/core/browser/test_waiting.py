@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.browser.settle import Bounds
+from core.browser.settling import Bounds
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

@@ -17,12 +17,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from core.agent.records import PhaseRecord
 from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost
 from core.debugger.headless import run_headless
-from core.debugger.workshop import open_workshop
+from core.debugger.services import open_workshop
 from core.environments.registry import Environments
+from core.schema.step import PhaseRecord
 from core.settings import LLMSettings
 from core.trace.store import TraceStore
 from tests.core.stage import llms_for, need_chromium, settings_for

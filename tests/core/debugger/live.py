@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from core.browser.chromium import ChromiumHost
+from core.debugger.services import Workshop, open_workshop
 from core.debugger.session import Session
 from core.debugger.snapshots import (
     Catalogue,
     LivePageView,
-    LogLine,
     PersonQuestion,
     Picked,
     RunsView,
     SessionView,
     StepView,
 )
-from core.debugger.workshop import Workshop, open_workshop
 from core.environments.registry import Environments
+from core.schema.log import LogLine
 from core.settings import LLMSettings, Settings
 from core.trace.store import TraceStore
 from tests.core.stage import llms_for, need_chromium, settings_for

@@ -7,12 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from core.agent.knowledge import knowledge_of
-from core.debugger.library_desk import LibraryDesk
+from core.agent.resources import knowledge_of
+from core.debugger.exemplars.library.service import LibraryDesk
 from core.debugger.worker import Worker
-from core.memory.exemplar import Exemplar
 from core.memory.library.records import Provenance
 from core.memory.library.store import Library
+from core.schema.exemplar import Exemplar
 from core.trace.store import TraceStore
 
 SECONDS = 30.0

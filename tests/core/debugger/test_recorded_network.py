@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from werkzeug import Response
 
-from core.agent.changes import Changes
-from core.debugger.fork_desk import ForkDesk
+from core.debugger.branching.service import ForkDesk
+from core.schema.changes import Changes
 from tests.core.browser.site import Site
 from tests.core.stage import ref_in
 from tests.llm_server import Reply

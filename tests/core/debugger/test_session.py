@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from core.agent.records import PHASES
+from core.schema.step import PHASES
 from tests.core.stage import on, page_file, stop
 from tests.llm_server import Reply, call
 

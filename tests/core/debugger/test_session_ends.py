@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from core.agent.records import PHASES
+from core.schema.step import PHASES
 from core.trace.store import TraceStore
 from tests.core.debugger.live import live_session, settings_in
 from tests.core.stage import config_folder_in, page_file, ref_in

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from core.action import parse_action
+from core.schema.action import parse_action
 from tests.core.stage import page_file
 from tests.llm_server import Reply
 

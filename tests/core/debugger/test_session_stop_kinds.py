@@ -2,7 +2,6 @@
 
 import pytest
 
-from core.debugger.break_desk import BreakDesk
 from core.debugger.breakpoints.kinds import (
     BREAKPOINTS,
     ActionChosen,
@@ -22,6 +21,7 @@ from core.debugger.breakpoints.kinds import (
     StateEntered,
     StateLeft,
 )
+from core.debugger.breakpoints.service import BreakDesk
 from tests.core.debugger.breakpoints.runs import SCENES
 
 pytestmark = pytest.mark.browser

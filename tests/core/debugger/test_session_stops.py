@@ -3,8 +3,8 @@
 import pytest
 from werkzeug import Response
 
-from core.debugger.break_desk import BreakDesk
 from core.debugger.breakpoints.kinds import ActionChosen, Condition, FigureAbove, LLMCall, RequestBegins
+from core.debugger.breakpoints.service import BreakDesk
 from core.debugger.breakpoints.watch import Watch
 from tests.core.browser.site import Site
 from tests.core.stage import page_file, ref_in

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.async_api import Error, Page
 
-from core.errors import ActionError
+from core.schema.errors import ActionError
 
 
 def chromium_path() -> str | None:

@@ -15,7 +15,7 @@ from playwright.async_api import async_playwright
 
 from core.environments.miniwob import RESOURCES, MiniWob, PageEntry, read_catalogue
 from core.environments.protocol import PageDriver
-from core.task import Task
+from core.schema.task import Task
 from tests.core.environments.driver import PlaywrightDriver, chromium_path
 
 CATALOGUE = RESOURCES / "environments" / "miniwob.json"

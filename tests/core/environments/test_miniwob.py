@@ -3,8 +3,8 @@ import re
 import pytest
 
 from core.environments.miniwob import MiniWob, html_root, page_files, plain_instruction, read_catalogue
-from core.errors import UsageError
-from core.task import Task
+from core.schema.errors import UsageError
+from core.schema.task import Task
 from tests.core.environments.driver import PlaywrightDriver
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]

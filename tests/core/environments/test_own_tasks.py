@@ -4,7 +4,7 @@ import pytest
 
 from core.environments.own_tasks import kind_of
 from core.environments.registry import Environments
-from core.errors import DataError, UsageError
+from core.schema.errors import DataError, UsageError
 from tests.core.environments.test_registry import webarena_task
 
 TASK = '[[tasks]]\nid = "{id}"\ninstruction = "Find it."\nurl = "example.org"\n'

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from core.environments.registry import Environments
-from core.errors import DataError, UsageError
+from core.schema.errors import DataError, UsageError
 
 MINE = '[[tasks]]\nid = "find-lamp"\ninstruction = "Find it."\nurl = "example.org"\n'
 

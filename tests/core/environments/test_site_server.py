@@ -9,8 +9,8 @@ import pytest
 
 from core.environments.sites.application import SiteAnswer, SiteRequest
 from core.environments.sites.server import SiteServer
-from core.errors import DataError
-from core.model import Record
+from core.schema.errors import DataError
+from core.schema.record import Record
 
 
 class Count(Record):

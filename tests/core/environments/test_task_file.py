@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from core.environments.task_file import TaskFile
-from core.errors import DataError
-from core.task import Episode
+from core.schema.errors import DataError
+from core.schema.task import Episode
 
 TOML = """\
 title = "My tasks"

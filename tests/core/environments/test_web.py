@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from core.environments.web import OpenWeb, full_url, person_verdict
-from core.errors import UsageError
+from core.schema.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from core.environments.webarena import WebArena
-from core.errors import BrowserError, DataError, UsageError
-from core.task import Episode
+from core.schema.errors import BrowserError, DataError, UsageError
+from core.schema.task import Episode
 
 LAST = {"url": "last", "locator": "", "required_contents": {"must_include": ["x"]}}
 

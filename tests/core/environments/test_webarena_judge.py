@@ -5,7 +5,7 @@ import pytest
 from core.environments.webarena_config import Evaluation, WebArenaConfig
 from core.environments.webarena_functions import parse_call, post_url
 from core.environments.webarena_judge import clean, includes, judge_config, plain_string_failure, url_failure
-from core.errors import LLMError
+from core.schema.errors import LLMError
 
 
 @pytest.mark.parametrize(

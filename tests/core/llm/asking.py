@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.errors import LLMError
 from core.llm.openai_compatible import OpenAICompatibleLLM
-from core.llm.protocol import LLMRequest, Message, Tool
+from core.schema.errors import LLMError
+from core.schema.messages import LLMRequest, Message, Tool
 from tests.llm_server import LLMServer
 
 KEY = "sk-test-0123456789abcdef"

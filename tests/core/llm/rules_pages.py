@@ -2,10 +2,10 @@
 
 import re
 
-from core.agent.clean import clean_of
+from core.agent.abstraction.plain import clean_of
 from core.agent.general_space import permissible_of
-from core.llm.protocol import LLMRequest, Message, PromptView, Tool, Turn
-from core.observation import Box, Element, Observation, Option, Use
+from core.schema.messages import LLMRequest, Message, PromptView, Tool, Turn
+from core.schema.observation import Box, Element, Observation, Option, Use
 
 BOX = Box(x=0, y=0, width=10, height=10)
 _LINE = re.compile(

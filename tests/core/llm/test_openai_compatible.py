@@ -10,9 +10,9 @@ import traceback
 
 import pytest
 
-from core.errors import LLMError
 from core.llm.prices import Price, Prices
-from core.llm.protocol import Image, Message, Retry, Sampling, ToolCall
+from core.schema.errors import LLMError
+from core.schema.messages import Image, Message, Retry, Sampling, ToolCall
 from tests.core.llm.asking import CLICK, KEY, ask, failure, make
 from tests.llm_server import Call, Reply, call
 

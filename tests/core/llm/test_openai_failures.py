@@ -8,7 +8,7 @@ from email.utils import format_datetime
 import pytest
 
 from core.llm.openai_compatible import OpenAICompatibleLLM
-from core.llm.protocol import Retry, Sampling
+from core.schema.messages import Retry, Sampling
 from tests.core.llm.asking import CLICK, KEY, ask, failure, make
 from tests.llm_server import Reply, Request
 

@@ -3,11 +3,11 @@ import threading
 
 import pytest
 
-from core.action import Click, RefTarget
-from core.errors import LLMError
-from core.llm.encode import as_tool_call
 from core.llm.person import PersonLLM
-from core.llm.protocol import LLMRequest, Message
+from core.llm.reply_encoder import as_tool_call
+from core.schema.action import Click, RefTarget
+from core.schema.errors import LLMError
+from core.schema.messages import LLMRequest, Message
 
 CLICK = as_tool_call(Click(target=RefTarget(ref=3)))
 

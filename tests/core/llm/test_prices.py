@@ -1,8 +1,8 @@
 import pytest
 
-from core.errors import DataError
 from core.llm.prices import Price, Prices, load_prices
-from core.llm.protocol import Usage
+from core.schema.errors import DataError
+from core.schema.messages import Usage
 
 USAGE = Usage(prompt_tokens=1_000_000, completion_tokens=100_000, cached_tokens=400_000)
 

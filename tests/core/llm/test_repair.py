@@ -7,7 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.action import (
+from core.llm.repair import read_reply, repair_messages
+from core.llm.reply_encoder import as_json, as_lines, as_tool_call
+from core.schema.action import (
     ACTIONS,
     Action,
     Check,
@@ -28,10 +30,8 @@ from core.action import (
     Wait,
     XPathTarget,
 )
-from core.llm.encode import as_json, as_lines, as_tool_call
-from core.llm.protocol import LLMReply, LLMRequest, Message, Tool, ToolCall
-from core.llm.repair import read_reply, repair_messages
-from core.permissible import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.messages import LLMReply, LLMRequest, Message, Tool, ToolCall
 
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -105,7 +105,7 @@ def read(
     return read_reply(reply, request(permissible), form)
 
 
-# What text survives being printed in brackets depends on core.action, which leaves text fields as they are
+# What text survives being printed in brackets depends on core.schema.action, which leaves text fields as they are
 # and trims the others.
 free = st.text(st.characters(exclude_categories=["Cs"]))
 trimmed = st.text(string.ascii_letters + string.digits + "/:.?+[]\\-_äß ", min_size=1).filter(

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import core.llm.word_rules
 from core.environments.miniwob import read_catalogue, task_name
-from core.llm.protocol import LLMReply, LLMRequest, Turn
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
-from core.observation import Box
+from core.schema.messages import LLMReply, LLMRequest, Turn
+from core.schema.observation import Box
 from tests.core.llm.rules_pages import page_of, request_for
 
 LOGIN = """

@@ -2,14 +2,14 @@
 
 import pytest
 
-from core.action import Named
-from core.agent.clean import clean_of
-from core.llm.protocol import Mistake, PromptView, Turn
+from core.agent.abstraction.plain import clean_of
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
 from core.llm.word_rules.heeding import heeded
 from core.llm.word_rules.move import Move
-from core.permissible import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action import Named
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.messages import Mistake, PromptView, Turn
 from tests.core.llm.rules_pages import page_of, request_for
 
 PAGE = 'button "Save"\nbutton "Save as draft"\ntextbox "Name"'

@@ -1,10 +1,10 @@
 """The built-in LLM among actions of a state: it goes by what their arguments can be."""
 
-from core.action import Named
-from core.llm.protocol import PromptView, Turn
 from core.llm.word_rules.offered import offered_move
-from core.observation import CleanObservation
-from core.permissible import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action import Named
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.messages import PromptView, Turn
+from core.schema.observation import CleanObservation
 
 TASK = "I want a foldable yoga mat made of jute, in white, costing 55 dollars or less."
 

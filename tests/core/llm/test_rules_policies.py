@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from core.action import Named, parse_action
-from core.agent.clean import clean_of
+from core.agent.abstraction.plain import clean_of
 from core.agent.general_space import permissible_of
 from core.agent.policies.catalogue import Policies
 from core.agent.policies.frame import CALLED, place_of_page
-from core.agent.policies.prompting import frame_prompt, permissible_in
+from core.agent.policies.prompt import frame_prompt, permissible_in
 from core.agent.policies.stack import Refusal, Stack
 from core.agent.prompts import Prompts
-from core.llm.protocol import LLMRequest, Message, PromptView, Turn
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
 from core.llm.word_rules.facts import Facts
-from core.permissible import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action import Named, parse_action
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.messages import LLMRequest, Message, PromptView, Turn
 from tests.core.llm.rules_pages import page_of, request_for
 
 SEARCH = """

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from core.action import parse_action
-from core.agent.clean import clean_of
+from core.agent.abstraction.plain import clean_of
 from core.agent.general_space import permissible_of
 from core.agent.reflection.remedies import in_words
 from core.agent.state import Budget
 from core.debugger.headless import RunReport, run_headless
-from core.llm.protocol import LLMRequest, Message, PromptView, Tool, Turn
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
+from core.schema.action import parse_action
+from core.schema.messages import LLMRequest, Message, PromptView, Tool, Turn
 from tests.core.llm.rules_pages import page_of
 from tests.core.stage import Stage, llms_for
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.memory.embedding import OnProgress, Vectors
-from core.memory.exemplar import Exemplar, ExemplarStep
+from core.llm.embedding import OnProgress, Vectors
+from core.schema.exemplar import Exemplar, ExemplarStep
 
 _COMMON = 50
 """Features that all pages have."""

@@ -1,4 +1,4 @@
-from core.memory.exemplar import Exemplar, ExemplarStep
+from core.schema.exemplar import Exemplar, ExemplarStep
 
 TASKS = {
     "click-button": ["Click on the Ok button.", "Click on the Cancel button.", "Click on the No button."],

@@ -11,11 +11,11 @@ import sys
 
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
-from core.debugger.recording import exemplar_of, open_world, perform
+from core.debugger.exemplars.recording.scripted import exemplar_of, open_world, perform
 from core.environments.registry import Environments
-from core.errors import BackstepError
-from core.memory.exemplar import Exemplar
 from core.memory.files import EXEMPLARS, write_exemplars
+from core.schema.errors import BackstepError
+from core.schema.exemplar import Exemplar
 from tests.core.memory.parsers import parser_of
 from tests.core.memory.solvers import SOLVERS
 

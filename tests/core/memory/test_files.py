@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import DataError
-from core.memory.exemplar import AbstractionPair, Exemplar, ExemplarStep
 from core.memory.files import ExemplarFiles, read_exemplars, write_exemplars
+from core.schema.errors import DataError
+from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep
 from tests.core.memory.making import ALL, exemplar
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)

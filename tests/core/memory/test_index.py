@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.memory.embedding import HashedWords
+from core.llm.embedding import HashedWords
 from core.memory.index import ExemplarIndex
 from tests.core.memory.making import ALL
 

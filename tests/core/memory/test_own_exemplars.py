@@ -5,15 +5,15 @@ from collections import Counter
 
 import pytest
 
-from core.action import RefTarget, parse_action
-from core.debugger.recording import Look, exemplar_of, perform
-from core.memory.embedding import HashedWords
+from core.debugger.exemplars.recording.scripted import Look, exemplar_of, perform
+from core.llm.embedding import HashedWords
 from core.memory.files import ExemplarFiles
 from core.memory.index import ExemplarIndex
 from core.memory.recalling import recall
-from core.memory.records import RecallSettings
 from core.sandbox.confinement import confinement
 from core.sandbox.running import run_parser
+from core.schema.action import RefTarget, parse_action
+from core.schema.recall import RecallSettings
 from tests.core.memory.parsers import parser_of
 from tests.core.memory.solvers import SOLVERS
 

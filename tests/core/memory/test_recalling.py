@@ -1,10 +1,10 @@
 import pytest
 
-from core.memory.embedding import HashedWords
-from core.memory.exemplar import metadata_of
+from core.llm.embedding import HashedWords
 from core.memory.index import ExemplarIndex
 from core.memory.recalling import recall
-from core.memory.records import RecallSettings
+from core.schema.exemplar import metadata_of
+from core.schema.recall import RecallSettings
 from tests.core.memory.making import ALL, exemplar
 
 

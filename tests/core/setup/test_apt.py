@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import WorldError
+from core.schema.errors import WorldError
 from core.setup.apt import Apt
 from core.setup.console import Console
 

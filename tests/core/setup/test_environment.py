@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import WorldError
+from core.schema.errors import WorldError
 from core.setup import build
 from core.setup.environment import LOG, STAMP, Environment
 from core.setup.project import Project

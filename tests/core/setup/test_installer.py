@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import WorldError
+from core.schema.errors import WorldError
 from core.setup import installer
 from core.setup.apt import Apt
 from core.setup.console import Console

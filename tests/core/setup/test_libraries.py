@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import WorldError
+from core.schema.errors import WorldError
 from core.setup.libraries import (
     Missing,
     has_fonts,

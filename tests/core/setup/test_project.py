@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import DataError
+from core.schema.errors import DataError
 from core.setup.project import load_project, unmet
 
 TEXT = """

@@ -4,8 +4,11 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.action import Action, Click, RefTarget
-from core.agent.records import (
+from core.schema.action import Action, Click, RefTarget
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.messages import LLMRequest, Message, Sampling, Tool
+from core.schema.observation import Box, CleanObservation, Element, Observation
+from core.schema.step import (
     Abstracted,
     Acted,
     Aligned,
@@ -19,10 +22,7 @@ from core.agent.records import (
     Recognised,
     Reviewed,
 )
-from core.llm.protocol import LLMRequest, Message, Sampling, Tool
-from core.observation import Box, CleanObservation, Element, Observation
-from core.permissible import Choice, Parameter, Permissible, PermissibleAction
-from core.task import Verdict
+from core.schema.task import Verdict
 from core.trace.blobs import hash_of
 from core.trace.records import RunOutcome, RunStart
 from core.trace.store import TraceStore

@@ -8,9 +8,9 @@ from typing import Any, Literal, Union
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from core import action as actions
-from core.agent.records import CallRecord, Observed
-from core.memory.exemplar import FORMAT, Contrast, Exemplar, ExemplarStep, KeptPrompt
+from core.schema import action as actions
+from core.schema.exemplar import FORMAT, Contrast, Exemplar, ExemplarStep, KeptPrompt
+from core.schema.step import CallRecord, Observed
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=20)
 """Any text, halves of surrogate pairs and NUL included."""

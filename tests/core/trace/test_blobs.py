@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.errors import TraceError
+from core.schema.errors import TraceError
 from core.trace.store import TraceStore
 
 PAGE = "".join(f"<p id='p{number}'>Line {number * 7919 % 1009} of the page</p>" for number in range(60))

@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 
-from core.browser.page_log import (
+from core.browser.log.records import (
     ConsoleEntry,
     DialogEntry,
     ErrorEntry,
@@ -15,7 +15,7 @@ from core.browser.page_log import (
     PageLog,
     RequestEntry,
 )
-from core.trace.export import export_json
+from core.trace.exports.json_export import export_json
 from core.trace.exports.playwright_trace import export_playwright_trace
 from core.trace.migrations import MIGRATIONS
 from core.trace.store import TraceStore

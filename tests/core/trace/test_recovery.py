@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agent.records import PHASES
+from core.schema.step import PHASES
 from core.trace.owners import Owner, lives, lock_path
 from core.trace.store import TraceStore
 from tests.core.trace.making import records, start, write_run, write_step

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.agent.records import Abstracted, Acted, CallRecord, Observed
-from core.errors import TraceError
-from core.observation import Box, CleanObservation, Element, Observation
+from core.schema.errors import TraceError
+from core.schema.observation import Box, CleanObservation, Element, Observation
+from core.schema.step import Abstracted, Acted, CallRecord, Observed
 from core.trace.encoding import CLASSES
 from core.trace.prompts import encode_prompt
 from core.trace.store import TraceStore

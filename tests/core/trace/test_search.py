@@ -2,8 +2,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.action import Type, XPathTarget
-from core.task import Verdict
+from core.schema.action import Type, XPathTarget
+from core.schema.task import Verdict
 from tests.core.trace.making import start, write_run, write_step
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from core.agent.records import CallRecord
+from core.schema.step import CallRecord
 from core.trace.prompts import encode_prompt
 from core.trace.store import TraceStore
 from tests.core.trace.making import BLOBS, a_request, records, start

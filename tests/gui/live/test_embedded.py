@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QCoreApplication
 
-from core.errors import BrowserError
+from core.schema.errors import BrowserError
 from gui.live.page_area import PageArea
 from gui.live.web_page import LEAVING
 from tests.core.browser.browsing import Browsing, in_browser
@@ -75,9 +75,9 @@ def test_the_question_before_leaving_is_told_from_a_confirm_by_the_words_of_qt()
 
 OFFSCREEN = """
 import asyncio, os, signal, sys, threading
-from gui.offscreen import run_offscreen
+from gui.live.offscreen import run_offscreen
 from core.browser.tabs import Tabs
-from core.errors import Interrupted
+from core.schema.errors import Interrupted
 
 async def work(host):
     tabs = Tabs(host)

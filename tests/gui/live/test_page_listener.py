@@ -1,3 +1,3 @@
-"""tests/core/browser/test_page_listener.py in the embedded browser."""
+"""tests/core/browser/log/test_listener.py in the embedded browser."""
 
-from tests.core.browser.test_page_listener import *  # noqa: F403
+from tests.core.browser.log.test_listener import *  # noqa: F403

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.agent.presets import PRESETS
-from core.agent.records import Recalled
-from core.debugger.keep_desk import KeepDesk
-from core.debugger.record_desk import RecordDesk
-from gui.keep_windows import KeepWindows
+from core.debugger.exemplars.recording.service import RecordDesk
+from core.debugger.exemplars.saving.service import KeepDesk
+from core.schema.step import Recalled
+from gui.features.keep_windows import KeepWindows
 from tests.core.stage import on
 from tests.gui.live.test_window import WAIT, Desk
 from tests.llm_server import LLMServer

@@ -9,15 +9,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.debugger.break_desk import BreakDesk
+from core.debugger.breakpoints.service import BreakDesk
+from core.debugger.services import Workshop, open_workshop
 from core.debugger.session import Session
-from core.debugger.workshop import Workshop, open_workshop
 from core.environments.registry import Environments
 from core.trace.store import TraceStore
-from gui.breaks import Breaks
+from gui.breakpoints.controller import Breaks
 from gui.live.embedded_host import EmbeddedHost
 from gui.live.page_area import PageArea
-from gui.main_window import MainWindow
+from gui.shell.main_window import MainWindow
 from tests.core.stage import config_folder_in, llms_for, on, page_file, settings_for
 from tests.gui.live.engine_plugin import ENDPOINT
 from tests.llm_server import LLMServer

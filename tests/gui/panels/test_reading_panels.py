@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import ObservationView, PersonQuestion
-from core.llm.protocol import Message
-from gui.panels.calls_panel import CallsPanel
-from gui.panels.observation_panel import ObservationPanel
-from gui.panels.prompt_panel import PromptPanel
+from core.schema.messages import Message
+from gui.panels.calls import CallsPanel
+from gui.panels.observation import ObservationPanel
+from gui.panels.prompt import PromptPanel
 from tests.gui import samples
 
 

@@ -8,9 +8,9 @@ import hashlib
 import json
 from typing import Any
 
-from core.action import Named, parse_action
-from core.errors import ActionSyntaxError
-from core.memory.exemplar import Exemplar, ExemplarStep
+from core.schema.action import Named, parse_action
+from core.schema.errors import ActionSyntaxError
+from core.schema.exemplar import Exemplar, ExemplarStep
 from core.trace.exports.atif import VERSION
 from core.trace.exports.identity import AGENT, backstep_version
 

@@ -2,7 +2,7 @@
 
 import json
 
-from core.memory.exemplar import Exemplar
+from core.schema.exemplar import Exemplar
 
 
 def export_lines(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:

@@ -10,13 +10,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-from core.errors import DataError
 from core.memory.exchange.browsergym_actions import read_calls
 from core.memory.exchange.documents import PICKLE, Document, read_document
 from core.memory.exchange.ids import id_of
 from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_exemplar
 from core.memory.exchange.values import MisplacedError, object_of, plain
-from core.memory.exemplar import ExemplarStep
+from core.schema.errors import DataError
+from core.schema.exemplar import ExemplarStep
 from core.trace.imports.faulty import FaultyError
 from core.trace.imports.records import Entry
 

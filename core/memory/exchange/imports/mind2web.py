@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from core.action import Action, Click, Hover, Press, RefTarget, RoleTarget, Select, Target, Type
 from core.memory.exchange.documents import Document
 from core.memory.exchange.html_lines import PageLines, page_lines
 from core.memory.exchange.ids import id_of
 from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_exemplar
 from core.memory.exchange.values import MisplacedError, cut, kind_of, list_at, object_of, plain, text_at
-from core.memory.exemplar import ExemplarStep
-from core.model import Record
+from core.schema.action import Action, Click, Hover, Press, RefTarget, RoleTarget, Select, Target, Type
+from core.schema.exemplar import ExemplarStep
+from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError
 from core.trace.imports.records import Entry
 

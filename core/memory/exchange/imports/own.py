@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from core.errors import DataError
 from core.memory.exchange.documents import Document
 from core.memory.exchange.records import Candidate, Reading, ReadOptions
 from core.memory.files import exemplar_of
+from core.schema.errors import DataError
 from core.trace.imports.records import Entry
 
 _KEYS = {"id", "family", "task", "steps"}

@@ -3,21 +3,21 @@
 An example is one decision with the actions before it. Those of one policy
 that follow one another with the same objective and more and more actions are
 one trajectory. The policies themselves become policy files by
-core/memory/exchange/policy_files.py.
+core/agent/policies/step_import.py.
 """
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
-from core.action import ACTIONS, parse_action
-from core.errors import ActionSyntaxError
 from core.memory.exchange.documents import Document
 from core.memory.exchange.ids import id_of
 from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_exemplar
 from core.memory.exchange.values import MisplacedError, is_sound, list_at, object_of, text_at
-from core.memory.exemplar import ExemplarStep
-from core.model import Record
+from core.schema.action import ACTIONS, parse_action
+from core.schema.errors import ActionSyntaxError
+from core.schema.exemplar import ExemplarStep
+from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError
 from core.trace.imports.records import Entry
 

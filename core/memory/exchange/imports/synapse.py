@@ -21,8 +21,8 @@ from core.memory.exchange.documents import Document
 from core.memory.exchange.ids import id_of
 from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_exemplar
 from core.memory.exchange.values import MisplacedError, is_sound, kind_of, list_at, object_of, text_at
-from core.memory.exemplar import AbstractionPair, ExemplarStep, KeptPrompt
-from core.model import Record
+from core.schema.exemplar import AbstractionPair, ExemplarStep, KeptPrompt
+from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError
 from core.trace.imports.records import Entry
 

@@ -12,13 +12,13 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from core.action import Action, Click, Goto, RoleTarget, Type
 from core.memory.exchange.documents import Document
 from core.memory.exchange.ids import id_of
 from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_exemplar
 from core.memory.exchange.values import MisplacedError, object_of, plain, text_at
-from core.memory.exemplar import ExemplarStep
-from core.model import Record
+from core.schema.action import Action, Click, Goto, RoleTarget, Type
+from core.schema.exemplar import ExemplarStep
+from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError
 from core.trace.imports.records import Entry
 

@@ -1,8 +1,8 @@
 import pytest
 
-from core.action import ACTIONS
 from core.agent.policies.catalogue import POLICIES, Policies
-from core.errors import DataError, UsageError
+from core.schema.action import ACTIONS
+from core.schema.errors import DataError, UsageError
 from tests.core.agent.policies.making import GOOD, write
 
 SITES = {

@@ -1,9 +1,9 @@
 import pytest
 
-from core.agent.policies.calls import Call
+from core.agent.policies.call import Call
 from core.agent.policies.file import read_policy
 from core.agent.policies.markdown import sections
-from core.errors import DataError
+from core.schema.errors import DataError
 from tests.core.agent.policies.making import GOOD, write
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from core.agent.policies.frame import Place, place_of_page
 from core.agent.policies.stack import Limits, Refusal, Stack
-from core.llm.protocol import Turn
+from core.schema.messages import Turn
 from tests.core.agent.policies.making import ELSEWHERE, HERE, THERE, begun, pushed
 from tests.core.observations import element, observation, options
 

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.action import Stop, Type, parse_action
-from core.agent.policies.calls import Call, read_call, what_it_does
+from core.agent.policies.call import Call, read_call, what_it_does
 from core.agent.policies.catalogue import Policies
 from core.agent.policies.stack import Limits, Refusal
-from core.errors import ActionSyntaxError, UsageError
-from core.llm.protocol import LLMReply, Turn
-from core.llm.reading import read_lines
+from core.llm.reply_parser import read_lines
+from core.schema.action import Stop, Type, parse_action
+from core.schema.errors import ActionSyntaxError, UsageError
+from core.schema.messages import LLMReply, Turn
 from tests.core.agent.policies.making import HERE, THERE, begun, pushed, write
 
 

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.reflection.plan import LONGEST, Plan, read_plan
+from core.agent.reflection.plan import LONGEST, read_plan
+from core.schema.plan import Plan
 
 THREE = "1. Open the orders\n2. Find the one of November\n3. Read its colour"
 

@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.action import parse_action
-from core.agent.reflection.judging import read_yes_no
+from core.agent.reflection.judgement import read_yes_no
 from core.agent.reflection.remedies import RemedyEntry, RemedyStack, sorted_out
+from core.schema.action import parse_action
 
 
 def entry(ref: int, step: int = 1) -> RemedyEntry:

@@ -1,6 +1,6 @@
 """A small shop in words: a state-space file and pages as observations."""
 
-from core.observation import Box, Element, Observation, Option
+from core.schema.observation import Box, Element, Observation, Option
 
 SHOP = """
 title = "Corner shop"

@@ -1,11 +1,11 @@
 import pytest
 
-from core.action import Click, Goto, XPathTarget
 from core.agent.spaces.backup import CHOOSE, candidates_of, choice_of, way_back
 from core.agent.spaces.file import Backup
-from core.agent.spaces.memory import SetAside, SpaceMemory, Transition
-from core.errors import ActionError
-from core.permissible import Permissible, PermissibleAction
+from core.schema.action import Click, Goto, XPathTarget
+from core.schema.action_space import Permissible, PermissibleAction
+from core.schema.errors import ActionError
+from core.schema.space_memory import SetAside, SpaceMemory, Transition
 from tests.core.agent.spaces.pages import ITEM
 
 KEPT = SetAside(candidate="B[7]", url="http://corner.test/item/B7?a=[1]", title="A lamp", reason="too dear")

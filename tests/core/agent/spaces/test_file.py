@@ -4,7 +4,7 @@ import pytest
 
 from core.agent.spaces.catalogue import SPACES
 from core.agent.spaces.file import read_space
-from core.errors import DataError
+from core.schema.errors import DataError
 from tests.core.agent.spaces.pages import SHOP
 
 

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.action import Click, RefTarget, RoleTarget, Type
 from core.agent.spaces.file import SpaceAction
 from core.agent.spaces.macros import fill, macro_steps
-from core.errors import ActionError
+from core.schema.action import Click, RefTarget, RoleTarget, Type
+from core.schema.errors import ActionError
 from tests.core.agent.spaces.pages import ITEM, RESULTS, SEARCH, page
 
 

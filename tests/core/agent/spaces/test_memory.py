@@ -1,4 +1,4 @@
-from core.agent.spaces.memory import SpaceMemory
+from core.schema.space_memory import SpaceMemory
 
 
 def after(memory, space, state, action, arguments, **more):

@@ -2,16 +2,16 @@
 
 import time
 
-from core.action import Goto, Named
+from core.agent.spaces.action_space import offered_actions
 from core.agent.spaces.file import StateSpace
 from core.agent.spaces.macros import fill, macro_steps
-from core.agent.spaces.memory import SpaceMemory
-from core.agent.spaces.offering import offered_actions
-from core.agent.spaces.recognise import recognise_state
+from core.agent.spaces.recognition import recognise_state
 from core.browser.driver import TabDriver
-from core.observation import Observation
-from core.permissible import Permissible, PermissibleAction
-from core.task import Verdict
+from core.schema.action import Goto, Named
+from core.schema.action_space import Permissible, PermissibleAction
+from core.schema.observation import Observation
+from core.schema.space_memory import SpaceMemory
+from core.schema.task import Verdict
 from tests.core.stage import SECONDS, Stage
 
 

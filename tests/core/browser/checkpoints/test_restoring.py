@@ -1,9 +1,8 @@
 """Going back in a real page: what each way brings back, and what it says where it cannot."""
 
-from core.action import parse_action
 from core.browser.checkpoints.checkpoint import Checkpoint, Ground
-from core.browser.checkpoints.inputs import RecordedInput, marks_of
-from core.browser.checkpoints.loading import HistoryEntry, UrlWithStorage
+from core.browser.checkpoints.in_place import AsItIs, SameDocument
+from core.browser.checkpoints.reloading import HistoryEntry, UrlWithStorage
 from core.browser.checkpoints.replaying import (
     ReplayFromNearest,
     ReplayFromStart,
@@ -11,8 +10,9 @@ from core.browser.checkpoints.replaying import (
     ReplayRecorded,
 )
 from core.browser.checkpoints.restoring import restore
-from core.browser.checkpoints.staying import AsItIs, SameDocument
-from core.observation import Observation
+from core.schema.action import parse_action
+from core.schema.observation import Observation
+from core.schema.recorded_input import RecordedInput, marks_of
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

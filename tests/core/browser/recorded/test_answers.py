@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.browser.checkpoints.comparing import Volatile, VolatileFile
+from core.browser.checkpoints.comparison import Volatile, VolatileFile
 from core.browser.recorded.answers import Answers
 from core.browser.recorded.exchange import SOCKET, Exchange, hash_of
 

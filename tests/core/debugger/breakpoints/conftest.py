@@ -1,8 +1,8 @@
 import pytest
 
-from core.action import Click, GoBack, RefTarget
-from core.agent.records import PHASES, CallRecord, Reviewed
-from core.llm.protocol import Usage
+from core.schema.action import Click, GoBack, RefTarget
+from core.schema.messages import Usage
+from core.schema.step import PHASES, CallRecord, Reviewed
 from core.trace.store import TraceStore
 from tests.core.debugger.breakpoints.runs import Stored
 from tests.core.trace.making import records, start

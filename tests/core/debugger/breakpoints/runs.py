@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from core.agent.loop import AgentRun
-from core.agent.records import PHASES
+from core.debugger.breakpoints.debug_event import Moment, Moments
 from core.debugger.breakpoints.kinds import Breakpoint
 from core.debugger.breakpoints.matching import hit
-from core.debugger.breakpoints.moment import Moment, Moments
-from core.debugger.breakpoints.stored import moments_of
+from core.debugger.breakpoints.stored_events import moments_of
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.goals import bundled_goals
-from core.errors import LLMError
+from core.schema.errors import LLMError
+from core.schema.step import PHASES
 from core.trace.store import TraceStore
 from tests.core.stage import Stage, on, page_file, ref_in, stop
 from tests.llm_server import LLMServer, Reply, Request, call

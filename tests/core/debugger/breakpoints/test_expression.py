@@ -20,8 +20,8 @@ from core.debugger.breakpoints.subject import (
     Subject,
 )
 from core.debugger.breakpoints.values import text_of_value
-from core.errors import UsageError
-from core.observation import Box, Element
+from core.schema.errors import UsageError
+from core.schema.observation import Box, Element
 
 SECONDS = 5.0
 """Far more than an evaluation takes, and far less than one that does not end."""

@@ -4,9 +4,7 @@ import re
 
 import pytest
 
-from core.agent.records import PHASES, Decided, Observed, Proposal, Recognised
-from core.browser.host import BrowserEvent
-from core.browser.sent import Sent
+from core.debugger.breakpoints.debug_event import Moments
 from core.debugger.breakpoints.kinds import (
     ActionChosen,
     Condition,
@@ -26,8 +24,10 @@ from core.debugger.breakpoints.kinds import (
     StateLeft,
 )
 from core.debugger.breakpoints.matching import fits, hit
-from core.debugger.breakpoints.moment import Moments
-from core.errors import UsageError
+from core.schema.browser_event import BrowserEvent
+from core.schema.errors import UsageError
+from core.schema.restore import Sent
+from core.schema.step import PHASES, Decided, Observed, Proposal, Recognised
 
 browser = pytest.mark.browser
 

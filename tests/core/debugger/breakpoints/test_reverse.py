@@ -4,7 +4,7 @@ import pytest
 
 from core.debugger.breakpoints.kinds import ActionChosen, Condition, FigureAbove
 from core.debugger.breakpoints.reverse import LastHit, last_hit
-from core.errors import TraceError
+from core.schema.errors import TraceError
 from tests.core.trace.making import write_run
 
 CLICK = ActionChosen(action="click", target="Save")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.debugger.breakpoints.stored import moments_of
+from core.debugger.breakpoints.stored_events import moments_of
 from core.debugger.breakpoints.subject import Subject, SubjectOf
 from core.trace.store import TraceStore
 from tests.core.trace.making import page, start, write_step

@@ -4,7 +4,7 @@ import pytest
 
 from core.debugger.breakpoints.subject import PolicyPart
 from core.debugger.breakpoints.values import text_of_value
-from core.observation import Box, Element
+from core.schema.observation import Box, Element
 
 
 @pytest.mark.parametrize(

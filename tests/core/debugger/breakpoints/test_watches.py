@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.debugger.breakpoints.stored import moments_of
+from core.debugger.breakpoints.stored_events import moments_of
 from core.debugger.breakpoints.watch import PageValue, Watch
 from core.debugger.breakpoints.watches import Watches, last_change
-from core.errors import UsageError
+from core.schema.errors import UsageError
 from core.trace.store import TraceStore
 from tests.core.trace.making import page, start, write_run, write_step
 

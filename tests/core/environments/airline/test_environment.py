@@ -10,8 +10,8 @@ from core.environments.airline.environment import KINDS, TASKS, Airline
 from core.environments.airline.scenarios import Scenario, make
 from core.environments.airline.wording import instruction
 from core.environments.protocol import Environment, KeepsState
-from core.errors import DataError, UsageError
-from core.task import Task
+from core.schema.errors import DataError, UsageError
+from core.schema.task import Task
 from tests.core.environments.airline.client import Client, journey_form, passenger_asked_for
 from tests.core.environments.airline.task_list import task_list
 

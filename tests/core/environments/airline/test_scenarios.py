@@ -11,7 +11,7 @@ from core.environments.airline.flights import clock, flights_on, outward_flights
 from core.environments.airline.people import passes_check
 from core.environments.airline.scenarios import HIGHEST_SEED, KINDS, books, by_id, known, make, scenario_id
 from core.environments.airline.wording import details, instruction
-from core.errors import DataError
+from core.schema.errors import DataError
 
 SEEDS = st.integers(0, HIGHEST_SEED)
 ALL = [(kind, seed) for kind in KINDS for seed in range(60)]

@@ -7,7 +7,7 @@ from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.environment import TASKS, Shop
 from core.environments.shop.goals import bundled_goals
 from core.environments.shop.reward import Goal
-from core.errors import DataError
+from core.schema.errors import DataError
 from tests.core.environments.driver import PlaywrightDriver
 from tests.core.environments.shop.task_list import task_list
 

@@ -9,8 +9,8 @@ from core.memory.analysis import duplicates
 from core.memory.analysis.duplicates import near_pairs
 from core.memory.analysis.pairs import grouped, sameness
 from core.memory.analysis.records import NearPair
-from core.memory.exemplar import ExemplarStep
 from core.memory.index import ExemplarIndex
+from core.schema.exemplar import ExemplarStep
 from tests.core.memory.clusters import Clusters, clustered
 from tests.core.memory.making import ALL
 

@@ -1,10 +1,10 @@
 import pytest
 
 from core.memory.analysis.trial import try_lookup
-from core.memory.exemplar import metadata_of
 from core.memory.index import ExemplarIndex
 from core.memory.recalling import recall
-from core.memory.records import RecallSettings
+from core.schema.exemplar import metadata_of
+from core.schema.recall import RecallSettings
 from tests.core.memory.clusters import Clusters, clustered, text_of
 from tests.core.memory.making import ALL
 
@@ -12,7 +12,7 @@ NEAREST = RecallSettings(by="exemplars", votes=2, most=2)
 
 
 async def index_of(members):
-    from core.memory.embedding import HashedWords
+    from core.llm.embedding import HashedWords
 
     index = ExemplarIndex(HashedWords())
     await index.refresh(members)

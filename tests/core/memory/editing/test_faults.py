@@ -2,7 +2,7 @@
 
 from core.memory.editing.draft import EMPTY, Draft, DraftContrast, DraftStep
 from core.memory.editing.faults import faults, place_of, stopping
-from core.memory.exemplar import AbstractionPair
+from core.schema.exemplar import AbstractionPair
 from tests.core.memory.making import ALL
 
 

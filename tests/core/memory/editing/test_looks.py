@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.errors import UsageError
 from core.memory.editing.draft import Draft, DraftStep
 from core.memory.editing.looks import deleted, duplicated, elements, inserted, merged, moved, split
+from core.schema.errors import UsageError
 
 FIRST = '[1] textbox "Name"\n[2] textbox "City" value="Oslo" focused\n[3] button "Save"\n[4] link "x"\n[5] link "x"'
 LATER = '[11] textbox "Name" value="Ada"\n[2] textbox "City"\n[13] button "Save" (red)\n[14] link "x"\n[15] link "y"'

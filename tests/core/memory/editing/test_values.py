@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.errors import UsageError
 from core.memory.editing.draft import Draft, DraftStep
 from core.memory.editing.values import placeholder, placeholders, places, put_in_place
+from core.schema.errors import UsageError
 
 DRAFT = Draft(
     task="Fly to Oakland.",

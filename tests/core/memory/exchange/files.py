@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from core.memory.exchange.reading import Found, read_exemplars_of
+from core.memory.exchange.reader import Found, read_exemplars_of
 from core.memory.exchange.records import Reading, ReadOptions
 
 PAGE = (

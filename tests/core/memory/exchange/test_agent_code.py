@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.action import Click, FocusTarget, Hover, Press, RefTarget, Type, XPathTarget, parse_action
 from core.memory.exchange.agent_code import MOST_ACTIONS, read_code, write_code
+from core.schema.action import Click, FocusTarget, Hover, Press, RefTarget, Type, XPathTarget, parse_action
 from core.trace.imports.faulty import FaultyError
 
 

@@ -2,14 +2,14 @@ import json
 
 import pytest
 
-from core.errors import DataError, UsageError
-from core.memory.exchange.planning import plan_of
-from core.memory.exchange.reading import read_exemplars_of
+from core.memory.exchange.plan import plan_of
+from core.memory.exchange.reader import read_exemplars_of
 from core.memory.exchange.records import Candidate, Reading, ReadOptions
 from core.memory.exchange.registry import EXPORTS, export_format
 from core.memory.exchange.store import LibraryStore
-from core.memory.exemplar import Exemplar, ExemplarStep
 from core.memory.files import EXEMPLARS, ExemplarFiles, read_exemplars, write_exemplars
+from core.schema.errors import DataError, UsageError
+from core.schema.exemplar import Exemplar, ExemplarStep
 from tests.core.memory.making import ALL
 
 TWO = Exemplar(

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.errors import BackstepError, DataError, UsageError
 from core.memory.exchange import documents
 from core.memory.exchange.exports.own import line_of
 from core.memory.exchange.registry import IMPORTS
+from core.schema.errors import BackstepError, DataError, UsageError
 from tests.core.memory.exchange.files import POLICY, SESSION, demo, found, gym_step, read, record, saved
 from tests.core.memory.making import ALL
-from tests.core.trace.import_files import item, recording
+from tests.core.trace.imports.import_files import item, recording
 
 LINES = [json.loads(line_of(one)) for one in ALL]
 

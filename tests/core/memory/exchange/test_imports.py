@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from core.action import parse_action
 from core.agent.policies.file import read_policy
-from core.errors import ActionSyntaxError
+from core.agent.policies.step_import import policy_files
 from core.memory.exchange.documents import read_document
-from core.memory.exchange.policy_files import policy_files
-from core.memory.exchange.reading import read_several
+from core.memory.exchange.reader import read_several
 from core.memory.exchange.records import ReadOptions
+from core.schema.action import parse_action
+from core.schema.errors import ActionSyntaxError
 from tests.core.memory.exchange.files import POLICY, SESSION, example, gym_step, read, record, saved, visited
 from tests.core.memory.making import ALL
-from tests.core.trace.import_files import item, on, recording
+from tests.core.trace.imports.import_files import item, on, recording
 
 
 def only(path, **options):

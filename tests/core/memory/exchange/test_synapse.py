@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.memory.embedding import HashedWords
+from core.llm.embedding import HashedWords
 from core.memory.exchange.exports.synapse import export_synapse
-from core.memory.exemplar import AbstractionPair, Exemplar, ExemplarStep, KeptPrompt
 from core.memory.index import ExemplarIndex
 from core.memory.recalling import recall
-from core.memory.records import RecallSettings
+from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep, KeptPrompt
+from core.schema.recall import RecallSettings
 from tests.core.memory.exchange.files import CLICK_GO, PAGE, demo, read, saved
 
 PROGRAM = "soup = state\nobs = 'Go'"

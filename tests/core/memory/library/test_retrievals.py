@@ -1,9 +1,9 @@
 import pytest
 
-from core.agent.records import Recalled
 from core.memory.library.retrievals import note_retrievals
-from core.memory.records import Recall, Retrieved
-from core.task import Verdict
+from core.schema.recall import Recall, Retrieved
+from core.schema.step import Recalled
+from core.schema.task import Verdict
 from core.trace.store import TraceStore
 from tests.core.memory.making import ALL
 from tests.core.trace.making import start

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.database import DatabaseFile
-from core.errors import LibraryError, NotInLibraryError
-from core.memory.exemplar import Contrast, Exemplar, ExemplarStep
-from core.memory.library.comparing import differences
 from core.memory.library.records import Provenance
 from core.memory.library.store import Library
 from core.memory.library.tables import KIND
+from core.memory.library.version_diff import differences
+from core.schema.errors import LibraryError, NotInLibraryError
+from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
+from core.storage.database import DatabaseFile
 from tests.core.memory.making import ALL
 
 FROM_A_RUN = Provenance(origin="branch", run=7, step=3, llm="some-model", site="shop.example")

@@ -1,7 +1,7 @@
 """Tasks that one look at the page decides, with clicks alone."""
 
-from core.debugger.recording import Look, Script
-from core.observation import Observation
+from core.debugger.exemplars.recording.scripted import Look, Script
+from core.schema.observation import Observation
 from tests.core.memory.solvers.page import (
     after,
     all_of,

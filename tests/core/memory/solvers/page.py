@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
-from core.action import Check, Click, Hover, RefTarget, Select, Type
-from core.observation import Element, Observation
+from core.schema.action import Check, Click, Hover, RefTarget, Select, Type
+from core.schema.observation import Element, Observation
 
 
 def quoted(instruction: str) -> list[str]:

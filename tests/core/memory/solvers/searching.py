@@ -2,8 +2,8 @@
 
 import re
 
-from core.debugger.recording import Look, Script
-from core.observation import Element, Observation
+from core.debugger.exemplars.recording.scripted import Look, Script
+from core.schema.observation import Element, Observation
 from tests.core.memory.solvers.page import all_of, between, click, place, quoted, the, write
 
 

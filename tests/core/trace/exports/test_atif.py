@@ -2,14 +2,14 @@ import json
 
 import pytest
 
-from core.action import Backtrack, Click, Press, RefTarget
-from core.agent.records import Acted, Decided, Observed, Proposal, Reviewed
-from core.errors import TraceError
+from core.schema.action import Backtrack, Click, Press, RefTarget
+from core.schema.errors import TraceError
+from core.schema.step import Acted, Decided, Observed, Proposal, Reviewed
 from core.trace.exports.atif import export_atif
 from tests.core.trace.exports.atif_schema import problems
 from tests.core.trace.exports.replaying import run_by_rules
+from tests.core.trace.exports.test_json_export import HOSTILE, write_talkative_run
 from tests.core.trace.making import page, start, write_run
-from tests.core.trace.test_export import HOSTILE, write_talkative_run
 
 
 def atif(store, run):

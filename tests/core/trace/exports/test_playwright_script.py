@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from core.action import (
+from core.schema.action import (
     Action,
     Backtrack,
     Click,
@@ -22,10 +22,10 @@ from core.action import (
     TabFocus,
     Type,
 )
-from core.agent.records import Acted, Committed, Decided, Observed, Proposal, Reviewed
-from core.browser.host import BrowserEvent
-from core.errors import TraceError
-from core.observation import Box, Element, Frame, Observation, Option, Tab
+from core.schema.browser_event import BrowserEvent
+from core.schema.errors import TraceError
+from core.schema.observation import Box, Element, Frame, Observation, Option, Tab
+from core.schema.step import Acted, Committed, Decided, Observed, Proposal, Reviewed
 from core.trace.exports.playwright_script import export_playwright
 from core.trace.records import Intervention
 from tests.core.trace.exports.replaying import miniwob_pages, replay, reward_of, run_by_rules, shop

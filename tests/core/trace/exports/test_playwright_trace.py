@@ -9,13 +9,13 @@ import playwright
 import pytest
 from playwright.async_api import async_playwright, expect
 
-from core.action import Click, RefTarget
-from core.agent.records import Acted, Observed, Reviewed
 from core.browser.chromium import chromium_arguments
-from core.browser.host import BrowserEvent
 from core.environments.loopback import Loopback, QuietServer
-from core.errors import TraceError
-from core.observation import Box
+from core.schema.action import Click, RefTarget
+from core.schema.browser_event import BrowserEvent
+from core.schema.errors import TraceError
+from core.schema.observation import Box
+from core.schema.step import Acted, Observed, Reviewed
 from core.trace.blobs import hash_of
 from core.trace.exports.playwright_snapshots import Snapshots
 from core.trace.exports.playwright_trace import export_playwright_trace

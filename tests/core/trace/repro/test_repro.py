@@ -4,18 +4,18 @@ import sqlite3
 
 import pytest
 
-from core.action import RefTarget, Type
-from core.agent.records import Acted, Observed, Reviewed
-from core.browser.checkpoints.identity import ElementMark
-from core.browser.checkpoints.inputs import RecordedInput
-from core.browser.checkpoints.kept import PageState
-from core.browser.page_log import PageLog, RequestEntry
+from core.browser.checkpoints.stored_state import PageState
+from core.browser.log.records import PageLog, RequestEntry
 from core.browser.recorded.exchange import Exchange, hash_of
 from core.browser.recorded.recorder import Taken
-from core.errors import DataError, TraceError
-from core.observation import Box, Element, Observation
-from core.trace.repro.exporting import export_repro
-from core.trace.repro.importing import import_repro, is_repro
+from core.schema.action import RefTarget, Type
+from core.schema.element_identity import ElementMark
+from core.schema.errors import DataError, TraceError
+from core.schema.observation import Box, Element, Observation
+from core.schema.recorded_input import RecordedInput
+from core.schema.step import Acted, Observed, Reviewed
+from core.trace.repro.exporter import export_repro
+from core.trace.repro.importer import import_repro, is_repro
 from core.trace.store import TraceStore
 from tests.core.trace.making import start, write_run, write_step
 

@@ -1,0 +1,144 @@
+"""State abstraction by the LLM: written by it, or by a program it writes.
+
+After Synapse (Zheng et al. 2024): explicit abstraction is shown pairs of page
+and clean observation; implicit abstraction is shown pairs of task and code,
+and the code runs on the page's HTML. Where the code fails, the LLM is asked
+for the clean observation without pairs.
+"""
+
+import re
+
+from core.agent.abstraction.plain import clean_of, tokens_of
+from core.agent.prompt_builder import Prompter
+from core.agent.state import RunState
+from core.agent.world import World
+from core.llm.reply_parser import split_thinking
+from core.sandbox.confinement import confinement
+from core.sandbox.reply import code_in
+from core.sandbox.running import run_parser
+from core.schema.exemplar import AbstractionPair
+from core.schema.messages import Message
+from core.schema.observation import CleanObservation, Observation
+from core.schema.step import Abstracted
+
+_FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+_REF = re.compile(r"\[(\d{1,9})\]")
+
+
+class Abstractor:
+    """Asks the LLM for clean observations; a program it wrote is kept for the pages of its frame."""
+
+    def __init__(self, prompter: Prompter) -> None:
+        self._prompter = prompter
+        self._programs: dict[int, str] = {}
+
+    async def explicit(self, state: RunState) -> Abstracted:
+        """Return what the LLM left of the page, shown the pairs of the recalled exemplars.
+
+        Where nothing usable came, the page is shown whole and the problem says
+        so. Raises LLMError and DataError.
+        """
+        pairs = tuple(pair for one in self._prompter.exemplars(state) for pair in one.abstraction)
+        most = state.abstraction_settings.pairs
+        return await self._written(state, pairs[max(len(pairs) - most, 0) :], calls=[])
+
+    async def implicit(self, state: RunState, world: World) -> Abstracted:
+        """Return what the LLM's program made of the page's HTML; where it fails, as `explicit` without pairs.
+
+        Raises LLMError and DataError.
+        """
+        confined = confinement()
+        if not confined.is_confined:
+            whole = _whole(state.observation)
+            reason = f"Programs of an LLM are not run here: {confined.reason} The page is shown whole."
+            return whole.model_copy(update={"problem": reason})
+        calls: list[int] = []
+        code, known = self._programs.get(state.frame, ""), True
+        html = await world.marked_html()
+        if not code:
+            code, known = await self._program(state, html, calls), False
+        problem = "The LLM's reply holds no program." if not code else ""
+        if code:
+            parsed = await run_parser(code, html, task=self._prompter.objective(state))
+            problem = parsed.error
+            if not problem and not parsed.text.strip():
+                problem = "The program found nothing in the page."
+            if not problem:
+                self._programs[state.frame] = code
+                how = "the program that the LLM wrote" + (" at an earlier step" if known else "")
+                made = _read(parsed.text, state.observation, how, calls)
+                return made.model_copy(update={"code": code})
+        self._programs.pop(state.frame, None)
+        fallback = await self._written(state, (), calls)
+        told = f"{problem} The LLM was asked for the clean observation instead. {fallback.problem}".strip()
+        return fallback.model_copy(update={"problem": told, "code": code})
+
+    async def _program(self, state: RunState, html: str, calls: list[int]) -> str:
+        if self._prompter.out_of_calls(state):
+            return ""
+        # The exemplars of a family may share one program: it is shown with the task that is nearest.
+        shown = {one.parser: one.task for one in self._prompter.exemplars(state) if one.parser}
+        text = self._prompter.render(
+            state, state.preset.prompts.parser, pairs=[(task, code) for code, task in shown.items()], raw=html
+        )
+        messages = (Message(role="user", text=text),)
+        request = self._prompter.request(state, "parser", messages, raw=html)
+        reply, number = await self._prompter.ask(state, request)
+        calls.append(number)
+        return code_in(split_thinking(reply.text)[1])
+
+    async def _written(
+        self, state: RunState, pairs: tuple[AbstractionPair, ...], calls: list[int]
+    ) -> Abstracted:
+        if problem := self._prompter.out_of_calls(state):
+            whole = _whole(state.observation)
+            return whole.model_copy(
+                update={"problem": f"{problem} The page is shown whole.", "calls": tuple(calls)}
+            )
+        raw = state.observation.lines()
+        system = self._prompter.render(state, state.preset.prompts.abstract)
+        told = [
+            message
+            for pair in pairs
+            for message in (
+                Message(role="user", text=f"Page:\n{pair.state}"),
+                Message(role="assistant", text=pair.observation),
+            )
+        ]
+        messages = (Message(role="system", text=system), *told, Message(role="user", text=f"Page:\n{raw}"))
+        request = self._prompter.request(state, "abstract", messages, raw=raw)
+        reply, number = await self._prompter.ask(state, request)
+        calls.append(number)
+        text = split_thinking(reply.text)[1]
+        fenced = _FENCE.match(text)
+        text = (fenced[1] if fenced else text).rstrip()
+        if not text.strip():
+            whole = _whole(state.observation)
+            empty = "The LLM left nothing of the page; it is shown whole."
+            return whole.model_copy(update={"problem": empty, "calls": tuple(calls)})
+        how = f"the LLM, shown {len(pairs)} pairs" if pairs else "the LLM, without examples"
+        return _read(text, state.observation, how, calls)
+
+
+def _read(text: str, observation: Observation, how: str, calls: list[int]) -> Abstracted:
+    """Return the clean observation of a text: its elements are those whose refs it names."""
+    named = {int(ref) for ref in _REF.findall(text)}
+    kept = tuple(element for element in observation.elements if element.ref in named)
+    unknown = sorted(named - {element.ref for element in kept})
+    problem = ""
+    if unknown:
+        shown = ", ".join(f"[{ref}]" for ref in unknown[:5]) + ("…" if len(unknown) > 5 else "")
+        problem = f"It names {shown}, which the page does not have."
+    clean = CleanObservation(
+        url=observation.url,
+        title=observation.title,
+        elements=kept,
+        text=text,
+        left_out=len(observation.elements) - len(kept) + observation.omitted,
+    )
+    return Abstracted(clean=clean, tokens=tokens_of(clean), how=how, problem=problem, calls=tuple(calls))
+
+
+def _whole(observation: Observation) -> Abstracted:
+    clean = clean_of(observation)
+    return Abstracted(clean=clean, tokens=tokens_of(clean))

@@ -1,0 +1,60 @@
+"""Exemplars as conversations for fine-tuning over chat completions: one JSON object a line.
+
+Each is told as a prompt tells it: the task and the first page, the reply with
+its REASON and ACTION lines, the next page, and so on. Before it stands what the
+preset Synapse says to the LLM, with the actions that this trajectory uses.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from core.agent.prompt_builder import UNSAID, exemplar_messages
+from core.agent.prompts import Prompts
+from core.schema.action import ACTIONS, parse_action, usage
+from core.schema.action_space import PermissibleAction
+from core.schema.errors import ActionSyntaxError
+from core.schema.exemplar import Exemplar
+
+SYSTEM = "synapse/system.j2"
+TURN = "turn.j2"
+
+
+def export_chat(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
+    prompts = Prompts()
+    return {"": "".join(f"{json.dumps(_told(one, prompts), ensure_ascii=False)}\n" for one in exemplars)}
+
+
+def _told(exemplar: Exemplar, prompts: Prompts) -> dict[str, Any]:
+    def turn(**more: Any) -> str:
+        return prompts.render(TURN, **{**UNSAID, **more})
+
+    system = prompts.render(
+        SYSTEM,
+        **{
+            **UNSAID,
+            "objective": exemplar.task,
+            "reply_format": "lines",
+            "several": True,
+            "permissible": {"actions": tuple(_used(exemplar))},
+        },
+    )
+    messages = [
+        {"role": "system", "content": system},
+        *({"role": one.role, "content": one.text} for one in exemplar_messages(exemplar, "lines", turn)),
+    ]
+    return {"messages": messages}
+
+
+def _used(exemplar: Exemplar) -> Iterable[PermissibleAction]:
+    """Return the actions of any page that the trajectory uses, as the prompt lists them."""
+    used: set[str] = set()
+    for step in exemplar.steps:
+        for text in step.actions:
+            try:
+                used.add(parse_action(text).kind)
+            except ActionSyntaxError:
+                continue
+    for kind, action in ACTIONS.items():
+        if kind in used:
+            yield PermissibleAction(name=kind, description=(action.__doc__ or usage(kind)).split("\n")[0])

@@ -1,0 +1,132 @@
+"""What a person does in the page of a run, as steps of theirs."""
+
+from collections.abc import Callable
+
+from core.agent.abstraction.plain import clean_of, tokens_of
+from core.agent.abstraction.ranking import clean, ranked
+from core.agent.loop import AgentRun
+from core.agent.phases.commit import commit
+from core.agent.phases.review import review
+from core.agent.state import Pending
+from core.browser.demonstration import Deed
+from core.browser.settling import Mark
+from core.schema.action import Action, RefTarget
+from core.schema.observation import Capture, Observation
+from core.schema.recorded_input import RecordedInput, marks_of
+from core.schema.restore import SentAt
+from core.schema.step import Abstracted, Acted
+
+
+class Deeds:
+    """Stores each deed as a sealed step, with the page as it was before."""
+
+    def __init__(self, run: AgentRun) -> None:
+        self.run = run
+        self.looked: Capture | None = None
+        """The page as it was read while the person was typing."""
+        self._since = Mark(0, 0)
+
+    async def look(self) -> None:
+        """Read the page as the person takes it; the first thing they do is done in it. Raises BrowserError."""
+        state, world = self.run.state, self.run.world
+        state.capture = await self._read()
+        state.page = await world.page_state(state.episode)
+        self._since = world.tabs.mark()
+
+    async def take(
+        self, deed: Deed, *, more: bool, waiting: Callable[[], bool] = lambda: False
+    ) -> Action | None:
+        """Store what the person did, and read the page after it.
+
+        With `more` deeds waiting the page is already beyond it: then the last
+        look at it, while the person was typing, is the page that they were done
+        in; `waiting` tells whether one has come meanwhile. A step that was
+        begun for the agent becomes theirs. Returns the action, or None where
+        the deed has none. Raises BrowserError, PageGone and TraceError; the
+        step is not sealed then.
+        """
+        run, state, world = self.run, self.run.state, self.run.world
+        before = state.capture
+        if before is None or run.ended:
+            return None
+        if deed.kind == "look":
+            if not more and deed.typing:
+                self.looked = await self._read()
+            elif not more:
+                state.capture = await self._read()
+            return None
+        action = deed.action(before.observation)
+        if action is None:
+            return None
+        proposed = state.pending.action
+        run.take_over()
+        abstracted = self._abstracted(action, before.observation)
+        state.before, state.clean = before, abstracted.clean
+        state.pending = Pending(action=action, origin="person", proposed=proposed or action)
+        world.touches.touch()
+        if more or (deed.kind == "type" and self.looked is not None):
+            # Typing is told as the field is left, when the next deed has begun.
+            state.capture = _typed(deed, self.looked or before)
+        else:
+            await world.tabs.settle(self._since)
+            self._since = world.tabs.mark()
+            after = await self._read()
+            beyond = deed.kind == "type" and waiting()
+            state.capture = _typed(deed, before) if beyond else after
+        self.looked = None
+        state.acted = await self._acted(deed, action, before, more=more)
+        await run.keep_network()
+        run.seal(before, (abstracted, review(state), state.acted, commit(state)))
+        state.page = await world.page_state(state.episode)
+        return action
+
+    def _abstracted(self, action: Action, page: Observation) -> Abstracted:
+        """Return the page as a prompt would show it, with what the person has used; no LLM is asked for it."""
+        state = self.run.state
+        used = {one.ref for one in action.targets if isinstance(one, RefTarget)}
+        if state.is_on("abstraction") and state.abstraction_settings.how == "ranked":
+            shown = ranked(page, state.objectives, keep=state.abstraction_settings.keep)
+            kept = {one.ref for one in shown.elements} | used
+            shown = clean(page, [one for one in page.elements if one.ref in kept])
+            how = f"ranking by the words of the task, {state.abstraction_settings.keep} elements kept"
+            return Abstracted(clean=shown, tokens=tokens_of(shown), how=how)
+        shown = clean_of(page)
+        left_out = [one for one in page.elements if one.ref in used - {kept.ref for kept in shown.elements}]
+        if left_out:
+            text = "\n".join((shown.text, *(one.line() for one in left_out)))
+            shown = shown.model_copy(update={"text": text, "elements": (*shown.elements, *left_out)})
+        return Abstracted(clean=shown, tokens=tokens_of(shown))
+
+    async def _acted(self, deed: Deed, action: Action, before: Capture, *, more: bool) -> Acted:
+        state, world = self.run.state, self.run.world
+        done = RecordedInput(step=state.number, action=action, marks=marks_of(action, before.observation))
+        state.inputs.append(done)
+        sent = world.tabs.take_sent()
+        state.sent += [SentAt(step=state.number, sent=one) for one in sent]
+        return Acted(
+            effect="page action",
+            outcome="done",
+            target=deed.label,
+            xpath=deed.xpath,
+            events=world.tabs.take_events(),
+            sent=sent,
+            inputs=(done,),
+            # Where the page is beyond this deed already, one that comes after it has ended the episode.
+            episode_ended=not more and deed.kind != "type" and await world.episode_ended(),
+        )
+
+    async def _read(self) -> Capture:
+        world = self.run.world
+        return await world.capturer.with_picture(await world.read())
+
+
+def _typed(deed: Deed, page: Capture) -> Capture:
+    """Return the page with what a field of it holds since it was typed into; what else has changed is not known."""
+    if deed.kind != "type" or deed.ref is None:
+        return page
+    elements = tuple(
+        one.model_copy(update={"value": deed.text}) if one.ref == deed.ref else one
+        for one in page.observation.elements
+    )
+    observation = page.observation.model_copy(update={"elements": elements})
+    return page.model_copy(update={"observation": observation})

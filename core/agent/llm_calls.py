@@ -1,0 +1,165 @@
+"""Asking the LLM: each request and reply is a call in the trace, counted, streamed and cancellable."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from core.agent.state import RunState
+from core.schema.errors import BackstepError
+from core.schema.messages import LLMReply, LLMRequest, Purpose, Retry
+from core.schema.record import Record
+from core.schema.step import CallRecord
+from core.trace.prompts import encode_prompt, encode_reply
+from core.trace.store import TraceStore
+
+
+class Answerer(Protocol):
+    """Whoever answers prompts, as far as a run needs it: any `LLM`, or one that sends purposes to others."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def takes_images(self) -> bool: ...
+
+    async def reply(
+        self,
+        request: LLMRequest,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        on_retry: Callable[[Retry], None] | None = None,
+    ) -> LLMReply: ...
+
+
+class Asked(Record):
+    """A call under way or ended, for whoever watches."""
+
+    record: CallRecord
+    text: str = ""
+    """What the LLM has said so far."""
+    retry: Retry | None = None
+    ended: bool = False
+
+
+Hold = Callable[[CallRecord, bool], Awaitable[None]]
+"""Is awaited with each call before it is made, and with True once it is over; a debugger stops the run there."""
+
+
+async def _no_hold(call: CallRecord, over: bool) -> None:
+    return
+
+
+class Asker:
+    """Puts requests to the LLM and keeps what was said."""
+
+    def __init__(self, store: TraceStore, llm: Answerer, listener: Callable[[Asked], None]) -> None:
+        self._store = store
+        self.llm = llm
+        self.asking: CallRecord | None = None
+        """The call that is out."""
+        self._listener = listener
+        self.hold: Hold = _no_hold
+
+    async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
+        """Return the reply and the number of its call.
+
+        Raises LLMError. A cancelled call is stored with the time it took, as
+        cancelled or with the message of the cancelling. The budget of calls is
+        the caller's to look at.
+        """
+        state.totals.llm_calls += 1
+        prompt = encode_prompt(request)
+        record = CallRecord(
+            number=state.totals.llm_calls,
+            step=state.number,
+            purpose=request.purpose,
+            llm=self._answerer(request.purpose).name,
+            messages=prompt.hash,
+            started=time.time(),
+        )
+        self._store.save_call(state.run, record, blobs=prompt.blobs)
+        self._listener(Asked(record=record))
+        await self._held(state, record, over=False)
+        record = record.model_copy(update={"started": time.time()})
+        began = time.perf_counter()
+        said: list[str] = []
+        retries: list[Retry] = []
+
+        def on_text(piece: str) -> None:
+            said.append(piece)
+            self._listener(Asked(record=record, text="".join(said)))
+
+        def on_retry(retry: Retry) -> None:
+            retries.append(retry)
+            self._listener(Asked(record=record, text="".join(said), retry=retry))
+
+        self.asking = record
+        try:
+            reply = await self.llm.reply(request, on_text=on_text, on_retry=on_retry)
+        except (BackstepError, asyncio.CancelledError) as error:
+            seconds = time.perf_counter() - began
+            self._count(state, seconds)
+            reason = str(error) or "cancelled"
+            failed = record.model_copy(
+                update={"seconds": seconds, "retries": tuple(retries), "error": reason}
+            )
+            self._store.save_call(state.run, failed)
+            self._listener(Asked(record=failed, text="".join(said), ended=True))
+            raise
+        finally:
+            self.asking = None
+        self._count(state, reply.seconds)
+        state.totals.prompt_tokens += reply.usage.prompt_tokens
+        state.totals.completion_tokens += reply.usage.completion_tokens
+        if reply.cost is not None:
+            state.totals.cost = (state.totals.cost or 0.0) + reply.cost
+        kept, blob = encode_reply(reply)
+        done = record.model_copy(
+            update={
+                "model": reply.model,
+                "reply": kept,
+                "usage": reply.usage,
+                "cost": reply.cost,
+                "seconds": reply.seconds,
+                "retries": reply.retries,
+            }
+        )
+        self._store.save_call(state.run, done, blobs=(blob,))
+        self._listener(Asked(record=done, text=reply.text, ended=True))
+        await self._held(state, done, over=True)
+        return reply, record.number
+
+    async def _held(self, state: RunState, call: CallRecord, *, over: bool) -> None:
+        """Let a debugger stop here; its time is no time of the step's own."""
+        began = time.perf_counter()
+        self.asking = call
+        try:
+            await self.hold(call, over)
+        except asyncio.CancelledError as error:
+            if not over:
+                self._store.save_call(
+                    state.run, call.model_copy(update={"error": str(error) or "cancelled before it was made"})
+                )
+            raise
+        finally:
+            self.asking = None
+            state.clock.in_llm += time.perf_counter() - began
+
+    def takes_images(self, purpose: Purpose) -> bool:
+        """Return whether whoever answers this purpose takes pictures."""
+        return self._answerer(purpose).takes_images
+
+    def at_once(self, purpose: Purpose) -> bool:
+        """Return whether whoever answers this purpose may be asked something else meanwhile; a person may not."""
+        return self._answerer(purpose).name != "person"
+
+    def _answerer(self, purpose: Purpose) -> Answerer:
+        """Return who answers this purpose, where the LLM sends purposes to others."""
+        route: Callable[[Purpose], Answerer] | None = getattr(self.llm, "llm_for", None)
+        return self.llm if route is None else route(purpose)
+
+    @staticmethod
+    def _count(state: RunState, seconds: float) -> None:
+        state.totals.seconds_in_llm += seconds
+        state.clock.in_llm += seconds

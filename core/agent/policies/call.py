@@ -1,0 +1,73 @@
+"""One written action of a policy, split into its name and its bracketed arguments.
+
+What it does to the stack hangs on the whole name alone, never on words inside
+the brackets.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from core.schema.action import ACTIONS, escape_brackets, parse_action, split_brackets, usage
+from core.schema.errors import ActionSyntaxError
+from core.schema.record import Record
+
+Does = Literal["act", "note", "call", "stop"]
+STOP_USAGE = "stop [answer] [lacked]"
+"""How a policy ends: with an answer, which may be empty, or with what it lacked."""
+
+_NAME = re.compile(r"\s*([A-Za-z]+(?:_[A-Za-z]+)*)\s*(?=\[|$)")
+
+
+class Call(Record):
+    """An action as a policy writes it: of the page, a note, the call of a policy, or the end of its own."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def does(self) -> Does:
+        return what_it_does(self.name)
+
+    def __str__(self) -> str:
+        return " ".join([self.name, *(f"[{escape_brackets(argument)}]" for argument in self.arguments)])
+
+
+def what_it_does(name: str) -> Does:
+    """Return what an action of this name does: a name that no action has is the call of a policy."""
+    if name == "stop":
+        return "stop"
+    if name == "note":
+        return "note"
+    return "act" if name in ACTIONS else "call"
+
+
+def read_call(text: str) -> Call:
+    """Read ``name [argument] [argument]``.
+
+    Whether there is a policy of that name is not asked here. Raises
+    ActionSyntaxError for what has another form, and for an action of the page
+    that is not one.
+    """
+    match = _NAME.match(text)
+    if match is None:
+        raise ActionSyntaxError(
+            f'"{text.strip()[:200]}" is not an action: write its name and then each argument in [ ].'
+        )
+    name = match[1]
+    arguments = tuple(split_brackets(text[match.end() :]))
+    if name == "stop":
+        if len(arguments) > 2:
+            raise ActionSyntaxError(f'"{text.strip()[:200]}" has too much: {STOP_USAGE}.')
+    elif name in ACTIONS:
+        parse_action(text)
+    return Call(name=name, arguments=arguments)
+
+
+def call_usage(name: str, parameters: Sequence[str] = ()) -> str:
+    """Return how an action is written; `parameters` are those of a policy."""
+    if name == "stop":
+        return STOP_USAGE
+    if name in ACTIONS:
+        return usage(name)
+    return " ".join([name, *(f"[{parameter}]" for parameter in parameters)])

@@ -1,0 +1,226 @@
+"""What the prompt of a frame says, as data: its own assignment, its own history, and nothing of its caller's.
+
+The words around it are templates (resources/prompts/step).
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from core.agent.policies.call import STOP_USAGE, Call
+from core.agent.policies.file import Policy, PolicyExample
+from core.agent.policies.frame import Frame
+from core.agent.policies.stack import Stack
+from core.llm.repair import ReplyFormat
+from core.schema.action import RefTarget, parse_action
+from core.schema.action_space import Parameter, Permissible, PermissibleAction
+from core.schema.messages import Turn
+from core.schema.record import Record
+
+
+class ExampleView(Record):
+    """An example with its reply in the form that the LLM is to use."""
+
+    title: str
+    objective: str = ""
+    page: str = ""
+    observation: str
+    history: str = ""
+    notes: str = ""
+    reply: str
+
+
+class CallableView(Record):
+    """A policy that may be called."""
+
+    name: str
+    usage: str
+    description: str
+
+
+class ReturnView(Record):
+    """A policy that was called and has ended."""
+
+    step: int
+    """The step that called it."""
+    call: str
+    outcome: str
+    """What it came back with, or what it lacked, in words."""
+    answer: str = ""
+    lacked: str = ""
+
+
+class FramePrompt(Record):
+    """Everything that the prompt of a frame shows beside the page."""
+
+    policy: str
+    objective: str
+    instruction: str
+    examples: tuple[ExampleView, ...] = ()
+    history: tuple[Turn, ...] = ()
+    """The last steps of this frame."""
+    notes: tuple[str, ...] = ()
+    returned: tuple[ReturnView, ...] = ()
+    """All that came back from policies it called, those of steps before `history` too."""
+    callable: tuple[CallableView, ...] = ()
+    page_actions: Permissible = Permissible()
+    """What is permissible and no call."""
+    stop_usage: str = STOP_USAGE
+    called: bool = False
+    """Whether another policy waits for its answer."""
+
+
+def frame_prompt(
+    stack: Stack,
+    policy: Policy,
+    callables: Iterable[Policy],
+    permissible: Permissible,
+    *,
+    reply_format: ReplyFormat,
+    history: int = 20,
+) -> FramePrompt:
+    """Return what the prompt of the acting frame shows.
+
+    `permissible` is what `permissible_in` gave. `history` is how many of the
+    frame's own steps are told. Examples that call what cannot be called here
+    are left out. Raises ValueError where no policy is at work.
+    """
+    frame = stack.top
+    if frame is None:
+        raise ValueError("No policy is at work.")
+    offered = {one.name for one in permissible.actions if one.origin == "policy"}
+    callables = tuple(one for one in callables if one.name in offered)
+    names = {one.name for one in callables}
+    return FramePrompt(
+        policy=policy.name,
+        objective=objective_of(policy, frame.arguments),
+        instruction=policy.instruction,
+        examples=tuple(
+            example_view(one, callables, reply_format)
+            for one in policy.examples
+            if one.call.does != "call" or one.call.name in names
+        ),
+        history=frame.history[-history:] if history else (),
+        notes=frame.notes,
+        returned=tuple(_return_view(one) for one in stack.called_by(frame.number)),
+        callable=tuple(
+            CallableView(name=one.name, usage=one.usage(), description=one.description) for one in callables
+        ),
+        page_actions=Permissible(
+            actions=tuple(one for one in permissible.actions if one.origin != "policy"),
+            left_out=permissible.left_out,
+        ),
+        called=frame.caller is not None,
+    )
+
+
+def objective_of(policy: Policy, arguments: tuple[str, ...]) -> str:
+    """Return what a frame has to do: its one argument, or each with its name."""
+    if len(policy.parameters) == 1:
+        return arguments[0] if arguments else ""
+    pairs = zip(policy.parameters, arguments, strict=False)
+    return "\n".join(f"{parameter.name}: {argument}" for parameter, argument in pairs)
+
+
+def permissible_in(policy: Policy, permissible: Permissible, callables: Iterable[Policy]) -> Permissible:
+    """Return what the policy may do on a page where `permissible` holds.
+
+    Actions of the page that its file does not list are taken out; those of a
+    state stay, as the state stands for them. Calls come after, and stopping
+    takes what was lacking. A policy that is called as an action of the state
+    is gives way to it: one name means one thing to the LLM.
+    """
+    kept = [one for one in permissible.actions if one.origin != "page" or policy.allows(one.name)]
+    taken = {one.name for one in kept}
+    return Permissible(
+        actions=(
+            *(_with_lacked(one) if one.name == "stop" else one for one in kept),
+            *(call_action(one) for one in callables if one.name not in taken),
+        ),
+        left_out=permissible.left_out,
+    )
+
+
+def call_action(policy: Policy) -> PermissibleAction:
+    """Return the call of a policy as a permissible action."""
+    return PermissibleAction(
+        name=policy.name,
+        description=policy.description,
+        parameters=tuple(
+            Parameter(name=one.name, type=one.type, description=one.description) for one in policy.parameters
+        ),
+        origin="policy",
+    )
+
+
+def _with_lacked(stop: PermissibleAction) -> PermissibleAction:
+    if stop.parameter("lacked") is not None:
+        return stop
+    lacked = Parameter(
+        name="lacked",
+        description="Only where you cannot go on: what you would need, so that it can be given to you.",
+        required=False,
+    )
+    return stop.model_copy(
+        update={
+            "description": "End this assignment: with its answer, or with what was lacking.",
+            "parameters": (*stop.parameters, lacked),
+        }
+    )
+
+
+def example_view(
+    example: PolicyExample, callables: Iterable[Policy], reply_format: ReplyFormat
+) -> ExampleView:
+    """Return an example with its reply in this format."""
+    return ExampleView(
+        title=example.title,
+        objective=example.objective,
+        page=example.page,
+        observation=example.observation,
+        history=example.history,
+        notes=example.notes,
+        reply=_reply(example, callables, reply_format),
+    )
+
+
+def _reply(example: PolicyExample, callables: Iterable[Policy], reply_format: ReplyFormat) -> str:
+    call = example.call
+    if reply_format == "lines":
+        return f"REASON: {example.thought}\nACTION: {call}"
+    arguments = arguments_by_name(call, callables)
+    if reply_format == "json":
+        thought = " ".join(example.thought.split())
+        return json.dumps(
+            {"thought": thought, "actions": [{"name": call.name, **arguments}]}, ensure_ascii=False
+        )
+    shown = json.dumps(arguments, ensure_ascii=False)
+    return f"{example.thought}\n(calls the tool {call.name} with {shown})"
+
+
+def arguments_by_name(call: Call, callables: Iterable[Policy]) -> dict[str, Any]:
+    """Return the arguments of a call as a tool takes them, without those left at their default."""
+    if call.does == "stop":
+        return {
+            name: value for name, value in zip(("answer", "lacked"), call.arguments, strict=False) if value
+        }
+    if call.does != "call":
+        action = parse_action(str(call))
+        named: dict[str, Any] = {}
+        for name in (*action.fields, *action.flags):
+            value = getattr(action, name)
+            if value is None or (name in action.flags and value == type(action).model_fields[name].default):
+                continue
+            if name in ("target", "to"):
+                value = value.ref if isinstance(value, RefTarget) else str(value)
+            named[name] = value
+        return named
+    policy = next((one for one in callables if one.name == call.name), None)
+    names = [one.name for one in policy.parameters] if policy is not None else []
+    return dict(zip(names, call.arguments, strict=False))
+
+
+def _return_view(frame: Frame) -> ReturnView:
+    return ReturnView(
+        step=frame.step, call=frame.written, outcome=frame.outcome, answer=frame.answer, lacked=frame.lacked
+    )

@@ -1,0 +1,374 @@
+"""From the run so far to a request: what templates get to see, and what the messages say as data."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from core.agent.llm_calls import Asker
+from core.agent.policies.prompt import FramePrompt, frame_prompt
+from core.agent.resources import Knowledge
+from core.agent.screenshot_marks import outlined
+from core.agent.state import RunState
+from core.llm.repair import ReplyFormat
+from core.llm.reply_encoder import as_json
+from core.schema.action import Action, parse_action
+from core.schema.errors import ActionSyntaxError
+from core.schema.exemplar import Exemplar
+from core.schema.messages import (
+    Image,
+    LLMReply,
+    LLMRequest,
+    Message,
+    Mistake,
+    PromptPart,
+    PromptView,
+    Purpose,
+    Sampling,
+    Tool,
+    Turn,
+)
+from core.schema.observation import CleanObservation
+
+EXEMPLARS = "exemplars.j2"
+"""Trajectories as one text, for replies by tool calls: these cannot be shown without their results."""
+
+_CONVERSATIONS = ("decide", "rationale", "function")
+"""Purposes whose messages are made by `Prompter.conversation`."""
+
+UNSAID: dict[str, Any] = {
+    "first": True,
+    "results": (),
+    "exemplars": (),
+    "action": "",
+    "target": "",
+    "result": "",
+    "before": None,
+    "changed": True,
+    "count": 0,
+    "unwanted": (),
+    "wanted": "",
+    "candidates": (),
+    "raw": "",
+    "pairs": (),
+    "mistakes": (),
+}
+"""What only some templates are given, as the others see it."""
+
+
+class Prompter:
+    """Builds requests for every purpose and puts them to the LLM."""
+
+    def __init__(self, knowledge: Knowledge, asker: Asker) -> None:
+        self.knowledge = knowledge
+        self.asker = asker
+
+    async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
+        """Return the reply and the number of its call; raises LLMError."""
+        return await self.asker.ask(state, request)
+
+    @staticmethod
+    def out_of_calls(state: RunState, wanted: int = 1) -> str:
+        """Return why so many calls cannot be made, or nothing."""
+        if state.calls_left >= wanted:
+            return ""
+        return f"This trial has used its {state.budget.llm_calls} LLM calls; raise max_llm_calls for more."
+
+    # Texts
+
+    def render(self, state: RunState, template: str, **more: Any) -> str:
+        """Return a template's text; raises DataError."""
+        recognised = state.recognised
+        here = state.space_state[1] if state.space_state is not None else None
+        remembered = state.memory.remembered
+        frame = self._frame(state)
+        values: dict[str, Any] = {
+            **UNSAID,
+            "objective": self.objective(state),
+            "page": state.clean,
+            "tabs": state.observation.tabs,
+            "history": self.history(state),
+            "notes": frame.notes if frame is not None else state.notes,
+            "permissible": state.permissible,
+            "left_out": state.permissible.left_out,
+            "reply_format": state.preset.reply_format,
+            "several": state.preset.several_actions,
+            "space": recognised.space if recognised else "",
+            "state": recognised.state if recognised else "",
+            "state_why": recognised.why if recognised else "",
+            "instruction": here.instruction.strip() if here is not None else "",
+            "layout": here.layout.strip() if here is not None else "",
+            "shown": {name: remembered[name] for name in here.shows if name in remembered} if here else {},
+            "plan": self.plan(state),
+            "experience": self.experience(state),
+            **({"frame": frame} if frame is not None else {}),
+        }
+        return self.knowledge.prompts.render(template, **(values | more))
+
+    def objective(self, state: RunState) -> str:
+        frame = self._frame(state)
+        return frame.objective if frame is not None else state.episode.instruction
+
+    def history(self, state: RunState) -> tuple[Turn, ...]:
+        """Return the steps that the prompt tells: those of the policy at work, or the trial's last ones."""
+        frame = self._frame(state)
+        if frame is not None:
+            return frame.history
+        return tuple(state.history[-state.preset.history :]) if state.preset.history else ()
+
+    @staticmethod
+    def plan(state: RunState) -> Any:
+        """Return the plan for templates, or None where there is none or it is switched off."""
+        return state.reflection.plan if state.is_on("plan") else None
+
+    @staticmethod
+    def experience(state: RunState) -> tuple[str, ...]:
+        return tuple(state.reflection.experience) if state.is_on("plan") else ()
+
+    def _frame(self, state: RunState) -> FramePrompt | None:
+        """Return what the policy at work is asked, or None where none is."""
+        if state.stack.top is None or not state.is_on("policies"):
+            return None
+        policies = self.knowledge.policies
+        policy = policies.get(state.stack.top.policy)
+        callables = policies.callable_from(policy, state.episode.task.environment, state.observation.url)
+        return frame_prompt(
+            state.stack,
+            policy,
+            callables,
+            state.permissible,
+            reply_format=state.preset.reply_format,
+            history=state.preset.history,
+        )
+
+    # Messages
+
+    def conversation(self, state: RunState, system: str, user: str, purpose: Purpose) -> tuple[Message, ...]:
+        """Return system, exemplars, the run's own trajectory where the preset tells it so, and `user` last."""
+        exemplars = self.exemplars(state)
+        told: tuple[Message, ...] = ()
+        if exemplars and state.preset.reply_format == "tools":
+            system = f"{system}\n\n{self.render(state, EXEMPLARS, exemplars=exemplars)}"
+        else:
+            told = tuple(one for exemplar in exemplars for one in self._exemplar(state, exemplar))
+        if state.preset.trajectory:
+            told += self._trail(state)
+        return (
+            Message(role="system", text=system),
+            *told,
+            Message(role="user", text=user, images=self._images(state, purpose)),
+        )
+
+    @staticmethod
+    def exemplars(state: RunState) -> tuple[Exemplar, ...]:
+        """Return the exemplars that the prompt begins with."""
+        recalled = state.recalled
+        if recalled is None or recalled.recall is None or not state.is_on("memory"):
+            return ()
+        return recalled.recall.used
+
+    def _mistakes(self, state: RunState) -> tuple[Mistake, ...]:
+        """Return what the exemplars in the prompt tell to have been wrong."""
+        return tuple(
+            Mistake(task=one.task, page=contrast.observation, tried=contrast.tried, right=contrast.right)
+            for one in self.exemplars(state)
+            for number in range(len(one.steps))
+            for contrast in one.mistakes(number)
+        )
+
+    def _exemplar(self, state: RunState, exemplar: Exemplar) -> Iterable[Message]:
+        return exemplar_messages(
+            exemplar,
+            state.preset.reply_format,
+            lambda **more: self.render(state, state.preset.prompts.turn, **more),
+        )
+
+    def _trail(self, state: RunState) -> tuple[Message, ...]:
+        found: list[Message] = []
+        results: list[str] = []
+        for number, step in enumerate(self.own_trail(state)):
+            text = self.render(
+                state,
+                state.preset.prompts.turn,
+                first=number == 0,
+                page=CleanObservation(url="", text=step.observation),
+                results=tuple(results),
+            )
+            found.append(Message(role="user", text=text))
+            texts = [str(action) for action in step.actions]
+            found.append(
+                Message(role="assistant", text=written_reply(step.thought, texts, state.preset.reply_format))
+            )
+            results = step.results
+        return tuple(found)
+
+    @staticmethod
+    def own_trail(state: RunState) -> list[Any]:
+        """Return the looks of the frame at work that are told, the oldest first."""
+        own = [one for one in state.trail if one.frame == state.frame]
+        return own[-state.preset.history :] if state.preset.history else []
+
+    def _images(self, state: RunState, purpose: Purpose) -> tuple[Image, ...]:
+        capture = state.capture
+        if state.preset.pictures == "none" or capture is None or not capture.screenshot:
+            return ()
+        if not self.asker.takes_images(purpose):
+            return ()
+        if state.preset.pictures == "plain":
+            return (Image(data=capture.screenshot),)
+        picture = outlined(capture.screenshot, state.observation, targets(state))
+        return (Image(data=picture, mime="image/png"),)
+
+    # Requests
+
+    def request(
+        self, state: RunState, purpose: Purpose, messages: tuple[Message, ...], **view: Any
+    ) -> LLMRequest:
+        """Return the request; `view` is what its messages say beside what every prompt does."""
+        frame = self._frame(state)
+        plan = self.plan(state)
+        seen = state.clean or CleanObservation(url=state.observation.url, title=state.observation.title)
+        values: dict[str, Any] = {
+            "objective": self.objective(state),
+            "observation": seen,
+            "history": self.history(state),
+            "notes": frame.notes if frame is not None else tuple(state.notes),
+            "plan": tuple(one.text for one in plan.subtasks) if plan is not None else (),
+            "subtask": plan.current.text if plan is not None and plan.current is not None else "",
+            "experience": self.experience(state),
+            "mistakes": self._mistakes(state) if purpose in _CONVERSATIONS else (),
+        }
+        return LLMRequest(
+            purpose=purpose,
+            messages=messages,
+            view=PromptView(**(values | view)),
+            parts=self._parts(state, messages, frame) if purpose in _CONVERSATIONS else (),
+            sampling=state.preset.sampling.get(purpose, Sampling()),
+        )
+
+    def _parts(
+        self, state: RunState, messages: tuple[Message, ...], frame: FramePrompt | None
+    ) -> tuple[PromptPart, ...]:
+        """Return where in a conversation its exemplars and the words of its policy are."""
+        exemplars = self.exemplars(state)
+        found: list[PromptPart] = []
+        if exemplars and state.preset.reply_format == "tools":
+            texts = [
+                self.render(state, EXEMPLARS, exemplars=exemplars[:some])
+                for some in range(len(exemplars) + 1)
+            ]
+            found += exemplar_parts(messages[0].text, texts, exemplars)
+        else:
+            at = 1
+            for one in exemplars:
+                length = 2 * len(one.steps)
+                part = PromptPart(
+                    kind="exemplar", id=one.id, title=one.task, family=one.family, message=at, messages=length
+                )
+                found.append(part)
+                at += length
+        if frame is not None and state.stack.top is not None and frame.instruction:
+            text = messages[0].text
+            if text.count(frame.instruction) == 1:
+                start = text.index(frame.instruction)
+                found.append(
+                    PromptPart(
+                        kind="policy",
+                        id=state.stack.top.policy,
+                        title=frame.policy,
+                        message=0,
+                        start=start,
+                        end=start + len(frame.instruction),
+                    )
+                )
+        return tuple(found)
+
+    def with_actions(self, state: RunState, request: LLMRequest) -> LLMRequest:
+        """Return the request for an action: with what is permissible, as tools where the preset replies so."""
+        request = request.model_copy(update={"permissible": state.permissible})
+        if state.preset.reply_format != "tools":
+            return request
+        tools = tuple(
+            Tool(name=action.name, description=action.description, parameters=action.json_schema())
+            for action in state.permissible.actions
+        )
+        return request.model_copy(update={"tools": tools, "tool_choice": "required"})
+
+
+def exemplar_messages(
+    exemplar: Exemplar, reply_format: ReplyFormat, render: Callable[..., str]
+) -> tuple[Message, ...]:
+    """Return a trajectory as observations and replies in turn; `render` gives the text of one observation."""
+    found: list[Message] = []
+    for number, step in enumerate(exemplar.steps):
+        page = CleanObservation(url="", text=step.observation)
+        text = render(
+            objective=exemplar.task, first=number == 0, page=page, mistakes=exemplar.mistakes(number)
+        )
+        found.append(Message(role="user", text=text))
+        reply = written_reply(step.thought, step.actions, reply_format)
+        found.append(Message(role="assistant", text=reply))
+    return tuple(found)
+
+
+def exemplar_parts(
+    system: str, texts: Sequence[str], exemplars: Sequence[Exemplar]
+) -> tuple[PromptPart, ...]:
+    """Return where each exemplar stands in a system message that ends with all of them as one text.
+
+    `texts` are that text for none of them, the first, the first two and so on;
+    nothing is returned where it does not grow by one exemplar after the other.
+    """
+    whole = texts[-1]
+    if not system.endswith(whole):
+        return ()
+    tail = len(texts[0])
+    for text in texts:
+        while not text.endswith(texts[0][len(texts[0]) - tail :]):
+            tail -= 1
+    ends = [len(text) - tail for text in texts]
+    for text, end in zip(texts, ends, strict=True):
+        if end < 0 or whole[:end] != text[:end]:
+            return ()
+    base = len(system) - len(whole)
+    around = PromptPart(kind="exemplars", message=0, start=len(system[:base].rstrip()), end=len(system))
+    return (
+        around,
+        *(
+            PromptPart(
+                kind="exemplar",
+                id=one.id,
+                title=one.task,
+                family=one.family,
+                message=0,
+                start=base + start,
+                end=base + end,
+            )
+            for one, start, end in zip(exemplars, ends, ends[1:], strict=False)
+        ),
+    )
+
+
+def written_reply(thought: str, actions: Iterable[str], reply_format: ReplyFormat) -> str:
+    """Return a reply as the LLM is asked to write it; `actions` are in their text form."""
+    actions = tuple(actions)
+    if reply_format == "json":
+        read: list[Action] = []
+        for text in actions:
+            try:
+                read.append(parse_action(text))
+            except ActionSyntaxError:
+                return json.dumps({"thought": thought, "actions": list(actions)}, ensure_ascii=False)
+        return as_json(thought, read)
+    return "\n".join([f"REASON: {thought or 'This is next.'}", *(f"ACTION: {text}" for text in actions)])
+
+
+def targets(state: RunState) -> Iterable[int]:
+    """Return the refs that permissible actions name, each once, in page order."""
+    seen: dict[int, None] = {}
+    for action in state.permissible.actions:
+        parameter = action.parameter("target")
+        if action.name not in ("click", "type", "select", "check", "upload", "drag"):
+            continue
+        for choice in (parameter.choices or ()) if parameter else ():
+            seen.setdefault(int(choice.value))
+    return seen

@@ -1,0 +1,96 @@
+"""The files an agent goes by: presets, prompts, state spaces, policies and exemplars, each read anew when edited."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.agent.policies.catalogue import POLICIES, Policies
+from core.agent.presets import PRESETS, Presets
+from core.agent.prompts import PROMPTS, Prompts
+from core.agent.spaces.catalogue import SPACES, Spaces
+from core.memory.files import EXEMPLARS
+from core.memory.library.records import LIBRARY_NAME
+from core.memory.memory import Memory
+from core.schema.changes import NONE, OWN, Changes
+from core.schema.errors import DataError
+
+if TYPE_CHECKING:
+    from core.llm.embedding import Embedding
+
+
+@dataclass
+class Knowledge:
+    """Everything that is looked up by name; made by `knowledge_of`."""
+
+    presets: Presets
+    prompts: Prompts
+    spaces: Spaces
+    policies: Policies
+    memory: Memory
+
+    def changed(self, changes: Changes) -> "Knowledge":
+        """Return this with the policies and exemplars of a branch; itself where there are no others.
+
+        Raises UsageError and DataError where these cannot be used.
+        """
+        policies, memory = self.policies, self.memory
+        folder = None if changes.policies in (None, OWN) else Path(str(changes.policies)).expanduser()
+        if folder is not None or changes.policy_texts:
+            policies = policies.beside(folder, changes.policy_texts)
+        if changes.exemplars not in (None, OWN):
+            other = None if changes.exemplars == NONE else Path(str(changes.exemplars)).expanduser()
+            memory = memory.instead(other)
+        if changes.without or changes.without_families or changes.versions:
+            memory = memory.altered(
+                without=changes.without, families=changes.without_families, versions=changes.versions
+            )
+        if policies is self.policies and memory is self.memory:
+            return self
+        return replace(self, policies=policies, memory=memory)
+
+    def problems(self) -> tuple[str, ...]:
+        """Return a sentence, with file and line, for each preset, state space and policy that cannot be used."""
+        found: list[str] = []
+        for name in self.presets.names():
+            try:
+                self.presets.get(name)
+            except DataError as error:
+                found.append(str(error))
+        try:
+            self.memory.files.all()
+        except DataError as error:
+            found.append(str(error))
+        return (*found, *self.spaces.problems(), *self.policies.check())
+
+
+def knowledge_of(
+    config: Path | None = None,
+    *,
+    data: Path | None = None,
+    embedding: "Callable[[], Embedding] | None" = None,
+) -> Knowledge:
+    """Return the files of the installation and, before them, those in the folders of `config`.
+
+    Exemplars of the user's own lie in `data`, and so does the index of them all;
+    `embedding` gives what makes it, the built-in one without it.
+    """
+    prompts = Prompts((PROMPTS,) if config is None else (config / "prompts", PROMPTS))
+
+    def folders(built_in: Path, name: str) -> tuple[Path, ...]:
+        """Return the folders of a kind; the later wins."""
+        return (built_in,) if config is None else (built_in, config / name)
+
+    spaces = Spaces(folders(SPACES, "state_spaces"))
+    return Knowledge(
+        presets=Presets(folders(PRESETS, "presets"), prompts, spaces),
+        prompts=prompts,
+        spaces=spaces,
+        policies=Policies(folders(POLICIES, "policies")),
+        memory=Memory(
+            (EXEMPLARS,) if data is None else (EXEMPLARS, data / "exemplars"),
+            index_folder=None if data is None else data / "index",
+            library=None if data is None else data / LIBRARY_NAME,
+            embedding=embedding,
+        ),
+    )

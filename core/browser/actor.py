@@ -1,0 +1,448 @@
+"""Carrying out actions in a page, by trusted input over the protocol.
+
+A failure is an ActionError with a sentence for the LLM; it becomes a failed
+step and never ends a run.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Error
+
+from core.browser.keys import chord
+from core.browser.page import FrameLink, Page, PageGone
+from core.browser.tabs import Tabs
+from core.schema.action import (
+    Action,
+    Check,
+    Click,
+    CloseTab,
+    DoubleClick,
+    Drag,
+    FocusTarget,
+    GoBack,
+    GoForward,
+    Goto,
+    Hover,
+    NewTab,
+    Press,
+    RefTarget,
+    RoleTarget,
+    Scroll,
+    Select,
+    TabFocus,
+    Target,
+    Type,
+    Upload,
+    Wait,
+    XPathTarget,
+)
+from core.schema.errors import ActionError
+from core.schema.observation import Box
+from core.schema.record import Record
+
+_TYPED_BY_KEYS = 200
+"""Longer texts are put in whole, apart from their last character, which is typed."""
+_KEYS_SECONDS = 60.0
+"""Long texts are typed key by key, and pages may work at each."""
+_CLOSED_SCHEMES = ("javascript", "chrome", "devtools", "view-source", "chrome-extension")
+_FRAME_TAGS = ("IFRAME", "FRAME")
+_AIMS = 4
+"""How often the pointer follows what moves away from it."""
+_HOVER_MILLISECONDS = 120
+"""The most that a page which changes under the pointer is given to come to rest."""
+
+
+class Located(Record):
+    """An element found for an action, and a point of it that input reaches."""
+
+    ref: int
+    label: str
+    xpath: str = ""
+    tag: str = ""
+    type: str = ""
+    box: Box | None = None
+    x: float = 0.0
+    y: float = 0.0
+    frame: str = ""
+    scrolled: bool = False
+    """Whether something had to be scrolled to bring it into view."""
+    note: str = ""
+    """What was done otherwise than asked, in a sentence; empty for nothing."""
+
+
+class Actor:
+    """Carries out actions on the current tab."""
+
+    def __init__(self, tabs: Tabs) -> None:
+        self._tabs = tabs
+
+    @property
+    def page(self) -> Page:
+        return self._tabs.current
+
+    async def act(self, action: Action) -> Located | None:
+        """Carry out `action`; returns what it acted on, or None where it has no target.
+
+        Returns as soon as the browser has taken the input: waiting for what it
+        sets off is the caller's. Raises ActionError.
+        """
+        try:
+            return await self._act(action)
+        except PageGone as gone:
+            if self.page.crashed:
+                raise ActionError("The page crashed while the action was carried out.") from gone
+            return None  # The action made the page go: that is an effect, not a failure.
+        except Error as error:
+            text = str(error).splitlines()[0]
+            raise ActionError(f"The browser could not do {action}: {text}") from error
+
+    async def _act(self, action: Action) -> Located | None:
+        match action:
+            case Click():
+                return await self._click(action.target, 1)
+            case DoubleClick():
+                return await self._click(action.target, 2)
+            case Type():
+                return await self._type(action)
+            case Press():
+                await self._press(action.keys)
+            case Hover():
+                found = await self.locate(action.target)
+                await self._mouse("mouseMoved", found.x, found.y)
+                return found
+            case Scroll():
+                return await self._scroll(action)
+            case Select():
+                return await self._field(action.target, "choose", action.option)
+            case Check():
+                return await self._check(action)
+            case Drag():
+                return await self._drag(action)
+            case Upload():
+                return await self._upload(action)
+            case Goto():
+                await self._goto(action.url)
+            case GoBack():
+                await self._history(-1)
+            case GoForward():
+                await self._history(1)
+            case NewTab():
+                await self._tabs.open()
+            case TabFocus():
+                await self._tabs.focus(action.index)
+            case CloseTab():
+                await self._tabs.close_current()
+            case Wait():
+                await self.page.walker("waitForChange", action.seconds * 1000, timeout=action.seconds + 5)
+            case _:
+                raise ActionError(f"{action.kind} is not an action on the page.")
+        return None
+
+    # Finding
+
+    async def locate(self, target: Target) -> Located:
+        """Find the element, bring it into view and choose a point that input reaches; raises ActionError."""
+        ref, frame = await self._resolve(target)
+        return await self._located(target, await self.page.walker("locate", ref, frame=frame), frame)
+
+    async def _place(self, target: Target) -> Located:
+        """Find where to drop: in view and with a box, but covered or not; raises ActionError."""
+        ref, frame = await self._resolve(target)
+        answer = await self.page.walker("place", ref, frame=frame)
+        return await self._located(target, answer, frame, covered=True)
+
+    async def _located(
+        self, target: Target, answer: dict[str, Any], frame: FrameLink | None, *, covered: bool = False
+    ) -> Located:
+        if "problem" in answer:
+            raise ActionError(f"{self._say(target, answer)} {answer['problem']}.")
+        located = Located.model_validate({**answer, "frame": frame.id if frame else ""})
+        if frame is not None and frame.parent is not None:
+            located = await self._into_tab(located, frame, covered=covered)
+        return located
+
+    async def _resolve(self, target: Target) -> tuple[int, FrameLink | None]:
+        match target:
+            case RefTarget():
+                return target.ref, await self._frame_of(target.ref)
+            case RoleTarget():
+                found = await self._search("findRole", target.role, target.name)
+                what = f'{target.role} "{target.name}"'
+            case XPathTarget():
+                found = await self._search("findXPath", target.xpath)
+                what = f"the XPath {target.xpath}"
+            case FocusTarget():
+                for frame in await self._frames():
+                    ref = await self.page.walker("focused", frame=frame)
+                    if ref is None or await self.page.walker("tagOf", ref, frame=frame) in _FRAME_TAGS:
+                        continue
+                    self._remember(ref, frame)
+                    return int(ref), frame
+                raise ActionError("Nothing has the keyboard focus; click a field first.")
+        if not found:
+            raise ActionError(f"There is no {what} in this page.")
+        if len(found) > 1:
+            raise ActionError(f"{len(found)} elements match {what}; name one of them by its number.")
+        return found[0]
+
+    async def _search(self, call: str, *arguments: str) -> list[tuple[int, FrameLink]]:
+        found: list[tuple[int, FrameLink]] = []
+        for frame in await self._frames():
+            answer = await self.page.walker(call, *arguments, frame=frame)
+            if isinstance(answer, dict):
+                if "problem" in answer:
+                    raise ActionError(f"{arguments[0]} is not a valid XPath: {answer['problem']}")
+                answer = answer["refs"]
+            found.extend((int(ref), frame) for ref in answer)
+        for ref, frame in found:
+            self._remember(ref, frame)
+        return found
+
+    def _remember(self, ref: int, frame: FrameLink) -> None:
+        if frame.parent is not None:
+            self.page.frame_of_ref[ref] = frame.id
+
+    async def _frames(self) -> list[FrameLink]:
+        return await self.page.find_frames()
+
+    async def _frame_of(self, ref: int) -> FrameLink | None:
+        wanted = self.page.frame_of_ref.get(ref)
+        if wanted is None:
+            return None
+        for frame in await self._frames():
+            if frame.id == wanted:
+                return frame
+        raise ActionError(f"[{ref}] was in a frame that is no longer in the page.")
+
+    async def _into_tab(self, located: Located, frame: FrameLink, *, covered: bool = False) -> Located:
+        """Bring the frame's element into view and move the point from frame to tab coordinates.
+
+        Raises ActionError where something lies over the frame there, unless it may be `covered`.
+        """
+        x, y, box, scrolled = located.x, located.y, located.box, located.scrolled
+        link: FrameLink | None = frame
+        while link is not None and link.parent is not None:
+            owner = await self.page.frame_owner(link)
+            if owner is None:
+                raise ActionError(f"{located.label} lies in a frame that cannot be found in the page.")
+            place = await self.page.walker("throughFrame", owner, x, y, covered, frame=link.parent)
+            if "problem" in place:
+                raise ActionError(f"[{located.ref}] {located.label} {place['problem']}.")
+            if place["moved"]:
+                scrolled = True
+                # Which frame a point lies in is told by what was painted last.
+                await self.page.walker("settle", 300, 2)
+            scale = place["scale"]
+            x, y = place["x"], place["y"]
+            box = box and Box(
+                x=place["left"] + box.x * scale,
+                y=place["top"] + box.y * scale,
+                width=box.width * scale,
+                height=box.height * scale,
+            )
+            link = link.parent
+        return located.model_copy(update={"x": x, "y": y, "box": box, "scrolled": scrolled})
+
+    @staticmethod
+    def _say(target: Target, answer: dict[str, Any]) -> str:
+        named = answer.get("label", "")
+        return f"[{target}] {named}".strip() if isinstance(target, RefTarget) else named or str(target)
+
+    # Mouse
+
+    async def _mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
+        await self.page.send("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more})
+
+    async def _click(self, target: Target, count: int) -> Located:
+        found = await self._point_at(target)
+        x, y = found.x, found.y
+        events = []
+        for number in range(1, count + 1):
+            held = {"button": "left", "clickCount": number}
+            events.append(self._mouse("mousePressed", x, y, buttons=1, **held))
+            events.append(self._mouse("mouseReleased", x, y, **held))
+        # All are sent before the first is answered: the browser keeps their order.
+        await self._all(events)
+        return found
+
+    async def _point_at(self, target: Target) -> Located:
+        """Bring the pointer to the element, and follow it where the page answers by moving or replacing it."""
+        ref, frame = await self._resolve(target)
+        answer, note = await self.page.walker("locate", ref, frame=frame), ""
+        for _ in range(_AIMS):
+            found = await self._located(target, answer, frame)
+            if found.tag == "option":
+                raise ActionError(f"{found.label} is an option: use select on its list.")
+            await self._mouse("mouseMoved", found.x, found.y)
+            now = await self.page.walker("pointed", False, frame=frame)
+            if "changed" in now:
+                # What the page made of the pointer may take a moment.
+                await self.page.walker("settle", _HOVER_MILLISECONDS, 1, frame=frame)
+                now = await self.page.walker("pointed", True, frame=frame)
+            if "problem" in now:
+                raise ActionError(
+                    f"{self._say(target, answer)} {now['problem']} once the pointer is over it."
+                )
+            if "same" in now:
+                there = found if frame is None else await self._located(target, answer, frame)
+                if (there.x, there.y) == (found.x, found.y):
+                    return found.model_copy(update={"note": note})
+                continue
+            if now.pop("replaced", False):
+                note = f"Under the pointer {answer['label']} gave way to {now['label']}, which was clicked."
+            answer = now
+        raise ActionError(f"{self._say(target, answer)} moves away whenever the pointer comes to it.")
+
+    @staticmethod
+    async def _all(events: list[Any]) -> None:
+        results = await asyncio.gather(*events, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+
+    async def _drag(self, action: Drag) -> Located:
+        start = await self.locate(action.target)
+        for _ in range(_AIMS):
+            end = await self._place(action.to)
+            if not end.scrolled:
+                break
+            start = await self.locate(action.target)  # Scrolling to the one has moved the other.
+            if not start.scrolled:
+                break
+        else:
+            raise ActionError(f"{start.label} and {end.label} cannot be brought into the window together.")
+        mouse, page = self.page.playwright_page.mouse, self.page
+        nudge = (start.x + (3 if end.x >= start.x else -3), start.y + (3 if end.y >= start.y else -3))
+        await page.answered(mouse.move(start.x, start.y))
+        await page.answered(mouse.down())
+        try:
+            await page.answered(mouse.move(*nudge))
+            await page.answered(mouse.move(end.x, end.y, steps=8))
+            await page.answered(mouse.move(end.x, end.y))
+        finally:
+            await page.answered(mouse.up())
+        return start
+
+    async def _scroll(self, action: Scroll) -> Located | None:
+        ref, frame, found = None, None, None
+        if action.target is not None:
+            ref, frame = await self._resolve(action.target)
+        answer = await self.page.walker("scrollBy", ref, action.direction, frame=frame)
+        if "problem" in answer:
+            what = f"[{action.target}]" if action.target else "The page"
+            raise ActionError(f"{what} {answer['problem']}.")
+        return found
+
+    # Keyboard and fields
+
+    async def _press(self, keys: str) -> None:
+        try:
+            await self._keys(self.page.playwright_page.keyboard.press(chord(keys)))
+        except Error as error:
+            if "Unknown key" in str(error):
+                raise ActionError(
+                    f'"{keys}" is not a key; use names such as Enter, Tab, ArrowDown, Control+a.'
+                ) from error
+            raise
+
+    async def _type(self, action: Type) -> Located:
+        if isinstance(action.target, FocusTarget):
+            ref, frame = await self._resolve(action.target)
+            found = Located(ref=ref, label=await self._label(ref, frame), frame=frame.id if frame else "")
+        else:
+            found = await self.locate(action.target)
+            frame = await self._frame_of(found.ref)
+        answer = await self.page.walker("ready", found.ref, action.append, frame=frame)
+        if "problem" in answer:
+            raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
+        keyboard, keys = self.page.playwright_page.keyboard, self._keys
+        if answer.get("assign"):
+            answer = await self.page.walker("assign", found.ref, action.text, frame=frame)
+            if "problem" in answer:
+                raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
+        elif not action.text:
+            if not action.append and not answer.get("empty"):
+                await keys(keyboard.press("Delete"))
+        elif len(action.text) > _TYPED_BY_KEYS:
+            await keys(keyboard.insert_text(action.text[:-1]))
+            await keys(keyboard.type(action.text[-1]))
+        else:
+            await keys(keyboard.type(action.text))
+        if action.enter:
+            await keys(keyboard.press("Enter"))
+        return found
+
+    async def _label(self, ref: int, frame: FrameLink | None) -> str:
+        return str(await self.page.walker("labelOf", ref, frame=frame))
+
+    async def _keys(self, work: Awaitable[None]) -> None:
+        await self.page.answered(work, timeout=_KEYS_SECONDS)
+
+    async def _field(self, target: Target, call: str, value: str) -> Located:
+        found = await self.locate(target)
+        answer = await self.page.walker(call, found.ref, value, frame=await self._frame_of(found.ref))
+        if "problem" in answer:
+            raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
+        return found
+
+    async def _check(self, action: Check) -> Located:
+        ref, frame = await self._resolve(action.target)
+        before = await self.page.walker("isChecked", ref, frame=frame)
+        if "problem" in before:
+            raise ActionError(f"[{ref}] {before['problem']}.")
+        if before["checked"] == action.checked:
+            return await self.locate(RefTarget(ref=ref))
+        if before.get("radio") and not action.checked:
+            raise ActionError(f"[{ref}] is a radio button: choose another one to clear it.")
+        found = await self._click(RefTarget(ref=ref), 1)
+        after = await self.page.walker("isChecked", found.ref, frame=frame)
+        if after.get("checked") != action.checked and "problem" not in after:
+            raise ActionError(f"[{ref}] {found.label} did not change when it was clicked.")
+        return found
+
+    async def _upload(self, action: Upload) -> Located:
+        path = _existing(action.path)
+        ref, frame = await self._resolve(action.target)
+        link = frame or self.page.main_frame()
+        answer = await self.page.walker("fileField", ref, frame=link)
+        if "problem" in answer:
+            raise ActionError(f"[{ref}] {answer['problem']}.")
+        handle = await self.page.send(
+            "Runtime.evaluate",
+            {"expression": f"__backstep.byRef({answer['ref']})", "contextId": await self.page.world(link)},
+            session=link.session,
+        )
+        await self.page.send(
+            "DOM.setFileInputFiles",
+            {"files": [str(path)], "objectId": handle["result"]["objectId"]},
+            session=link.session,
+        )
+        return Located(ref=ref, label=await self._label(ref, frame), frame=link.id)
+
+    # Navigation
+
+    async def _goto(self, url: str) -> None:
+        url = url.strip()
+        scheme = url.partition(":")[0].lower()
+        if scheme in _CLOSED_SCHEMES:
+            raise ActionError(f"{scheme}: addresses are not opened; give a web address.")
+        if "://" not in url and scheme not in ("about", "data", "blob"):
+            url = f"http://{url}" if url.startswith(("localhost", "127.")) else f"https://{url}"
+        await self._tabs.goto(url)
+
+    async def _history(self, by: int) -> None:
+        history = await self.page.send("Page.getNavigationHistory", {})
+        index = history["currentIndex"] + by
+        if not 0 <= index < len(history["entries"]):
+            raise ActionError("There is no page to go " + ("back to." if by < 0 else "forward to."))
+        await self.page.send("Page.navigateToHistoryEntry", {"entryId": history["entries"][index]["id"]})
+
+
+def _existing(path: str) -> Path:
+    found = Path(path).expanduser().absolute()
+    if not found.is_file():
+        raise ActionError(f"There is no file {found} to upload.")
+    return found

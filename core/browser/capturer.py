@@ -1,0 +1,267 @@
+"""Reading a page: one walk per document, merged into one observation, and its picture."""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from core.browser.changes import Seen, SeenDocument, rendered, unchanged
+from core.browser.frames import Channel
+from core.browser.host import BrowserHost
+from core.browser.page import FrameLink, Page, PageGone
+from core.schema.errors import BrowserError
+from core.schema.observation import Box, Capture, Element, Frame, Observation, Tab
+from core.schema.record import Record
+
+LIMIT = 30_000
+"""Elements read of one page at the most; the rest is counted as omitted."""
+
+
+class _FrameBox(Record):
+    ref: int
+    x: float
+    y: float
+    visible: bool
+
+
+class _Walk(Record):
+    """What the walker returns of one document: what differs from the reading it was told is known."""
+
+    url: str
+    title: str
+    elements: tuple[Element, ...]
+    order: tuple[int, ...] | None = None
+    """The refs of all elements, or None where they are the known ones."""
+    frames: tuple[_FrameBox, ...]
+    omitted: int
+    next: int
+    viewport: tuple[int, int]
+    scroll: tuple[int, int]
+    page_size: tuple[int, int]
+    document: str
+    reading: int
+    """Numbers the readings of the document, see `changes`."""
+    html: str
+    html_kept: tuple[int, int]
+    """How much of the known HTML stands before and after `html`, in UTF-16 units."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """One document as it was last read."""
+
+    reading: int = 0
+    order: tuple[int, ...] = ()
+    elements: dict[int, Element] = field(default_factory=dict)
+    html: str = ""
+
+
+_NOTHING = _Known()
+_HALF = re.compile(r"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
+_WALK = TypeAdapter(_Walk)
+
+
+class Capturer:
+    """Takes captures of a page; what `hidden` selects is read by nobody."""
+
+    def __init__(self, host: BrowserHost, *, hidden: tuple[str, ...] = (), pictures: bool = True) -> None:
+        self._host = host
+        self.hidden = hidden
+        self.pictures = pictures
+        self._pending: tuple[Capture, Awaitable[bytes]] | None = None
+        self._seen: tuple[Observation, Seen] | None = None
+        self._known: dict[tuple[Channel, int], _Known] = {}
+
+    async def capture(self, page: Page, tabs: tuple[Tab, ...] = ()) -> Capture:
+        """Read the page as it is now; raises BrowserError when it cannot be read.
+
+        The picture is taken at the same moment, and given by `with_picture`.
+
+        A document that goes away meanwhile is read again, three times at most.
+        """
+        for _ in range(3):
+            started = time.perf_counter()
+            try:
+                (observation, html), picture = await asyncio.gather(
+                    self._read(page, tabs), self._picture(page)
+                )
+            except PageGone as gone:
+                if page.crashed:
+                    raise BrowserError("The page crashed and cannot be read; open the task anew.") from gone
+                if page.playwright_page.is_closed():
+                    raise BrowserError("The browser or its tab has ended; open the task anew.") from gone
+                continue
+            took = (time.perf_counter() - started) * 1000
+            capture = Capture(observation=observation, html=html, milliseconds=took)
+            self._pending = (capture, picture)
+            return capture
+        raise BrowserError("The page kept navigating and could not be read; step again when it rests.")
+
+    async def with_picture(self, capture: Capture) -> Capture:
+        """Return the capture with its picture, which may still be encoded when the page has been read."""
+        if self._pending is None or self._pending[0].observation is not capture.observation:
+            return capture
+        picture = await self._pending[1]
+        self._pending = None
+        return capture.model_copy(update={"screenshot": picture})
+
+    async def marked_html(self, page: Page) -> str:
+        """Return the HTML of the page and its frames, in which each element with a ref carries it as ``data-ref``.
+
+        Raises PageGone or BrowserError.
+        """
+        hidden = ",".join(self.hidden)
+        frames = await page.find_frames()
+        return "\n".join([await page.walker("markedHtml", hidden, frame=frame) for frame in frames])
+
+    async def unchanged(self, page: Page, capture: Capture) -> bool:
+        """Return whether the page is still as `capture` has it; in doubt it is not. Tabs are not compared."""
+        if self._seen is None or self._seen[0] is not capture.observation:
+            return False
+        return await unchanged(page, self._seen[1])
+
+    async def _read(self, page: Page, tabs: tuple[Tab, ...]) -> tuple[Observation, str]:
+        self._seen = None
+        links = await page.find_frames()
+        seen = Seen(page, page.navigations)
+        # What is counted while the page is being read counts as a change since.
+        seen.rendered, _ = await asyncio.gather(rendered(page, links), page.mark_listeners(links[0]))
+        main = await self._walk(page, links[0], seen)
+        elements = list(main.elements)
+        html = [main.html]
+        frames = [Frame(id=links[0].id, url=main.url)]
+        if len(links) > 1:
+            await self._read_frames(page, links, main, seen, elements, frames, html)
+        observation = Observation(
+            url=main.url,
+            title=main.title,
+            elements=tuple(elements),
+            frames=tuple(frames),
+            tabs=titled(tabs, main.title, main.url),
+            viewport=main.viewport,
+            scroll=main.scroll,
+            page_size=main.page_size,
+            omitted=main.omitted,
+            document=main.document,
+        )
+        self._seen = (observation, seen)
+        used = {(one.link.session, one.world) for one in seen.documents}
+        self._known = {document: known for document, known in self._known.items() if document in used}
+        return observation, "\n".join(html)
+
+    async def _walk(self, page: Page, link: FrameLink, seen: Seen, limit: int = LIMIT) -> _Walk:
+        world = await page.world(link)
+        known = self._known.get((link.session, world), _NOTHING)
+        options: dict[str, Any] = {
+            "next": page.next_ref,
+            "limit": limit,
+            "hidden": self.hidden,
+            "known": known.reading,
+        }
+        walk = _parsed(await page.walker("walk", options, frame=link))
+        page.next_ref = max(page.next_ref, walk.next)
+        if await page.world(link) != world:
+            raise PageGone("the document was replaced while it was read")
+        elements = known.elements | {element.ref: element for element in walk.elements}
+        order = known.order if walk.order is None else walk.order
+        read = _Known(walk.reading, order, {ref: elements[ref] for ref in order}, _joined(known.html, walk))
+        self._known[link.session, world] = read
+        seen.documents.append(SeenDocument(link, world, walk.reading))
+        return walk.model_copy(update={"elements": tuple(read.elements.values()), "html": read.html})
+
+    async def _read_frames(
+        self,
+        page: Page,
+        links: list[FrameLink],
+        main: _Walk,
+        seen: Seen,
+        elements: list[Element],
+        frames: list[Frame],
+        html: list[str],
+    ) -> None:
+        """Read the inner documents and put their elements after the element that holds them."""
+        places: dict[str, tuple[float, float]] = {links[0].id: (0.0, 0.0)}
+        boxes: dict[int, _FrameBox] = {box.ref: box for box in main.frames}
+        for link in links[1:]:
+            owner = await page.frame_owner(link)
+            box = boxes.get(owner) if owner is not None else None
+            if owner is None or box is None or link.parent is None or link.parent.id not in places:
+                continue
+            try:
+                await page.mark_listeners(link)
+                walk = await self._walk(page, link, seen, max(LIMIT - len(elements), 0))
+            except PageGone:
+                seen.sure = False
+                continue
+            left, top = places[link.parent.id]
+            left, top = left + box.x, top + box.y
+            places[link.id] = (left, top)
+            boxes.update({inner.ref: inner for inner in walk.frames})
+            number = len(frames)
+            frames.append(Frame(id=link.id, url=walk.url, name=link.name))
+            html.append(walk.html)
+            at = next((i for i, element in enumerate(elements) if element.ref == owner), len(elements) - 1)
+            holder = elements[at]
+            moved = [self._move(element, holder, number, left, top, box.visible) for element in walk.elements]
+            elements[at + 1 : at + 1] = moved
+            page.frame_of_ref.update({element.ref: link.id for element in walk.elements})
+
+    @staticmethod
+    def _move(
+        element: Element, holder: Element, frame: int, left: float, top: float, visible: bool
+    ) -> Element:
+        box = element.box
+        return element.model_copy(
+            update={
+                "frame": frame,
+                "depth": element.depth + holder.depth + 1,
+                "parent": element.parent if element.parent is not None else holder.ref,
+                "box": Box(x=box.x + left, y=box.y + top, width=box.width, height=box.height),
+                "in_viewport": element.in_viewport and visible,
+            }
+        )
+
+    async def _picture(self, page: Page) -> Awaitable[bytes]:
+        if not self.pictures:
+            return _ready(b"")
+        picture = await self._host.picture(page.tab)
+        if picture is not None:
+            return picture
+        try:
+            async with asyncio.timeout(5):
+                return _ready(await page.screenshot())
+        except (BrowserError, TimeoutError):
+            return _ready(b"")
+
+
+def _parsed(text: str) -> _Walk:
+    try:
+        return _WALK.validate_json(text)
+    except ValidationError:
+        # Pages may hold halves of surrogate pairs, which are no text outside of them.
+        return _WALK.validate_json(_HALF.sub(r"\1\\ufffd", text))
+
+
+def _joined(known: str, walk: _Walk) -> str:
+    """Return the whole HTML from what is known of it and what is new."""
+    begins, ends = walk.html_kept
+    if known.isascii():
+        return known[:begins] + walk.html + known[len(known) - ends :]
+    units = known.encode("utf-16-le", "surrogatepass")
+    new = walk.html.encode("utf-16-le", "surrogatepass")
+    return (units[: begins * 2] + new + units[len(units) - ends * 2 :]).decode("utf-16-le", "surrogatepass")
+
+
+def titled(tabs: tuple[Tab, ...], title: str, url: str) -> tuple[Tab, ...]:
+    """Return the tabs with what the walker read of the current one, which no list of tabs asks for."""
+    return tuple(tab.model_copy(update={"title": title, "url": url}) if tab.current else tab for tab in tabs)
+
+
+def _ready(data: bytes) -> Awaitable[bytes]:
+    future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    future.set_result(data)
+    return future

@@ -1,0 +1,286 @@
+"""How well the page as it is now equals a recorded one: the grade, and what differs.
+
+``exact`` is never a matter of looking alike: an equal page can hide another
+state of its scripts. It is given only where the page was not touched, or was
+reached by the same inputs from the start, and shows no difference at all.
+"""
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Literal
+from urllib.parse import parse_qsl, urlsplit
+
+from core.browser.checkpoints.stored_state import PageState
+from core.schema.observation import Element, Observation
+from core.schema.pattern import Expression, Pattern, PatternText, parse_pattern
+from core.schema.record import Record
+from core.schema.restore import Comparison, Difference, Grade
+from core.settings_file import read_toml_model
+
+VOLATILE = Path(__file__).resolve().parents[3] / "resources" / "volatile.toml"
+GRADES: tuple[Grade, ...] = ("exact", "equivalent", "same page", "lost")
+"""From the best to the worst."""
+Provenance = Literal["untouched", "replayed", "restored"]
+"""How the page came to be as it is: nobody touched it since, all inputs were made again, or parts were put back."""
+
+_PARTS = ("name", "value", "states", "options", "detail")
+"""Those of an element that are compared."""
+_PLACE = re.compile(r" at -?\d+,-?\d+")
+"""Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
+HTML = "html"
+"""The part that stands for all of a document which no element shows."""
+ALIKE = 0.6
+"""Share of common elements from which two pages of one address are the same page."""
+
+
+class VolatileFile(Record):
+    """What changes by itself; the form of resources/volatile.toml."""
+
+    elements: tuple[PatternText, ...] = ()
+    """Patterns of elements whose words and values do not count."""
+    words: tuple[Expression, ...] = ()
+    """Expressions for parts of names and values that do not count."""
+    url_parameters: tuple[Expression, ...] = ()
+    """Expressions for whole names of query parameters that do not count."""
+
+
+class Volatile:
+    """Tells what changes by itself."""
+
+    def __init__(self, file: VolatileFile | None = None) -> None:
+        file = file or VolatileFile()
+        self._elements: tuple[Pattern, ...] = tuple(parse_pattern(text) for text in file.elements)
+        self._words = [re.compile(text) for text in file.words]
+        self._parameters = [re.compile(text) for text in file.url_parameters]
+
+    def element(self, element: Element) -> bool:
+        return any(pattern.fits(element) for pattern in self._elements)
+
+    def text(self, text: str) -> str:
+        """Return `text` with what changes by itself left out."""
+        for expression in self._words:
+            text = expression.sub("…", text)
+        return " ".join(text.split())
+
+    def url(self, url: str) -> str:
+        """Return the URL without the parameters that do not count."""
+        parts = urlsplit(url)
+        kept = [
+            f"{name}={value}"
+            for name, value in parse_qsl(parts.query, keep_blank_values=True)
+            if not any(expression.fullmatch(name) for expression in self._parameters)
+        ]
+        return f"{parts.scheme}://{parts.netloc}{parts.path or '/'}?{'&'.join(kept)}#{parts.fragment}"
+
+
+def load_volatile(path: Path = VOLATILE) -> Volatile:
+    """Read the file of what changes by itself; raises DataError with file, line and what is wrong."""
+    return Volatile(read_toml_model(path, VolatileFile))
+
+
+def compare(
+    recorded: Observation,
+    now: Observation,
+    provenance: Provenance,
+    volatile: Volatile | None = None,
+    *,
+    beside: Sequence[Difference] = (),
+    later: Observation | None = None,
+) -> Comparison:
+    """Return how well `now` equals `recorded`; `beside` is what differs in what the browser and the server keep.
+
+    What nobody touched and is another one in a `later` reading of the same page changes by itself.
+    """
+    volatile = volatile or Volatile()
+    moving = _moving(now, later) if later is not None else frozenset()
+    elements = _of_elements(recorded, now, volatile, moving)
+    # Of a page whose elements differ it is no news that its HTML does.
+    others = [one for one in beside if one.part != HTML or not elements]
+    differences = (*_of_page(recorded, now, volatile), *elements, *others)
+    if not differences:
+        grade: Grade = "exact" if provenance in ("untouched", "replayed") else "equivalent"
+    elif all(one.volatile for one in differences):
+        grade = "equivalent"
+    elif _address(recorded, volatile) == _address(now, volatile) and _share(recorded, now, volatile) >= ALIKE:
+        grade = "same page"
+    else:
+        grade = "lost"
+    return Comparison(grade=grade, differences=differences)
+
+
+def kept_otherwise(
+    recorded: PageState, now: PageState, volatile: Volatile, *, own_cookies: Sequence[str] = ()
+) -> tuple[Difference, ...]:
+    """Return what the browser and the environment's server keep otherwise than recorded."""
+    cookies_then, cookies_now = (
+        {one["name"]: str(one["value"]) for one in state.cookies if one["name"] not in own_cookies}
+        for state in (recorded, now)
+    )
+    parts: tuple[tuple[str, dict[str, str], dict[str, str]], ...] = (
+        ("server", {"": recorded.server}, {"": now.server}),
+    )
+    if recorded.whole:
+        parts += (
+            ("cookie", cookies_then, cookies_now),
+            ("local storage", recorded.local or {}, _if_read(recorded.local, now.local)),
+            ("session storage", recorded.session or {}, _if_read(recorded.session, now.session)),
+            ("IndexedDB", {"": recorded.databases or ""}, {"": (recorded.databases and now.databases) or ""}),
+        )
+    found = [*_of_history(recorded.behind, now.behind or ()), *_of_content(recorded, now)]
+    found += [
+        Difference(
+            what="changed",
+            part=f"{part} {name}".rstrip(),
+            before=then.get(name, ""),
+            now=after.get(name, ""),
+            volatile=volatile.text(then.get(name, "")) == volatile.text(after.get(name, "")),
+        )
+        for part, then, after in parts
+        for name in sorted({*then, *after})
+        if then.get(name) != after.get(name)
+    ]
+    return tuple(found)
+
+
+def _of_history(recorded: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[Difference, ...]:
+    if recorded is None or recorded == now:
+        return ()
+    # The page is what it was, only going back from it leads elsewhere: the tab may be another one by now.
+    before, after = ", ".join(recorded), ", ".join(now)
+    return (Difference(what="moved on", part="history", before=before, now=after, volatile=True),)
+
+
+def _of_content(recorded: PageState, now: PageState) -> tuple[Difference, ...]:
+    if not recorded.content or recorded.content == now.content:
+        return ()
+    told = "another one where no element shows it"
+    return (Difference(what="changed", part=HTML, before="the recorded one", now=told, volatile=True),)
+
+
+def _if_read(recorded: dict[str, str] | None, now: dict[str, str] | None) -> dict[str, str]:
+    """Return what is kept now, of what was read then: there is nothing to compare it with otherwise."""
+    return {} if recorded is None else now or {}
+
+
+def _address(observation: Observation, volatile: Volatile) -> str:
+    return volatile.url(observation.url)
+
+
+def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> list[Difference]:
+    found: list[Difference] = []
+
+    def differ(part: str, before: str, after: str, is_volatile: bool) -> None:
+        if before != after:
+            found.append(
+                Difference(what="moved on", part=part, before=before, now=after, volatile=is_volatile)
+            )
+
+    differ("url", recorded.url, now.url, _address(recorded, volatile) == _address(now, volatile))
+    differ("title", recorded.title, now.title, volatile.text(recorded.title) == volatile.text(now.title))
+    differ("scroll", _pair(recorded.scroll), _pair(now.scroll), False)
+    differ("tabs", str(len(recorded.tabs)), str(len(now.tabs)), False)
+    return found
+
+
+def _pair(numbers: tuple[int, int]) -> str:
+    return f"{numbers[0]}, {numbers[1]}"
+
+
+def _moving(now: Observation, later: Observation) -> frozenset[tuple[int, str]]:
+    """Return the refs and parts of elements that are otherwise in a later reading of the same page."""
+    elements = {element.ref: element for element in later.elements}
+    return frozenset(
+        (one.ref, part)
+        for one in now.elements
+        for part in _PARTS
+        if one.ref in elements and _part(one, part) != _part(elements[one.ref], part)
+    )
+
+
+def _of_elements(
+    recorded: Observation, now: Observation, volatile: Volatile, moving: frozenset[tuple[int, str]]
+) -> list[Difference]:
+    found: list[Difference] = []
+    moved = recorded.viewport != now.viewport
+    before, after = _keys(recorded, volatile), _keys(now, volatile)
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        old, new = recorded.elements[i1:i2], now.elements[j1:j2]
+        if tag == "equal":
+            for one, other in zip(old, new, strict=True):
+                found += _changed(one, other, volatile, moving, moved=moved)
+            continue
+        found += [
+            Difference(what="gone", element=_called(one), volatile=volatile.element(one)) for one in old
+        ]
+        found += [
+            Difference(what="added", element=_called(one), volatile=volatile.element(one)) for one in new
+        ]
+    return found
+
+
+def _keys(observation: Observation, volatile: Volatile) -> Sequence[tuple[str, str]]:
+    return [
+        (element.role, "" if volatile.element(element) else volatile.text(element.name))
+        for element in observation.elements
+    ]
+
+
+def _changed(
+    one: Element,
+    other: Element,
+    volatile: Volatile,
+    moving: frozenset[tuple[int, str]],
+    *,
+    moved: bool,
+) -> list[Difference]:
+    """Return in which parts an element differs; `moved` says that the window has another size by now."""
+    found: list[Difference] = []
+    whole = volatile.element(one)
+    for part in _PARTS:
+        before, after = _part(one, part), _part(other, part)
+        if before == after:
+            continue
+        by_itself = whole or (other.ref, part) in moving
+        by_itself = by_itself or (part != "states" and volatile.text(before) == volatile.text(after))
+        same_elsewhere = part == "detail" and _PLACE.sub("", before) == _PLACE.sub("", after)
+        by_window = moved and not by_itself and same_elsewhere
+        found.append(
+            Difference(
+                what="changed",
+                element=_called(one),
+                part=part,
+                before=before,
+                now=after,
+                volatile=by_itself or by_window,
+                by_window=by_window,
+            )
+        )
+    return found
+
+
+def _part(element: Element, part: str) -> str:
+    if part == "options":
+        return " | ".join(f"*{one.label}*" if one.selected else one.label for one in element.options)
+    value = getattr(element, part)
+    return " ".join(sorted(value)) if isinstance(value, tuple) else " ".join(str(value).split())
+
+
+def _share(recorded: Observation, now: Observation, volatile: Volatile) -> float:
+    """Return which share of the elements both pages have, from 0 to 1."""
+    counts: dict[tuple[str, str], int] = {}
+    for key in _keys(recorded, volatile):
+        counts[key] = counts.get(key, 0) + 1
+    both = 0
+    for key in _keys(now, volatile):
+        if counts.get(key, 0) > 0:
+            counts[key] -= 1
+            both += 1
+    most = max(len(recorded.elements), len(now.elements))
+    return both / most if most else 1.0
+
+
+def _called(element: Element) -> str:
+    name = " ".join(element.name.split())
+    return f'{element.role} "{name}"' if name else element.role

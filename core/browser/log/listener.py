@@ -1,0 +1,344 @@
+"""Listens to the pages of a browser for their log: bounded, whatever a page does.
+
+Of each kind the first and the last are kept between two moments. Nothing is
+asked of the page: all of it is told by events that come anyway.
+"""
+
+import itertools
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from core.browser.log.console_text import in_words, place_of, seconds_of
+from core.browser.log.records import (
+    ConsoleEntry,
+    DialogEntry,
+    ErrorEntry,
+    LeftOut,
+    Level,
+    LogEntry,
+    LogKind,
+    PageLog,
+    RequestEntry,
+    cut,
+)
+
+_KEPT: dict[LogKind, tuple[int, int]] = {
+    "console": (200, 300),
+    "error": (50, 50),
+    "request": (300, 300),
+    "dialog": (50, 50),
+}
+"""The first and the last of each kind that are kept."""
+_MOST_OPEN = 2000
+"""Requests that are waited for; of more, the oldest is given up."""
+_MESSAGE = 500
+"""Characters of a WebSocket's message that are kept."""
+_ARGUMENTS = 50
+_LEVELS: dict[str, Level] = {
+    "error": "error",
+    "assert": "error",
+    "warning": "warning",
+    "debug": "debug",
+    "verbose": "debug",
+}
+Values = dict[str, Any]
+
+
+class _Kind:
+    """What is kept of one kind: as plain values, made records only when they are asked for."""
+
+    def __init__(self, kind: LogKind, make: Callable[..., LogEntry]) -> None:
+        self.kind = kind
+        self._make = make
+        self._most, last = _KEPT[kind]
+        self._first: list[Values] = []
+        self._last: deque[Values] = deque(maxlen=last)
+        self._left_out = 0
+
+    def add(self, values: Values) -> None:
+        if len(self._first) < self._most:
+            self._first.append(values)
+            return
+        if len(self._last) == self._last.maxlen:
+            self._left_out += 1
+        self._last.append(values)
+
+    def told(self) -> tuple[list[LogEntry], LeftOut | None]:
+        kept = [self._make(**values) for values in (*self._first, *self._last)]
+        if not self._left_out:
+            return kept, None
+        return kept, LeftOut(kind=self.kind, count=self._left_out, after=self._first[-1]["time"])
+
+    def drop(self) -> None:
+        self._first.clear()
+        self._last.clear()
+        self._left_out = 0
+
+
+class PageListener:
+    """The log of all tabs of one browser since it was last dropped."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[LogKind, _Kind] = {
+            "console": _Kind("console", ConsoleEntry),
+            "error": _Kind("error", ErrorEntry),
+            "request": _Kind("request", RequestEntry),
+            "dialog": _Kind("dialog", DialogEntry),
+        }
+        self._sessions = itertools.count(1)
+        self._open: dict[tuple[int, str], tuple[float, Values]] = {}
+        """Requests by session and id, each with the browser's own clock at its beginning."""
+        self._sockets: dict[tuple[int, str], str] = {}
+        self._asked: dict[int, Values] = {}
+
+    def listen(self, session: Any) -> None:
+        """Take note of what a protocol session tells; its domains are enabled by its owner."""
+        key = next(self._sessions)
+
+        def on(event: str, note: Callable[[int, Values], None]) -> None:
+            session.on(event, lambda told: note(key, told))
+
+        on("Runtime.consoleAPICalled", self._on_console)
+        on("Log.entryAdded", self._on_entry)
+        on("Runtime.exceptionThrown", self._on_error)
+        on("Network.requestWillBeSent", self._on_request)
+        on("Network.responseReceived", self._on_response)
+        on("Network.loadingFinished", self._on_finished)
+        on("Network.loadingFailed", self._on_failed)
+        on("Network.webSocketCreated", self._on_socket)
+        on("Network.webSocketHandshakeResponseReceived", self._on_handshake)
+        on("Network.webSocketFrameSent", self._on_sent)
+        on("Network.webSocketFrameReceived", self._on_received)
+        on("Network.webSocketFrameError", self._on_socket_error)
+        on("Network.webSocketClosed", self._on_socket_closed)
+        on("Page.javascriptDialogOpening", self._on_dialog)
+        on("Page.javascriptDialogClosed", self._on_answered)
+
+    def note_question(self, text: str, place: str = "") -> None:
+        """Take note of what the page asked for in another way than a dialog of its script, with its answer."""
+        kept, more = cut(text)
+        self._add(
+            "dialog",
+            {"time": time.time(), "dialog": "request", "text": kept, "cut": more, "place": cut(place)[0]},
+        )
+
+    def told(self) -> PageLog:
+        """Return the log so far, in the order of time; requests that are open come as not ended."""
+        entries: list[LogEntry] = []
+        gaps: list[LeftOut] = []
+        for kind in self._kinds.values():
+            kept, gap = kind.told()
+            entries += kept
+            gaps += [gap] if gap is not None else []
+        return PageLog(
+            entries=tuple(sorted(entries, key=lambda entry: entry.time)),
+            left_out=tuple(sorted(gaps, key=lambda gap: gap.after)),
+        )
+
+    def drop(self) -> None:
+        """Begin anew; requests that are open are told once more when they end."""
+        for kind in self._kinds.values():
+            kind.drop()
+        for key, (began, values) in tuple(self._open.items()):
+            self._open[key] = (began, {**values, "began_before": True})
+
+    def forget(self) -> None:
+        """Begin anew with another browser profile: what was open has gone with the old one."""
+        self.drop()
+        self._open.clear()
+        self._sockets.clear()
+        self._asked.clear()
+
+    def _add(self, kind: LogKind, values: Values) -> None:
+        self._kinds[kind].add(values)
+
+    # Console and errors
+
+    def _on_console(self, session: int, event: Values) -> None:
+        told = event.get("args", ())
+        words = " ".join(in_words(argument) for argument in told[:_ARGUMENTS])
+        text, more = cut(words + (" …" if len(told) > _ARGUMENTS else ""))
+        kind = str(event.get("type", "log"))
+        frames = event.get("stackTrace", {}).get("callFrames", ())
+        self._add(
+            "console",
+            {
+                "time": seconds_of(event.get("timestamp")),
+                "level": _LEVELS.get(kind, "info"),
+                "text": text or f"({kind})",
+                "cut": more,
+                "place": place_of(frames[0]) if frames else "",
+            },
+        )
+
+    def _on_entry(self, session: int, event: Values) -> None:
+        entry = event.get("entry", {})
+        text, more = cut(str(entry.get("text", "")))
+        self._add(
+            "console",
+            {
+                "time": seconds_of(entry.get("timestamp")),
+                "level": _LEVELS.get(str(entry.get("level")), "info"),
+                "text": text,
+                "cut": more,
+                "place": place_of(entry),
+            },
+        )
+
+    def _on_error(self, session: int, event: Values) -> None:
+        details = event.get("exceptionDetails", {})
+        thrown = details.get("exception", {})
+        said = thrown.get("description") or in_words(thrown) or details.get("text", "")
+        text, more = cut(str(said))
+        self._add(
+            "error",
+            {
+                "time": seconds_of(event.get("timestamp")),
+                "text": text,
+                "cut": more,
+                "place": place_of(details),
+            },
+        )
+
+    # Requests
+
+    def _on_request(self, session: int, event: Values) -> None:
+        key, request = (session, str(event["requestId"])), event["request"]
+        if (before := event.get("redirectResponse")) is not None:
+            self._answer(key, before)
+            self._end(key, event.get("timestamp"), before.get("encodedDataLength"))
+        url, more = cut(str(request["url"]))
+        values: Values = {
+            "time": float(event.get("wallTime") or time.time()),
+            "method": str(request["method"])[:40],
+            "url": url,
+            "cut": more,
+            "type": str(event.get("type", "")),
+        }
+        if len(self._open) >= _MOST_OPEN:
+            del self._open[next(iter(self._open))]
+        self._open[key] = (float(event.get("timestamp", 0.0)), values)
+        self._add("request", values)
+
+    def _on_response(self, session: int, event: Values) -> None:
+        key = (session, str(event["requestId"]))
+        self._answer(key, event["response"])
+        if key in self._open:
+            self._open[key][1]["type"] = str(event.get("type", ""))
+
+    def _answer(self, key: tuple[int, str], response: Values) -> None:
+        if key in self._open:
+            self._open[key][1]["status"] = int(response.get("status", 0))
+
+    def _on_finished(self, session: int, event: Values) -> None:
+        key = (session, str(event["requestId"]))
+        self._end(key, event.get("timestamp"), event.get("encodedDataLength"))
+
+    def _on_failed(self, session: int, event: Values) -> None:
+        reason = event.get("blockedReason") or event.get("errorText") or "failed"
+        if event.get("canceled") and not event.get("blockedReason"):
+            reason = f"cancelled ({reason})" if reason else "cancelled"
+        key = (session, str(event["requestId"]))
+        self._end(key, event.get("timestamp"), None, failed=True, text=str(reason)[:300])
+
+    def _end(self, key: tuple[int, str], clock: object, size: object, **more: Any) -> None:
+        began, values = self._open.pop(key, (0.0, None))
+        if values is None:
+            return
+        spent = (float(clock) - began) * 1000 if isinstance(clock, int | float) and began else None
+        values |= {
+            "ended": True,
+            "milliseconds": None if spent is None else round(max(spent, 0.0), 2),
+            **more,
+        }
+        if isinstance(size, int | float) and size >= 0:
+            values["bytes"] = int(size)
+        if values.get("began_before"):
+            # The part of the log that it was begun in is closed: it is told here, as of now.
+            self._add("request", {**values, "time": time.time()})
+
+    def _on_socket(self, session: int, event: Values) -> None:
+        key, url = (session, str(event["requestId"])), cut(str(event["url"]))[0]
+        if len(self._sockets) >= _MOST_OPEN:
+            del self._sockets[next(iter(self._sockets))]
+        self._sockets[key] = url
+        self._message(key, "OPEN", "")
+
+    def _on_handshake(self, session: int, event: Values) -> None:
+        key = (session, str(event["requestId"]))
+        self._message(key, "OPEN", "", status=int(event.get("response", {}).get("status", 0)))
+
+    def _on_sent(self, session: int, event: Values) -> None:
+        self._frame((session, str(event["requestId"])), "SEND", event)
+
+    def _on_received(self, session: int, event: Values) -> None:
+        self._frame((session, str(event["requestId"])), "RECEIVE", event)
+
+    def _frame(self, key: tuple[int, str], method: str, event: Values) -> None:
+        frame = event.get("response", {})
+        data = str(frame.get("payloadData", ""))
+        if frame.get("opcode") == 2:  # Binary: the protocol has it in base64.
+            self._message(key, method, "(binary)", size=len(data) * 3 // 4)
+        else:
+            self._message(key, method, data, size=len(data.encode(errors="replace")))
+
+    def _on_socket_error(self, session: int, event: Values) -> None:
+        key = (session, str(event["requestId"]))
+        self._message(key, "ERROR", str(event.get("errorMessage", "")), failed=True)
+
+    def _on_socket_closed(self, session: int, event: Values) -> None:
+        key = (session, str(event["requestId"]))
+        self._message(key, "CLOSE", "")
+        self._sockets.pop(key, None)
+
+    def _message(
+        self,
+        key: tuple[int, str],
+        method: str,
+        said: str,
+        *,
+        size: int | None = None,
+        status: int | None = None,
+        failed: bool = False,
+    ) -> None:
+        text, more = cut(said, _MESSAGE)
+        self._add(
+            "request",
+            {
+                "time": time.time(),
+                "method": method,
+                "url": self._sockets.get(key, "a WebSocket opened before"),
+                "type": "WebSocket",
+                "text": text,
+                "cut": more,
+                "bytes": size,
+                "status": status,
+                "failed": failed,
+                "ended": True,
+            },
+        )
+
+    # Dialogs
+
+    def _on_dialog(self, session: int, event: Values) -> None:
+        text, more = cut(str(event.get("message", "")))
+        values: Values = {
+            "time": time.time(),
+            "dialog": str(event.get("type", "dialog")),
+            "text": text,
+            "cut": more,
+            "place": cut(str(event.get("url", "")))[0],
+        }
+        self._asked[session] = values
+        self._add("dialog", values)
+
+    def _on_answered(self, session: int, event: Values) -> None:
+        values = self._asked.pop(session, None)
+        if values is None:
+            return
+        answer = "accepted" if event.get("result") else "dismissed"
+        said = cut(str(event.get("userInput", "")), _MESSAGE)[0]
+        entered = values["dialog"] == "prompt" and event.get("result")
+        values["answer"] = f'{answer} with "{said}"' if entered else answer

@@ -1,0 +1,156 @@
+"""How the page is awaited after an action: by what happens in it, never by a fixed sleep.
+
+Three things are waited for in turn until none is left: a navigation that has
+begun, the requests begun since the action, and two painted frames without a
+change in the DOM. Each wait is bounded, and what was waited for in vain once
+(a load that never ends, an address that is polled) is not waited for again.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from core.browser.page import Page, PageGone
+from core.schema.browser_event import TabId
+from core.schema.record import Record
+
+_SILENCE = 3.0
+"""Seconds without news of a page that loads, before it is asked whether a script of it loops."""
+
+
+class Settled(Record):
+    """How a wait ended."""
+
+    reason: str
+    """``quiet``, ``navigated``, ``still changing``, ``requests still open``, ``still loading``, ``crashed``,
+    ``closed`` or ``opened a tab``."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The most each wait may take, in seconds."""
+
+    load: float = 15.0
+    """Until a navigation that has begun has brought its document."""
+    rest: float = 5.0
+    """From then until its load event: pictures and frames."""
+    requests: float = 3.0
+    quiet: float = 1.0
+    whole: float = 20.0
+    frames: int = 2
+    """Painted frames in a row that must show no change."""
+
+
+DEFAULT_BOUNDS = Bounds()
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The moment before an action, to tell what the action set off."""
+
+    requests: int
+    navigations: int
+    windows: int = 0
+    tab: TabId = ""
+
+
+def mark(page: Page) -> Mark:
+    """Note the moment: call it just before acting."""
+    return Mark(page.requests.begun, page.navigations, page.windows_opened, page.tab)
+
+
+async def settle(page: Page, since: Mark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
+    """Wait until what began after `since` is over, or a tab was asked for; see the module for the order.
+
+    Never raises for a page that does not come to rest: the reason says so.
+    """
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    seen = since.navigations
+    navigated = False
+    reason = "still changing"
+    while loop.time() - started < bounds.whole:
+        if page.crashed or page.playwright_page.is_closed():
+            reason = "crashed" if page.crashed else "closed"
+            break
+        if page.windows_opened > since.windows:
+            reason = "opened a tab"  # It is covered by the new one, and paints no more.
+            break
+        if page.loading.requested:
+            await _until(page, lambda: not page.loading.requested, 1.0)
+            page.loading.requested = False
+        if page.navigations > seen or not page.loading.loaded.is_set():
+            seen = page.navigations
+            navigated = True
+            if not await _loaded(page, bounds):
+                reason = "still loading"
+                break
+            continue
+        try:
+            answer = await page.walker("settle", bounds.quiet * 1000, bounds.frames)
+        except PageGone:
+            # The document went away: the event that says a new one began is on its way.
+            await _until(page, partial(_navigated, page, seen), 1.0)
+            continue
+        reason = answer["reason"]
+        if page.navigations > seen or page.loading.requested:
+            continue
+        if page.requests.open_since(since.requests) == 0:
+            break
+        if not await _answered(page, since, bounds.requests, seen):
+            page.requests.give_up(since.requests)
+            reason = "requests still open"
+            break
+    if navigated and reason == "quiet":
+        reason = "navigated"
+    return Settled(reason=reason, seconds=loop.time() - started)
+
+
+def _navigated(page: Page, seen: int) -> bool:
+    return page.navigations > seen or page.playwright_page.is_closed()
+
+
+async def _loaded(page: Page, bounds: Bounds) -> bool:
+    loading = page.loading
+    if not await _until(page, lambda: loading.interactive.is_set(), bounds.load):
+        loading.stop()
+        return False
+    if not await _until(page, lambda: loading.loaded.is_set(), bounds.rest):
+        loading.stop()
+        return False
+    return True
+
+
+async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
+    """Wait for what the page's events tell; a page that says nothing for long is asked whether it lives."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + most
+    while not holds() and not page.crashed:
+        left = deadline - loop.time()
+        if left <= 0:
+            return False
+        page.loading.changed.clear()
+        try:
+            async with asyncio.timeout(min(left, _SILENCE)):
+                await page.loading.changed.wait()
+        except TimeoutError:
+            if left > _SILENCE:
+                await page.stir(1.0)
+    return True
+
+
+async def _answered(page: Page, since: Mark, most: float, seen: int) -> bool:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + most
+    while page.requests.open_since(since.requests):
+        if page.navigations > seen or page.crashed:
+            return True
+        page.requests.changed.clear()
+        try:
+            async with asyncio.timeout(max(deadline - loop.time(), 0)):
+                await page.requests.changed.wait()
+        except TimeoutError:
+            return False
+    return True

@@ -1,0 +1,369 @@
+"""What the commands about exemplars do: each prints a table, or JSON."""
+
+import asyncio
+import csv
+import io
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from core.agent.resources import knowledge_of
+from core.cli.output import put, put_json, put_table, say
+from core.cli.runs import open_for_reading
+from core.llm.embedding import Embedding
+from core.llm.registry import open_llms
+from core.memory.analysis.duplicates import near_pairs
+from core.memory.analysis.map import Projection, alone, loneliest, project
+from core.memory.analysis.pairs import grouped, sameness
+from core.memory.analysis.records import Lonely, PairsFound
+from core.memory.checks import Problem, check
+from core.memory.index import ExemplarIndex
+from core.memory.library.records import Counts, Entry, Filter, Order, Provenance, Row
+from core.memory.library.retrievals import note_retrievals
+from core.memory.library.store import Library
+from core.memory.library.version_diff import differences
+from core.memory.memory import Memory
+from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
+from core.settings import Settings, config_folder
+
+_PAGE = 500
+"""Rows that are read at once where all are wanted."""
+
+
+def memory_of(settings: Settings) -> Memory:
+    """Return the memory of the user: the same exemplars, index and embedding as a run's."""
+    knowledge = knowledge_of(
+        config_folder(), data=settings.database.parent, embedding=lambda: embedding_of(settings)
+    )
+    knowledge.memory.on_progress = _Progress()
+    return knowledge.memory
+
+
+def list_exemplars(
+    settings: Settings, wanted: Filter, order: Order, limit: int, offset: int, *, counts: bool, as_json: bool
+) -> None:
+    """Print rows of the library and of files, or how many have which value."""
+    library = listing_of(settings, memory_of(settings))
+    if counts:
+        _put_counts(library.counts(wanted), as_json=as_json)
+        return
+    page = library.page(wanted, order=order, offset=offset, limit=limit)
+    if as_json:
+        put_json(
+            {
+                "total": page.total,
+                "offset": page.offset,
+                "rows": [{**row.model_dump(), "read_only": row.read_only} for row in page.rows],
+            }
+        )
+        return
+    put_table(
+        ("exemplar", "family", "origin", "looks", "tokens", "retrieved", "used", "changed", "task"),
+        [
+            (
+                row.id,
+                row.family,
+                row.origin + (", archived" if row.archived else ""),
+                str(row.steps),
+                str(row.tokens),
+                str(row.retrieved),
+                str(row.used),
+                _day(row.changed),
+                row.task,
+            )
+            for row in page.rows
+        ],
+    )
+    if not page.rows:
+        say("No exemplar is like that." if page.total == 0 else "There are no more.")
+    elif page.total > offset + len(page.rows):
+        say(f"{offset + 1} to {offset + len(page.rows)} of {page.total}; more with --offset.")
+
+
+def show_exemplar(
+    settings: Settings, id: str, version: int | None, against: int | None, *, as_json: bool
+) -> None:
+    """Print one exemplar whole, an older version of it, or how two versions differ.
+
+    Raises UsageError where it is not there.
+    """
+    memory = memory_of(settings)
+    library = listing_of(settings, memory)
+    try:
+        entry = _entry(memory, library, id)
+        if version is not None or against is not None:
+            exemplar = library.at(id, version or entry.version)
+        else:
+            exemplar = entry.exemplar
+        other = None if against is None else library.at(id, against)
+    except NotInLibraryError as error:
+        raise UsageError(str(error)) from error
+    if other is not None:
+        found = differences(other, exemplar)
+        if as_json:
+            put_json([one.model_dump() for one in found])
+        elif found:
+            put_table(
+                ("part", f"version {against}", f"version {version or entry.version}"),
+                [
+                    (one.part, one.before.replace("\n", " ⏎ "), one.after.replace("\n", " ⏎ "))
+                    for one in found
+                ],
+            )
+        else:
+            say("The two versions are the same.")
+        return
+    versions = library.versions(id) if library.has([id]) else ()
+    retrievals, standing = library.retrievals(id), library.standing(id)
+    if as_json:
+        put_json(
+            {
+                **entry.model_copy(update={"exemplar": exemplar}).model_dump(),
+                "versions": [one.model_dump() for one in versions],
+                "retrievals": [one.model_dump() for one in retrievals],
+                "standing": standing.model_dump(),
+            }
+        )
+        return
+    put(f"{exemplar.id} of the family {exemplar.family}, {entry.provenance.origin}, {entry.tokens} tokens")
+    put(f"task: {exemplar.task}")
+    for number, step in enumerate(exemplar.steps, start=1):
+        put(f"\nlook {number}\n{step.observation}\n{step.thought}")
+        put("\n".join(step.actions))
+    for contrast in exemplar.contrasts:
+        put(f"\ntried {contrast.tried}, right is {contrast.right}: {contrast.why}")
+    for one in versions:
+        put(
+            f"version {one.number} of {_day(one.saved)}{', current' if one.current else ''} {one.why}".rstrip()
+        )
+    put(
+        f"retrieved {standing.retrieved} times, used {standing.used} times: "
+        f"{standing.successes} successes, {standing.failures} failures"
+    )
+
+
+def check_exemplars(settings: Settings, wanted: Filter, most_tokens: int, *, as_json: bool) -> bool:
+    """Print all that is wrong with the exemplars, and return whether there is no fault."""
+    memory = memory_of(settings)
+    library = listing_of(settings, memory)
+    is_success = _success_of(settings)
+
+    async def work() -> list[Problem]:
+        found: list[Problem] = []
+        tried: dict[tuple[str, str], bool] = {}
+        for row, exemplar in _all(memory, library, wanted):
+            page = exemplar.abstraction[0].state if exemplar.abstraction else ""
+            key = (exemplar.parser, page if "<" in page else "")
+            problems = await check(
+                exemplar,
+                run=row.run,
+                is_success=is_success,
+                most_tokens=most_tokens,
+                with_parser=not tried.get(key, False),
+            )
+            tried[key] = not any(one.kind == "parser" for one in problems)
+            found += problems
+        return found
+
+    problems = asyncio.run(work())
+    faults = sum(1 for one in problems if one.level == "fault")
+    if as_json:
+        put_json([one.model_dump() for one in problems])
+    elif problems:
+        put_table(
+            ("exemplar", "", "where", "what"), [(one.id, one.level, one.where, one.text) for one in problems]
+        )
+    say(
+        f"{faults} faults, {len(problems) - faults} notes in {library.page(wanted, limit=1).total} exemplars."
+    )
+    return not faults
+
+
+def embedding_of(settings: Settings) -> Embedding:
+    return open_llms(settings).embedding(settings.embedding)
+
+
+def listing_of(settings: Settings, memory: Memory) -> Library:
+    """Return the library with the files beside it, told of what the trace knows by now."""
+    library = memory.open_library()
+    if library is not None and settings.database.exists():
+        traces = open_for_reading(settings)
+        try:
+            note_retrievals(library, traces)
+        finally:
+            traces.close()
+    return memory.listing()
+
+
+def _entry(memory: Memory, library: Library, id: str) -> Entry:
+    for origin, exemplar in memory.file_members():
+        if exemplar.id == id:
+            page = library.page(Filter(origin=origin, words=id), limit=_PAGE)
+            tokens = next((row.tokens for row in page.rows if row.id == id), 0)
+            return Entry(exemplar=exemplar, provenance=Provenance(origin=origin), tokens=tokens)
+    return library.get(id)
+
+
+def _all(memory: Memory, library: Library, wanted: Filter) -> "Any":
+    """Give each exemplar that the filter lets through with its row, some at a time."""
+    files = {exemplar.id: exemplar for _, exemplar in memory.file_members()}
+    offset = 0
+    while True:
+        rows: tuple[Row, ...] = library.page(wanted, order="id", offset=offset, limit=_PAGE).rows
+        for row in rows:
+            exemplar = files.get(row.id) if row.read_only else None
+            yield row, exemplar or library.get(row.id).exemplar
+        if len(rows) < _PAGE:
+            return
+        offset += len(rows)
+
+
+def _success_of(settings: Settings) -> Callable[[int], bool | None] | None:
+    if not settings.database.exists():
+        return None
+    store = open_for_reading(settings)
+
+    def is_success(run: int) -> bool | None:
+        try:
+            return store.run(run).verdict.success
+        except NotInTraceError:
+            return None
+
+    return is_success
+
+
+def _put_counts(counts: Counts, *, as_json: bool) -> None:
+    if as_json:
+        put_json(counts.model_dump())
+        return
+    put_table(
+        ("", "value", "exemplars"),
+        [
+            (name, value or "(none)", str(n))
+            for name, values in counts.by.items()
+            for value, n in values.items()
+        ],
+    )
+    say(f"{counts.total} exemplars, about {counts.tokens} tokens in all.")
+
+
+def _day(moment: float) -> str:
+    return f"{datetime.fromtimestamp(moment):%Y-%m-%d %H:%M}" if moment else ""
+
+
+class _Progress:
+    """Tells how far the index is, where somebody looks and it takes long."""
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    def __call__(self, done: int, of: int) -> None:
+        if of >= 1000 and sys.stderr.isatty() and done - self._told >= of // 100:
+            self._told = done
+            print(f"\rembedding {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+
+
+_LONELY = 12
+
+
+def print_duplicates(settings: Settings, within: float, *, with_kept: bool, as_json: bool) -> None:
+    """Print the pairs no further apart than `within`, in groups, the nearest first."""
+    memory = memory_of(settings)
+    library = memory.open_library()
+    apart = library.apart() if library is not None and not with_kept else frozenset()
+
+    async def look(index: ExemplarIndex) -> PairsFound:
+        found = PairsFound(within=within)
+        async for found in near_pairs(index, within, apart=apart):
+            _tell("compared", found.done, found.members)
+        return found
+
+    found = asyncio.run(memory.looked_up(look))
+    files = tuple(one for _, one in memory.file_members())
+    rows: list[dict[str, Any]] = []
+    for number, group in enumerate(grouped(found.pairs), start=1):
+        for pair in group:
+            own = [one for one in (pair.number, pair.other) if one > 0]
+            read = library.exemplars(own) if library is not None and own else {}
+            both = [files[-one - 1] if one < 0 else read.get(one) for one in (pair.number, pair.other)]
+            if both[0] is None or both[1] is None:
+                continue  # Somebody has archived it meanwhile.
+            rows.append(
+                {
+                    "group": number,
+                    "distance": pair.distance,
+                    "same": sameness(both[0], both[1]),
+                    "exemplars": [one.id for one in both if one is not None],
+                    "families": [one.family for one in both if one is not None],
+                    "tasks": [one.task for one in both if one is not None],
+                }
+            )
+    if as_json:
+        put_json({"within": within, "members": found.members, "more": found.more, "pairs": rows})
+        return
+    put_table(
+        ("group", "distance", "same", "exemplar", "and", "task"),
+        [
+            (str(row["group"]), f"{row['distance']:.3f}", row["same"], *row["exemplars"], row["tasks"][0])
+            for row in rows
+        ],
+    )
+    more = " These are the nearest; there may be more." if found.more else ""
+    say(f"{len(rows)} pairs of {found.members} exemplars lie within {within:g}.{more}")
+
+
+def print_map(settings: Settings, *, as_csv: bool, as_json: bool) -> None:
+    """Print where each exemplar lies in the plane, and where it is thin."""
+    memory = memory_of(settings)
+
+    async def look(index: ExemplarIndex) -> tuple[Projection | None, tuple[Lonely, ...]]:
+        projection = await project(index)
+        far = await loneliest(index, _LONELY, lambda done, of: _tell("compared", done, of))
+        return projection, far
+
+    found, lonely = asyncio.run(memory.looked_up(look))
+    points = (
+        []
+        if found is None
+        else [
+            (id, found.placed.names[family], round(across, 5), round(up, 5))
+            for id, family, (across, up) in zip(
+                found.placed.ids, found.placed.families.tolist(), found.points.tolist(), strict=True
+            )
+        ]
+    )
+    if as_csv:
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(("exemplar", "family", "across", "up"))
+        writer.writerows(points)
+        put(out.getvalue().rstrip("\n"))
+        return
+    single = () if found is None else alone(found.placed)
+    if as_json:
+        put_json(
+            {
+                "share": 0.0 if found is None else round(found.share, 4),
+                "points": [dict(zip(("id", "family", "across", "up"), one, strict=True)) for one in points],
+                "alone": [{"family": family, "id": id} for family, id in single],
+                "furthest": [one.model_dump() for one in lonely],
+            }
+        )
+        return
+    put_table(
+        ("furthest from all others", "family", "distance", "nearest"),
+        [(one.id, one.family, f"{one.distance:.3f}", one.nearest) for one in lonely],
+    )
+    if found is None:
+        say("There are no exemplars yet.")
+        return
+    put(
+        f"The plane shows {found.share:.0%} of what tells {len(points)} exemplars apart; "
+        f"{len(single)} families have one. The places are told with --csv or --json."
+    )
+
+
+def _tell(what: str, done: int, of: int) -> None:
+    if of >= 5000 and sys.stderr.isatty():
+        print(f"\r{what} {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)

@@ -1,0 +1,125 @@
+"""What the command does that carries exemplars out on the tasks they came from."""
+
+from collections.abc import Iterator
+
+from core.agent.gates import gates_of
+from core.browser.host import BrowserHost
+from core.browser.tabs import Tabs
+from core.cli.browsers import WithEmbedded, WithLoop, in_browser
+from core.cli.exemplar_tables import memory_of
+from core.cli.output import LineTeller, put, put_json, put_table, say
+from core.cli.runs import open_for_reading
+from core.debugger.exemplars.recording.scripted import world_for
+from core.debugger.experiments.records import ReplayTally, ends_in_words
+from core.debugger.experiments.replay import replay
+from core.environments.registry import Environments
+from core.memory.library.records import Entry, Filter, Provenance
+from core.memory.memory import Memory
+from core.schema.errors import NotInLibraryError, UsageError
+from core.schema.record import Record
+from core.settings import Settings, config_folder
+
+_PAGE = 500
+
+
+class ReplayArguments(Record):
+    """What the replay command was given."""
+
+    ids: tuple[str, ...] = ()
+    wanted: Filter = Filter()
+    """Where no ids are given."""
+    as_json: bool = False
+    as_lines: bool = False
+
+
+def replay_exemplars(
+    arguments: ReplayArguments,
+    settings: Settings,
+    environments: Environments,
+    *,
+    with_embedded: WithEmbedded[ReplayTally],
+    with_loop: WithLoop[ReplayTally],
+) -> bool:
+    """Carry exemplars out and print what came of it; returns whether none failed. Raises BackstepError."""
+    memory = memory_of(settings)
+    try:
+        entries = list(_entries(memory, arguments))
+    except NotInLibraryError as error:
+        raise UsageError(str(error)) from error
+    if not entries:
+        raise UsageError("There is no such exemplar: list them with `exemplars list`.")
+    gates = gates_of(config_folder())
+    store = open_for_reading(settings) if settings.database.exists() else None
+    teller = LineTeller(as_lines=arguments.as_lines)
+
+    async def work(host: BrowserHost) -> ReplayTally:
+        tally = ReplayTally(wanted=len(entries))
+        teller.tell(tally)
+        tabs = Tabs(host)
+        try:
+            await tabs.start()
+            for entry in entries:
+                found = await replay(
+                    entry.exemplar,
+                    entry.provenance,
+                    entry.version,
+                    environments=environments,
+                    world_of=lambda task: world_for(tabs, host, environments, task, gates),
+                    store=store,
+                    on_gate=settings.on_gate,
+                )
+                memory.library().save_proof("replay", found.id, found.when, found.model_dump_json())
+                say(f"{found.id}: {found.sentence}")
+                tally = tally.with_result(found)
+                teller.tell(tally)
+            return tally
+        finally:
+            await tabs.close()
+            await environments.close()
+
+    try:
+        tally = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
+    finally:
+        memory.close()
+        if store is not None:
+            store.close()
+    if arguments.as_json:
+        put_json([one.model_dump() for one in tally.results])
+    elif not arguments.as_lines:
+        put_table(
+            ("exemplar", "task", "seed", "", "why"),
+            [
+                (
+                    one.id,
+                    one.task,
+                    str(one.seed) if one.task else "",
+                    ends_in_words(one),
+                    one.problem or "; ".join(one.guessed),
+                )
+                for one in tally.results
+            ],
+        )
+        put(tally.sentence)
+    return not any(one.success is False for one in tally.results)
+
+
+def _entries(memory: Memory, arguments: ReplayArguments) -> Iterator[Entry]:
+    library = memory.listing()
+    files = {exemplar.id: (origin, exemplar) for origin, exemplar in memory.file_members()}
+
+    def entry(id: str) -> Entry:
+        if id in files:
+            origin, exemplar = files[id]
+            return Entry(exemplar=exemplar, provenance=Provenance(origin=origin))
+        return library.get(id)
+
+    if arguments.ids:
+        yield from map(entry, arguments.ids)
+        return
+    offset = 0
+    while True:
+        rows = library.page(arguments.wanted, order="id", offset=offset, limit=_PAGE).rows
+        yield from (entry(row.id) for row in rows)
+        if len(rows) < _PAGE:
+            return
+        offset += len(rows)

@@ -1,0 +1,221 @@
+"""The exemplars and the policy of a prompt as items: found again in messages that were edited, and rearranged."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from core.schema.messages import Message, PromptPart
+from core.schema.record import Record
+
+Traced = tuple[int | None, Message]
+"""A message as it is now, with the place it had before it was edited; None for one that is new."""
+
+
+class Item(Record):
+    """A part of the prompt, where it is now."""
+
+    part: PromptPart
+    """With places in the messages as they are now; only of use where it is not lost."""
+    state: Literal["as sent", "edited", "lost"] = "as sent"
+    """``edited``: by hand, though it can be told apart. ``lost``: it cannot be any more."""
+
+
+def found_again(
+    before: Sequence[Message], parts: Sequence[PromptPart], now: Sequence[Traced]
+) -> tuple[Item, ...]:
+    """Return the parts where they are in the messages now, the exemplars in the order in which they stand.
+
+    Messages are followed by where they came from, parts of a text by their own
+    words: nothing is guessed of words that were changed.
+    """
+    items = [_found(before, part, now) for part in parts]
+    rank = {"policy": 0, "exemplars": 1, "exemplar": 2}
+    return tuple(
+        sorted(
+            items,
+            key=lambda one: (rank[one.part.kind], one.state == "lost", one.part.message, one.part.start),
+        )
+    )
+
+
+def _found(before: Sequence[Message], part: PromptPart, now: Sequence[Traced]) -> Item:
+    lost = Item(part=part, state="lost")
+    if part.messages:
+        wanted = list(range(part.message, part.message + part.messages))
+        places = [at for at, (origin, _) in enumerate(now) if origin in wanted]
+        if [now[at][0] for at in places] != wanted or places != list(
+            range(places[0], places[0] + len(places))
+        ):
+            return lost
+        same = all(now[at][1] == before[origin] for at, origin in zip(places, wanted, strict=True))
+        moved = part.model_copy(update={"message": places[0]})
+        return Item(part=moved, state="as sent" if same else "edited")
+    places = [at for at, (origin, _) in enumerate(now) if origin == part.message]
+    if len(places) != 1:
+        return lost
+    text, words = now[places[0]][1].text, before[part.message].text[part.start : part.end]
+    start = part.start if text == before[part.message].text else text.find(words)
+    if start < 0 or (text != before[part.message].text and text.count(words) != 1):
+        return lost
+    return Item(
+        part=part.model_copy(update={"message": places[0], "start": start, "end": start + len(words)})
+    )
+
+
+def content_of(messages: Sequence[Message], part: PromptPart) -> "str | tuple[Message, ...]":
+    """Return what a part says: messages, or words of one."""
+    if part.messages:
+        return tuple(messages[part.message : part.message + part.messages])
+    return messages[part.message].text[part.start : part.end]
+
+
+class Arranged(Record):
+    """A prompt with its parts after one of them was changed."""
+
+    messages: tuple[Message, ...]
+    parts: tuple[PromptPart, ...]
+
+
+def dropped(messages: Sequence[Message], items: Sequence[Item], at: int) -> Arranged:
+    """Leave out an exemplar; with the last one the text around them goes too."""
+    return _arranged(messages, items, [one for one in _exemplars(items) if one is not items[at]], {})
+
+
+def moved(messages: Sequence[Message], items: Sequence[Item], at: int, offset: int) -> Arranged:
+    """Let an exemplar and its neighbour change places; there has to be one that can be told apart."""
+    order = _exemplars(items)
+    place = order.index(items[at])
+    order[place], order[place + offset] = order[place + offset], order[place]
+    return _arranged(messages, items, order, {})
+
+
+def switched(
+    messages: Sequence[Message],
+    items: Sequence[Item],
+    at: int,
+    part: PromptPart,
+    content: "str | tuple[Message, ...]",
+) -> Arranged:
+    """Put another exemplar, which `part` names, in the place of one."""
+    return _arranged(messages, items, _exemplars(items), {id(items[at]): (part, content)})
+
+
+def rewritten(messages: Sequence[Message], items: Sequence[Item], at: int, words: str) -> Arranged:
+    """Put other words in the place of a part of a text, such as those of a policy."""
+    part = items[at].part
+    found, shift = list(messages), len(words) - (part.end - part.start)
+    text = found[part.message].text
+    found[part.message] = found[part.message].model_copy(
+        update={"text": text[: part.start] + words + text[part.end :]}
+    )
+    parts: list[PromptPart] = []
+    for item in items:
+        other = item.part
+        if item.state == "lost":
+            continue
+        if item is items[at]:
+            other = other.model_copy(update={"end": other.end + shift})
+        elif not other.messages and other.message == part.message and other.start >= part.end:
+            other = other.model_copy(update={"start": other.start + shift, "end": other.end + shift})
+        parts.append(other)
+    return Arranged(messages=tuple(found), parts=tuple(parts))
+
+
+def _exemplars(items: Sequence[Item]) -> list[Item]:
+    return [one for one in items if one.part.kind == "exemplar" and one.state != "lost"]
+
+
+def _arranged(
+    messages: Sequence[Message],
+    items: Sequence[Item],
+    order: Sequence[Item],
+    instead: "dict[int, tuple[PromptPart, str | tuple[Message, ...]]]",
+) -> Arranged:
+    """Put the exemplars of `order` into the places that exemplars have now; places left over go."""
+    slots = _exemplars(items)
+    contents = []
+    for item in order:
+        part, content = instead.get(id(item), (item.part, content_of(messages, item.part)))
+        contents.append((part, content))
+    others = [one.part for one in items if one.part.kind != "exemplar" and one.state != "lost"]
+    if slots and slots[0].part.messages:
+        return _in_messages(messages, others, slots, contents)
+    return _in_text(messages, others, slots, contents)
+
+
+def _in_messages(
+    messages: Sequence[Message],
+    others: Sequence[PromptPart],
+    slots: Sequence[Item],
+    contents: "Sequence[tuple[PromptPart, str | tuple[Message, ...]]]",
+) -> Arranged:
+    found: list[Message] = []
+    parts: list[PromptPart] = []
+    places: dict[int, int] = {}
+    at = 0
+    for number, slot in enumerate(slots):
+        for old in range(at, slot.part.message):
+            places[old] = len(found)
+            found.append(messages[old])
+        at = slot.part.message + slot.part.messages
+        if number < len(contents):
+            part, content = contents[number]
+            assert not isinstance(content, str)
+            parts.append(part.model_copy(update={"message": len(found), "messages": len(content)}))
+            found += content
+    for old in range(at, len(messages)):
+        places[old] = len(found)
+        found.append(messages[old])
+    kept = [one.model_copy(update={"message": places[one.message]}) for one in others]
+    return Arranged(messages=tuple(found), parts=(*kept, *parts))
+
+
+def _in_text(
+    messages: Sequence[Message],
+    others: Sequence[PromptPart],
+    slots: Sequence[Item],
+    contents: "Sequence[tuple[PromptPart, str | tuple[Message, ...]]]",
+) -> Arranged:
+    around = next((one for one in others if one.kind == "exemplars"), None)
+    message = slots[0].part.message
+    text = messages[message].text
+    if not contents and around is not None:
+        cut = text[: around.start] + text[around.end :]
+        return Arranged(
+            messages=_with_text(messages, message, cut),
+            parts=tuple(one for one in others if one is not around),
+        )
+    made, at = "", 0
+    parts: list[PromptPart] = []
+    for number, slot in enumerate(slots):
+        made += text[at : slot.part.start]
+        at = slot.part.end
+        if number < len(contents):
+            part, content = contents[number]
+            assert isinstance(content, str)
+            parts.append(
+                part.model_copy(
+                    update={
+                        "message": message,
+                        "messages": 0,
+                        "start": len(made),
+                        "end": len(made) + len(content),
+                    }
+                )
+            )
+            made += content
+    made += text[at:]
+    shift = len(made) - len(text)
+    first = slots[0].part.start
+    kept = []
+    for one in others:
+        if one.message == message and not one.messages and one.end > first:
+            later = one.start >= slots[-1].part.end
+            one = one.model_copy(
+                update={"start": one.start + (shift if later else 0), "end": one.end + shift}
+            )
+        kept.append(one)
+    return Arranged(messages=_with_text(messages, message, made), parts=(*kept, *parts))
+
+
+def _with_text(messages: Sequence[Message], at: int, text: str) -> tuple[Message, ...]:
+    return (*messages[:at], messages[at].model_copy(update={"text": text}), *messages[at + 1 :])

@@ -1,0 +1,149 @@
+"""What the window draws of a question asked again, and what it may ask for."""
+
+import difflib
+from collections import Counter
+from typing import Protocol
+
+from pydantic import Field
+
+from core.debugger.experiments.records import Credit
+from core.schema.messages import Message, PromptPart
+from core.schema.record import Record
+from core.schema.signal import Signal
+
+
+class Question(Record):
+    """What is to be asked of a step."""
+
+    run: int
+    step: int
+    messages: tuple[Message, ...] = ()
+    """Empty for those that were sent."""
+    llm: str = ""
+    """Empty for the run's own."""
+    temperature: float | None = Field(default=None, ge=0, le=5)
+    """None for what was sent."""
+    count: int = Field(default=5, ge=1, le=100)
+
+
+class Answer(Record):
+    """One reply, as it would have been read."""
+
+    action: str = ""
+    thought: str = ""
+    problem: str = ""
+    """Why there is no usable action, or no reply."""
+    more: tuple[str, ...] = ()
+    """Further actions of the same reply."""
+    tokens: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+
+
+class WhatIf(Record):
+    """What came of a question; it is stored with its step and changes nothing in the run."""
+
+    number: int = 0
+    """Given by the trace."""
+    run: int
+    step: int
+    call: int
+    """The call that was asked again."""
+    llm: str
+    temperature: float | None = None
+    count: int
+    """Answers that were asked for."""
+    when: float
+    """Seconds since the epoch."""
+    recorded: str = ""
+    """The action that the run took, as text."""
+    messages: tuple[Message, ...] = ()
+    """What was asked, where it was changed; else empty. Pictures are left out."""
+    changed: tuple[str, ...] = ()
+    """The lines of the prompt that were taken out (``-``) and put in (``+``)."""
+    answers: tuple[Answer, ...] = ()
+
+    @property
+    def distribution(self) -> tuple[tuple[str, int], ...]:
+        """Return the actions with how often each was proposed, the most frequent first; none usable is empty."""
+        counts = Counter(answer.action for answer in self.answers)
+        return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+class ExemplarChoice(Record):
+    """An exemplar of the memory that can be switched in."""
+
+    id: str
+    family: str
+    task: str
+
+
+class WrittenExemplar(ExemplarChoice):
+    """An exemplar as the step's prompt would tell it: as messages, or as a part of a text."""
+
+    messages: tuple[Message, ...] = ()
+    text: str = ""
+
+    @property
+    def content(self) -> str | tuple[Message, ...]:
+        return self.messages or self.text
+
+
+class AskView(Record):
+    """What can be asked again of a step, and what was."""
+
+    run: int
+    step: int
+    recorded: str = ""
+    """The action that the run took."""
+    llm: str = ""
+    messages: tuple[Message, ...] = ()
+    temperature: float | None = None
+    parts: tuple[PromptPart, ...] = ()
+    """The exemplars and the policy in the messages."""
+    parts_known: bool = False
+    """Whether it was recorded which parts there are; not so in runs of older versions."""
+    memory: tuple[ExemplarChoice, ...] = ()
+    """What an exemplar can be switched for."""
+    memory_note: str = ""
+    """What is to be known before one is switched, or why none can be."""
+    written: WrittenExemplar | None = None
+    """The exemplar that was asked for last."""
+    credits: tuple[Credit, ...] = ()
+    """By how much exemplars of the step's prompt made its action likelier, as far as it was asked."""
+    asked: tuple[WhatIf, ...] = ()
+    """The latest last; one under way has fewer answers than were asked for."""
+    busy: bool = False
+    problem: str = ""
+    """Why nothing can be asked, or what went wrong."""
+
+
+class AskDeskCommands(Protocol):
+    """Asking again, seen from the window; safe to call from any thread."""
+
+    changed: Signal[AskView]
+
+    def open(self, run: int, step: int) -> None:
+        """Show what can be asked again of this step."""
+
+    def ask(self, question: Question) -> None:
+        """Put a question; the answers come one by one with `changed`."""
+
+    def write_exemplar(self, run: int, step: int, id: str) -> None:
+        """Tell an exemplar of the memory as the step's prompt would; it comes as `written`."""
+
+    def ask_credit(self, question: Question) -> None:
+        """Ask with all of the step's exemplars, and without each; messages of the question are not looked at."""
+
+    def cancel(self) -> None:
+        """Withdraw what is still out; the answers that came are kept."""
+
+
+def changed_lines(before: tuple[Message, ...], after: tuple[Message, ...]) -> tuple[str, ...]:
+    """Return the lines by which two prompts differ, each with its sign."""
+    lines = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=0)
+    return tuple(line for line in lines if not line.startswith(("---", "+++", "@@")))
+
+
+def _lines(messages: tuple[Message, ...]) -> list[str]:
+    return [line for one in messages for line in (f"[{one.role}]", *one.text.splitlines())]

@@ -1,0 +1,204 @@
+"""Going back by hand: to any step of any run, on a branch of its own, and from branch to branch.
+
+Everything here runs in the worker's loop, and while nothing else goes on.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from core.agent.branching import Conduct, open_branch, reopen_task, take_up
+from core.agent.llm_calls import Asked
+from core.agent.loop import AgentRun
+from core.agent.run_history import Past
+from core.agent.state import Budget
+from core.agent.world import World
+from core.debugger.runner import Driver
+from core.debugger.services import Workshop
+from core.schema.changes import Changes
+from core.schema.errors import UsageError
+from core.schema.restore import Restored, SentAt, told_of
+from core.schema.step import Acted
+from core.schema.task import Episode
+from core.trace.records import RunRow
+
+_RESUMABLE = ("left", "interrupted")
+
+
+class Branches:
+    """Makes branches of the runs in the trace the current run of a driver."""
+
+    def __init__(
+        self, driver: Driver, workshop: Callable[[], Workshop], on_asked: Callable[[Asked], None]
+    ) -> None:
+        self._driver = driver
+        self._workshop = workshop
+        self._on_asked = on_asked
+        self._told_effects: tuple[int, int] | None = None
+        """The run and step that the person was last told of what stays done."""
+
+    async def go_back(
+        self, run: int, step: int, changes: Changes | None = None, *, told: bool = False
+    ) -> AgentRun:
+        """Go back to a step of a run, whose branch is the current run from then on.
+
+        With `changes` the branch goes on as the run did, but for these; without,
+        as is chosen for the session. `told` says that the person knows what stays done.
+        Where something was sent since that stays done, it is told first, and
+        asking a second time goes back all the same. Raises UsageError, TraceError
+        and DataError with nothing changed, and BrowserError, ActionError or
+        LLMError where the page is not to be had: no run is current then.
+        """
+        store = self._workshop().store
+        store.owner_of(run, step)
+        store.agent(run, step)
+        if not told:
+            self._ask_about_effects(run, step)
+        return await self._move(
+            store.run(run),
+            f"Going back to step {step} of run {run}",
+            lambda world, episode, conduct: open_branch(
+                store, world, episode, run=run, step=step, conduct=conduct
+            ),
+            changes,
+        )
+
+    def lasting(self, run: int, step: int) -> str:
+        """Return what a run sent from a step on that stays done when it is gone back to, in words."""
+        current, store = self._driver.agent_run, self._workshop().store
+        if store.run(run).offline:
+            return ""  # It never left.
+        if current is not None and current.state.run == run:
+            found = current.world.lasting(current.state.sent, step, current.state.episode)
+            return told_of(found) if found else ""
+        row = store.run(run)
+        # The agent carries what was sent before its last step; that step has its own.
+        last = store.steps(run)[-1].number
+        sent = list(Past(store, run).agent(last).sent)
+        sent += [
+            SentAt(step=last, sent=what)
+            for record in store.step(run, last).records
+            if isinstance(record, Acted)
+            for what in record.sent
+        ]
+        if not sent:
+            return ""
+        task = self._workshop().task_of(row)
+        world = self._workshop().world(task)
+        episode = Episode(task=task, seed=row.seed, instruction=row.instruction, start_url=row.start_url)
+        found = world.lasting(sent, step, episode)
+        return told_of(found) if found else ""
+
+    def _ask_about_effects(self, run: int, step: int) -> None:
+        """Raise UsageError where something stays done that was sent since the step, until asked a second time."""
+        current = self._driver.agent_run
+        told, self._told_effects = self._told_effects, None
+        if current is None or current.state.run != run or told == (run, step):
+            return
+        if current.world.tabs.closed_off:
+            return  # It never left.
+        lasting = current.world.lasting(current.state.sent, step, current.state.episode)
+        if lasting:
+            self._told_effects = (run, step)
+            raise UsageError(
+                f"Going back to step {step} does not take back {told_of(lasting)}. "
+                "Ask for it once more to go back all the same."
+            )
+
+    async def make_current(self, run: int) -> AgentRun | None:
+        """Take up a run that was left; None where it is current already. Raises as `go_back` does."""
+        store, current = self._workshop().store, self._driver.agent_run
+        if current is not None and current.state.run == run and not current.ended:
+            return None
+        row = store.run(run)
+        if row.outcome not in _RESUMABLE:
+            raise UsageError(
+                f"Run {run} has ended ({row.outcome}): go back to one of its steps (Ctrl+B) to go on from there."
+            )
+        steps = store.own_steps(run)
+        if not steps or steps[-1].sealed:
+            last = f"step {steps[-1].number}" if steps else "a step"
+            raise UsageError(
+                f"Run {run} was cut off between two steps, where it cannot go on: "
+                f"go back to {last} (Ctrl+B) to go on from there."
+            )
+        return await self._move(
+            row,
+            f"Going to run {run}",
+            lambda world, episode, conduct: take_up(store, world, episode, run=run, conduct=conduct),
+        )
+
+    async def _move(
+        self,
+        row: RunRow,
+        what: str,
+        bring: Callable[[World, Episode, Conduct], Awaitable[tuple[AgentRun, Restored]]],
+        changes: Changes | None = None,
+    ) -> AgentRun:
+        driver, workshop = self._driver, self._workshop()
+        conduct = self._conduct(row, what, changes)
+        offline = row.offline if conduct.changes.offline is None else conduct.changes.offline
+        world, episode = self._at_hand(row, offline=offline)
+        await self._leave()
+        driver.moving(row.task, row.seed, f"{what}…")
+        if world is None or episode is None:
+            task = workshop.task_of(row)
+            world = workshop.world(task)
+            episode = await reopen_task(workshop.store, world, task, row, offline=offline)
+            conduct = replace(conduct, fresh=True)
+        if changes is not None:
+            driver.change(preset=conduct.preset.name, llm=conduct.llm.name)
+        run, restored = await bring(world, episode, conduct)
+        driver.adopt(run)
+        driver.arrived(run, restored)
+        driver.notice = _told(restored)
+        return run
+
+    def _conduct(self, row: RunRow, what: str, changes: Changes | None) -> Conduct:
+        driver, workshop = self._driver, self._workshop()
+        chosen = driver.session
+        wanted = changes or Changes()
+        knowledge = workshop.knowledge_for(wanted.over(workshop.store.changes(row.run)))
+        preset, llm = chosen.preset, chosen.llm
+        if changes is not None:
+            preset, llm = changes.preset or row.preset, changes.llm or row.llm
+        return Conduct(
+            preset=knowledge.presets.get(preset),
+            llm=workshop.llms.routed(llm),
+            knowledge=knowledge,
+            browser=workshop.host.name,
+            changes=wanted,
+            budget=Budget(chosen.max_steps, workshop.settings.max_llm_calls),
+            on_asked=self._on_asked,
+            on_attempt=lambda way: driver.change(message=f"{what}: {way}…"),
+        )
+
+    def _at_hand(self, row: RunRow, *, offline: bool) -> tuple[World | None, Episode | None]:
+        """Return the browser and the episode of the current run, where the row is a run of the same task."""
+        current = self._driver.agent_run
+        if current is None:
+            return None, None
+        mine = self._workshop().store.run(current.state.run)
+        same = (row.task, row.seed, row.instruction, row.profile, offline) == (
+            mine.task,
+            mine.seed,
+            mine.instruction,
+            mine.profile,
+            mine.offline,
+        )
+        return (current.world, current.state.episode) if same else (None, None)
+
+    async def _leave(self) -> None:
+        """Leave the current run as it is, to be taken up again."""
+        driver = self._driver
+        await driver.halt()
+        current, driver.agent_run = driver.agent_run, None
+        if current is not None and not current.ended:
+            await current.keep_network()
+            current.leave()
+
+
+def _told(restored: Restored) -> str:
+    """Return how going back ended, and what is to be thought of it where it is not verified."""
+    if restored.verified:
+        return restored.sentence
+    return f"{restored.sentence} The page is not as recorded: look at it before you go on."

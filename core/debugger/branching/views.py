@@ -1,0 +1,70 @@
+"""What the window draws of a fork that is being prepared, and what it may ask for."""
+
+from typing import Protocol
+
+from core.schema.changes import Changes
+from core.schema.record import Record
+from core.schema.signal import Signal
+
+
+class ForkAmount(Record):
+    """The number of a mechanism, as the run had it at the step."""
+
+    mechanism: str
+    label: str
+    value: int
+    least: int
+    most: int
+
+
+class PolicyChoice(Record):
+    """A policy whose text can be changed."""
+
+    id: str
+    text: str
+    """The whole file, as it is now or as the run was given it."""
+    path: str = ""
+
+
+class ForkView(Record):
+    """What can be chosen for a fork at a step, and how far it has come."""
+
+    run: int
+    step: int
+    ready: bool = False
+    """Whether the step was read."""
+    action: str = ""
+    """What the run did there."""
+    task: str = ""
+    preset: str = ""
+    llm: str = ""
+    earlier: Changes = Changes()
+    """What holds for the run already."""
+    amounts: tuple[ForkAmount, ...] = ()
+    policies: tuple[PolicyChoice, ...] = ()
+    offline: bool = False
+    """Whether the run's pages got recorded answers only."""
+    recorded: bool = False
+    """Whether what servers answered was recorded."""
+    lasting: str = ""
+    """What going back does not take back; empty where there is nothing."""
+    busy: bool = False
+    made: int | None = None
+    """The branch, once it has begun."""
+    problem: str = ""
+    """Why it cannot be forked, or what went wrong."""
+
+
+class ForkDeskCommands(Protocol):
+    """Forking, seen from the window; safe to call from any thread."""
+
+    changed: Signal[ForkView]
+
+    def open(self, run: int, step: int) -> None:
+        """Show what can be chosen at this step."""
+
+    def fork(self, run: int, step: int, changes: Changes, *, told: bool) -> None:
+        """Fork the run; `told` says that the person knows what going back does not take back."""
+
+    def cancel(self) -> None:
+        """Give up a fork that is under way."""

@@ -1,0 +1,109 @@
+"""What the window draws of two runs beside each other, and what it may ask for."""
+
+import re
+from typing import Literal, Protocol
+
+from core.schema.record import Record
+from core.schema.signal import Signal
+from core.trace.records import RunRow, StepRow
+
+PartName = Literal[
+    "state",
+    "thought",
+    "action",
+    "outcome",
+    "plan",
+    "retrieval",
+    "page",
+    "clean observation",
+    "prompt",
+    "reply",
+]
+StepKey = tuple[int, int]
+"""A run and the number of a step in it."""
+_LOOPBACK = re.compile(r"127\.0\.0\.1:\d+")
+_REF = re.compile(r"(?m)^(\s*)\[\d+\](?= )")
+
+
+class Part(Record):
+    """One side by side of two steps."""
+
+    name: PartName
+    left: str = ""
+    right: str = ""
+
+    @property
+    def same(self) -> bool:
+        return comparable(self.left) == comparable(self.right)
+
+
+class Pair(Record):
+    """Two steps that belong together, or one that has no counterpart."""
+
+    left: StepRow | None = None
+    right: StepRow | None = None
+    shared: bool = False
+    """Whether it is one step of both: what two branches have in common."""
+    differs: tuple[PartName, ...] = ()
+    """What of page, action and outcome is not the same."""
+
+    @property
+    def same(self) -> bool:
+        return self.left is not None and self.right is not None and not self.differs
+
+
+class Compared(Record):
+    """Two runs, step by step."""
+
+    left: RunRow
+    right: RunRow
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def first_difference(self) -> int | None:
+        """The position of the first pair that is not the same, from 0; None where there is none."""
+        return next((position for position, pair in enumerate(self.pairs) if not pair.same), None)
+
+
+class ComparedView(Record):
+    """Two runs that were to be compared, and how far that has come."""
+
+    left: int
+    right: int
+    compared: Compared | None = None
+    """None while the runs are read, and where they could not be."""
+    problem: str = ""
+
+
+class PairView(Record):
+    """Two steps beside each other with all their parts."""
+
+    left: StepKey | None = None
+    right: StepKey | None = None
+    parts: tuple[Part, ...] = ()
+    left_picture: bytes = b""
+    """The page of the left step; empty where none was taken."""
+    right_picture: bytes = b""
+    problem: str = ""
+    """In place of the rest: why they cannot be shown."""
+
+
+class CompareDeskCommands(Protocol):
+    """Comparing, seen from the window; safe to call from any thread.
+
+    Both signals are sent from the worker's thread.
+    """
+
+    compared: Signal[ComparedView]
+    paired: Signal[PairView]
+
+    def compare(self, left: int, right: int) -> None:
+        """Align two runs; `compared` comes at once without them, and again with them."""
+
+    def pair(self, left: StepKey | None, right: StepKey | None) -> None:
+        """Read all parts of two steps; where several pairs are asked for in a row, only the last may come."""
+
+
+def comparable(text: str) -> str:
+    """Return the text without what is another one each time: ports of sites of ours, and refs before elements."""
+    return _REF.sub(r"\1[]", _LOOPBACK.sub("127.0.0.1", text))

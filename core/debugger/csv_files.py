@@ -1,0 +1,15 @@
+"""Tables that a window has written to a file."""
+
+import asyncio
+from pathlib import Path
+
+from core.schema.errors import DataError
+
+
+async def write_table(path: str, text: str) -> str:
+    """Write a table as it is, and return the sentence that says so; raises DataError."""
+    try:
+        await asyncio.to_thread(Path(path).write_text, text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise DataError(f"{path} cannot be written ({error.strerror}); choose another place.") from error
+    return f"The table was written to {path}."

@@ -1,0 +1,228 @@
+"""Near duplicates at the window: found in the background, kept both or merged, and each of it undone."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from core.debugger.exemplars.analyses.job import Background, Host
+from core.debugger.exemplars.analyses.views import DuplicatesView, PairTexts, PairView
+from core.memory.analysis.pairs import grouped, sameness
+from core.memory.analysis.records import NearPair, PairsFound
+from core.schema.errors import UsageError
+from core.schema.exemplar import Exemplar
+
+if TYPE_CHECKING:
+    from core.memory.index import ExemplarIndex
+
+_READ = 200
+"""Exemplars that are read at once."""
+
+
+class DuplicatesDesk(Background[DuplicatesView]):
+    """The `DuplicatesCommands` of the window."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host, DuplicatesView())
+        self._with_kept = False
+        self._pairs: dict[tuple[str, str], PairView] = {}
+        self._found = PairsFound(within=0.0)
+        self._gone: set[str] = set()
+        """What was archived here since the pairs were found."""
+        self._undo: list[tuple[str, Callable[[], None]]] = []
+
+    def find(self, within: float, *, with_kept: bool = False) -> None:
+        async def work() -> None:
+            from core.memory.analysis.duplicates import near_pairs
+
+            self._pairs, self._gone, self._with_kept = {}, set(), with_kept
+            self._found = PairsFound(within=within)
+            self._show(
+                asked=True,
+                within=within,
+                groups=(),
+                members=0,
+                compared=0,
+                whole=False,
+                more=False,
+                hidden=0,
+                pair=None,
+            )
+            memory = self._memory()
+
+            async def look(index: "ExemplarIndex") -> None:
+                library = memory.open_library()
+                apart = library.apart() if library is not None else frozenset()
+                tell = self._progress("All are compared with all")
+                async for found in near_pairs(index, within, apart=() if with_kept else apart):
+                    if found.pairs != self._found.pairs or found.whole:
+                        await self._take(found, apart)
+                    tell(found.done, found.members)
+                    self._view = self._view.model_copy(
+                        update={"compared": found.done, "members": found.members, "whole": found.whole}
+                    )
+
+            await self._looked_up(look)
+
+        self._begin("The index is being read", work)
+
+    def open_pair(self, id: str, other: str) -> None:
+        async def work() -> None:
+            one, two = self._exemplar(id), self._exemplar(other)
+            left, right = await asyncio.to_thread(lambda: (told(one), told(two)))
+            self._show(pair=PairTexts(id=id, other=other, left=left, right=right))
+
+        self._post(work)
+
+    def keep_both(self, id: str, other: str, *, apart: bool = True) -> None:
+        async def work() -> None:
+            library = self._memory().library()
+            library.keep_apart(id, other, apart=apart)
+            words = f"{id} and {other} are {'both kept' if apart else 'listed again'}"
+            self._mark(id, other, kept=apart)
+
+            def back() -> None:
+                library.keep_apart(id, other, apart=not apart)
+                self._mark(id, other, kept=not apart)
+
+            self._done(words, back)
+
+        self._post(work)
+
+    def merge(self, into: str, other: str) -> None:
+        async def work() -> None:
+            memory = self._memory()
+            files = {one.id for _, one in memory.file_members()}
+            if other in files:
+                raise UsageError(
+                    f"{other} is of a file and can only be read: archive the other one in its place, or keep both."
+                )
+            library = memory.library()
+            kept, gone = self._exemplar(into), self._exemplar(other)
+            merged = _merged(kept, gone)
+            version = 0
+            if merged != kept:
+                if into in files:
+                    raise UsageError(
+                        f"{into} is of a file and can only be read, so it cannot take the tags and the note of "
+                        f"{other}: copy it into the library first, archive it in place of {other}, or keep both."
+                    )
+                version = library.get(into).version
+                library.save(merged, why=f"merged with {other}", expected=version)
+            library.archive(other)
+            self._gone.add(other)
+
+            def back() -> None:
+                library.archive(other, archived=False)
+                if version and library.get(into).exemplar == merged:
+                    library.make_current(into, version)
+                self._gone.discard(other)
+
+            self._done(f"{other} was put into the archive, and its tags and note went to {into}", back)
+
+        self._post(work)
+
+    def undo(self) -> None:
+        async def work() -> None:
+            if not self._undo:
+                raise UsageError("There is nothing to undo here.")
+            words, back = self._undo.pop()
+            back()
+            self._arrange(notice=f"Taken back: {words}.", problem="")
+
+        self._post(work)
+
+    # What is in view
+
+    def _done(self, words: str, back: Callable[[], None]) -> None:
+        self._undo.append((words, back))
+        self._arrange(notice=f"{words}.", problem="")
+
+    def _mark(self, id: str, other: str, *, kept: bool) -> None:
+        ids = (min(id, other), max(id, other))
+        if ids in self._pairs:
+            self._pairs[ids] = self._pairs[ids].model_copy(update={"kept": kept})
+
+    async def _take(self, found: PairsFound, apart: frozenset[tuple[str, str]]) -> None:
+        """Read what is to be known of new pairs, and list those that there are now."""
+        new = [one for one in found.pairs if one.ids not in self._pairs]
+        numbers = sorted({number for one in new for number in (one.number, one.other)})
+        memory = self._memory()
+        files = tuple(one for _, one in memory.file_members())
+        library = memory.open_library()
+        read = {number: files[-number - 1] for number in numbers if -len(files) <= number < 0}
+        own = [number for number in numbers if number > 0]
+        for start in range(0, len(own), _READ):
+            if library is not None:
+                read |= library.exemplars(own[start : start + _READ])
+            await asyncio.sleep(0)
+        for one in new:
+            if one.number in read and one.other in read:
+                self._pairs[one.ids] = _pair_view(one, read, kept=one.ids in apart)
+        self._found = found
+        self._arrange(more=found.more, members=found.members, compared=found.done, whole=found.whole)
+
+    def _arrange(self, **changes: object) -> None:
+        listed, hidden = [], 0
+        for one in self._found.pairs:
+            view = self._pairs.get(one.ids)
+            if view is None or self._gone & {one.id, one.other_id}:
+                continue
+            if view.kept and not self._with_kept:
+                hidden += 1
+                continue
+            listed.append(one)
+        groups = tuple(tuple(self._pairs[one.ids] for one in group) for group in grouped(listed))
+        undo = self._undo[-1][0] if self._undo else ""
+        self._show(groups=groups, hidden=hidden, undo=undo, **changes)
+
+    def _exemplar(self, id: str) -> Exemplar:
+        memory = self._memory()
+        found = next((one for _, one in memory.file_members() if one.id == id), None)
+        return found or memory.listing().get(id).exemplar
+
+
+def told(exemplar: Exemplar) -> str:
+    """Return an exemplar as text, line by line, so that two can be laid beside each other."""
+    lines = [
+        f"family: {exemplar.family}",
+        f"task: {exemplar.task}",
+        f"environment: {exemplar.environment or '(none)'}",
+        f"tags: {', '.join(exemplar.tags) or '(none)'}",
+        f"note: {exemplar.note or '(none)'}",
+    ]
+    for number, step in enumerate(exemplar.steps, start=1):
+        lines += ["", f"look {number}", *step.observation.splitlines()]
+        lines += [f"thought: {step.thought}"] if step.thought else []
+        lines += [f"action: {action}" for action in step.actions]
+    for number, contrast in enumerate(exemplar.contrasts, start=1):
+        lines += ["", f"contrast {number}", f"tried: {contrast.tried}", f"right: {contrast.right}"]
+        lines += [f"why: {contrast.why}"] if contrast.why else []
+    if exemplar.parser:
+        lines += ["", "parser", *exemplar.parser.splitlines()]
+    return "\n".join(lines)
+
+
+def _pair_view(pair: NearPair, read: dict[int, Exemplar], *, kept: bool) -> PairView:
+    one, other = read[pair.number], read[pair.other]
+    return PairView(
+        id=one.id,
+        other=other.id,
+        distance=pair.distance,
+        same=sameness(one, other),
+        family=one.family,
+        other_family=other.family,
+        task=one.task,
+        other_task=other.task,
+        read_only=pair.number < 0,
+        other_read_only=pair.other < 0,
+        kept=kept,
+    )
+
+
+def _merged(kept: Exemplar, gone: Exemplar) -> Exemplar:
+    """Return the one with the tags and the note of the other beside its own."""
+    tags = tuple(dict.fromkeys((*kept.tags, *gone.tags)))
+    note = kept.note
+    if gone.note.strip() and gone.note.strip() not in kept.note:
+        note = f"{kept.note.rstrip()}\n{gone.note.strip()}".lstrip()
+    return kept.model_copy(update={"tags": tags, "note": note})

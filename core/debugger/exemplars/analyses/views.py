@@ -1,0 +1,263 @@
+"""What the window draws of the exemplars as a whole, and what it may ask for."""
+
+from typing import Literal, Protocol
+
+from core.memory.analysis.records import LeftOut, Lonely, MemberFound, Sameness, Trial
+from core.schema.exemplar import Exemplar
+from core.schema.recall import RecallSettings
+from core.schema.record import Record
+from core.schema.signal import Signal
+
+
+class Working(Record):
+    """What all analyses tell of their work."""
+
+    busy: bool = False
+    words: str = ""
+    """What goes on now."""
+    done: int = 0
+    of: int = 0
+    problem: str = ""
+    notice: str = ""
+    """What was done last."""
+
+
+class PairView(Record):
+    """Two exemplars that are much alike."""
+
+    id: str
+    other: str
+    distance: float
+    same: Sameness
+    family: str
+    other_family: str
+    task: str
+    other_task: str
+    read_only: bool = False
+    other_read_only: bool = False
+    kept: bool = False
+    """Whether a person said that both are to be kept."""
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        return self.id, self.other
+
+
+class PairTexts(Record):
+    """Both of a pair, written out."""
+
+    id: str
+    other: str
+    left: str
+    right: str
+
+
+class DuplicatesView(Working):
+    """The pairs that were found so far."""
+
+    asked: bool = False
+    within: float = 0.15
+    members: int = 0
+    compared: int = 0
+    whole: bool = False
+    """Whether all were compared with all."""
+    more: bool = False
+    """Whether there may be more within the distance than are listed."""
+    groups: tuple[tuple[PairView, ...], ...] = ()
+    """Pairs that hang together, the nearest first."""
+    hidden: int = 0
+    """Pairs that are not listed because both are to be kept."""
+    pair: PairTexts | None = None
+    undo: str = ""
+    """What can be undone, as a sentence; empty for nothing."""
+
+
+class NearOnMap(Record):
+    """One of the nearest to the task."""
+
+    id: str
+    family: str
+    task: str
+    distance: float
+    """The real one."""
+    place: int | None = None
+    """Its place among the points; None where it came after the map was drawn."""
+
+
+class TaskOnMap(Record):
+    """The current task among the exemplars."""
+
+    text: str
+    across: float
+    up: float
+    near: tuple[NearOnMap, ...] = ()
+
+
+class MapView(Working):
+    """All exemplars in the plane."""
+
+    asked: bool = False
+    points: bytes = b""
+    """Two 32-bit floats each: across and up."""
+    families: bytes = b""
+    """A 32-bit integer each: its place in `names`."""
+    names: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    share: float = 0.0
+    """How much of the squared distances from the middle the plane shows."""
+    embedding: str = ""
+    stale: bool = False
+    """Whether exemplars were added, changed or archived since."""
+    alone: tuple[tuple[str, str], ...] = ()
+    """Families of one member, each with its id."""
+    lonely: tuple[Lonely, ...] = ()
+    """The exemplars furthest from all others."""
+    lonely_known: bool = False
+    task: TaskOnMap | None = None
+    wanted_task: str = ""
+    """The task that is to be shown, which may still be on its way."""
+
+
+class BenchQuery(Record):
+    """What is looked up."""
+
+    task: str = ""
+    observation: str = ""
+    environment: str = ""
+    """Of the task; it counts where other environments do not."""
+    settings: RecallSettings = RecallSettings()
+    other: RecallSettings | None = None
+    """Settings to compare with."""
+    source: str = ""
+    """Where the task was taken from, such as ``run 12, step 3``."""
+
+
+class BenchView(Working):
+    """A lookup that was tried."""
+
+    query: BenchQuery | None = None
+    """What `trial` is of, or what is looked up now."""
+    trial: Trial | None = None
+    draft: str = ""
+    """The id of the exemplar that is tried as it was changed."""
+    members: int | None = None
+    """How many exemplars there are; None before it is known."""
+    presets: tuple[tuple[str, RecallSettings], ...] = ()
+    """The settings of each preset that recalls."""
+    environments: tuple[str, ...] = ()
+    taken: BenchQuery | None = None
+    """A task that was taken from a run, to be put into the form."""
+    taken_number: int = 0
+    """Counts what was taken, so that the same is put in again."""
+
+
+class LeavingView(Working):
+    """Leave-one-out, as far as it has come."""
+
+    asked: bool = False
+    votes: int = 3
+    source: str = ""
+    """The file of texts that were taken in place of the exemplars; empty for the exemplars."""
+    found: LeftOut | None = None
+    members: tuple[MemberFound, ...] = ()
+    total: int = 0
+    """How many are to be left out in all."""
+
+    @property
+    def whole(self) -> bool:
+        return self.found is not None and self.found.members >= self.total
+
+
+Which = Literal["families", "exemplars"]
+
+
+class DuplicatesCommands(Protocol):
+    """Near duplicates, seen from the window; safe to call from any thread."""
+
+    changed: Signal[DuplicatesView]
+
+    def find(self, within: float, *, with_kept: bool = False) -> None:
+        """Look for pairs no further apart; what goes on is ended first."""
+
+    def cancel(self) -> None:
+        """End it; what was found is kept in view."""
+
+    def open_pair(self, id: str, other: str) -> None:
+        """Write both out."""
+
+    def keep_both(self, id: str, other: str, *, apart: bool = True) -> None:
+        """Do not list this pair any more, now and later; or list it again."""
+
+    def merge(self, into: str, other: str) -> None:
+        """Archive `other`, and give its tags and its note to `into`."""
+
+    def undo(self) -> None:
+        """Take the last of what was done here back."""
+
+
+class MapCommands(Protocol):
+    """The map, seen from the window; safe to call from any thread."""
+
+    changed: Signal[MapView]
+
+    def draw(self) -> None:
+        """Lay the exemplars out as they are now, and find those furthest from all others."""
+
+    def cancel(self) -> None:
+        """End it."""
+
+    def show_task(self, task: str, observation: str = "") -> None:
+        """Show this task among them, drawn first where they are not; an empty one shows none."""
+
+
+class BenchCommands(Protocol):
+    """The retrieval bench, seen from the window; safe to call from any thread."""
+
+    changed: Signal[BenchView]
+
+    def announce(self) -> None:
+        """Say how many exemplars there are, and what the presets have."""
+
+    def look_up(self, query: BenchQuery) -> None:
+        """Look it up; an earlier one that goes on is ended."""
+
+    def compare_with(self, exemplar: Exemplar | None) -> None:
+        """Try the next lookups with this exemplar in place of the stored one; None for as they are."""
+
+    def take(self, run: int, step: int) -> None:
+        """Take the task of a run with the page of one of its steps."""
+
+    def cancel(self) -> None:
+        """End the lookup."""
+
+
+class LeavingCommands(Protocol):
+    """Leave-one-out, seen from the window; safe to call from any thread."""
+
+    changed: Signal[LeavingView]
+
+    def begin(self, votes: int, texts: str = "") -> None:
+        """Leave out each exemplar once, or each text of a file."""
+
+    def cancel(self) -> None:
+        """End it; what was found is kept in view."""
+
+    def export(self, which: Which, path: str) -> None:
+        """Write the table of families, or of exemplars, as comma-separated values."""
+
+
+class AnalysisDeskCommands(Protocol):
+    """All analyses."""
+
+    @property
+    def duplicates(self) -> DuplicatesCommands: ...
+
+    @property
+    def map(self) -> MapCommands: ...
+
+    @property
+    def bench(self) -> BenchCommands: ...
+
+    @property
+    def leaving(self) -> LeavingCommands: ...

@@ -1,0 +1,106 @@
+"""Pages that the program of an exemplar can be tried on, and what it makes of one."""
+
+import re
+
+from core.debugger.background_read import ask_file
+from core.debugger.exemplars.editor.marked_page import marked
+from core.debugger.exemplars.editor.views import PageChoice, Trial
+from core.llm.tokens import count_tokens
+from core.memory.editing.draft import Draft
+from core.sandbox.running import run_parser
+from core.schema.errors import TraceError, UsageError
+from core.schema.record import Record
+from core.schema.step import Observed
+from core.trace.store import TraceStore
+
+_TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
+
+
+class _Page(Record):
+    html: str
+    lines: str
+    """What the page shows as an observation."""
+    wanted: str = ""
+    """What should be left of it, where that is known."""
+    note: str = ""
+
+
+def run_pages(store: TraceStore, run: int | None, task: str) -> tuple[tuple[PageChoice, ...], str]:
+    """Return the pages of the run that an exemplar came from, and what is to be known of them."""
+    if run is None:
+        return (), ""
+    try:
+        row, steps = store.run(run), store.steps(run)
+    except TraceError:
+        return (), f"Its source, run {run}, is not in this trace."
+    pages = tuple(
+        PageChoice(
+            kind="step", number=one.number, title=f"Run {run}, step {one.number}: {one.action or 'no action'}"
+        )
+        for one in steps
+    )
+    same = " ".join(row.instruction.split()) == " ".join(task.split())
+    return pages, "" if same else f"Run {run} of this trace has another task: “{row.instruction}”"
+
+
+def pair_pages(draft: Draft) -> tuple[PageChoice, ...]:
+    return tuple(
+        PageChoice(kind="pair", number=number, title=f"Pair {number}: its state")
+        for number in range(1, len(draft.abstraction) + 1)
+    )
+
+
+async def try_parser(store: TraceStore | None, draft: Draft, run: int | None, page: PageChoice) -> Trial:
+    """Run the program, confined, on a page; raises UsageError and TraceError where there is no such page."""
+    if not draft.parser.strip():
+        raise UsageError("There is no program to run: write parse(html) first.")
+    if page.kind == "pair":
+        if not 0 < page.number <= len(draft.abstraction):
+            raise UsageError("That pair is not there any more; choose another page.")
+        pair = draft.abstraction[page.number - 1]
+        note = "" if _TAG.search(pair.state) else "Its state is no HTML: a program finds no elements in it."
+        found = _Page(html=pair.state, lines=pair.state, wanted=pair.observation, note=note)
+    else:
+        if run is None:
+            raise UsageError("It came from no run; choose a pair.")
+        source, number = run, page.number
+        found = await ask_file(store, lambda reader: _recorded(reader, source, number))
+    parsed = await run_parser(draft.parser, found.html, task=draft.task)
+    notes = [found.note] if found.note else []
+    if found.wanted and parsed.text:
+        same = parsed.text.strip() == found.wanted.strip()
+        notes.append("That is the pair's observation." if same else "That is not the pair's observation.")
+    return Trial(
+        page=page.title,
+        text=parsed.text,
+        error=parsed.error,
+        seconds=parsed.seconds,
+        page_tokens=count_tokens(found.lines),
+        tokens=count_tokens(parsed.text),
+        note=" ".join(notes),
+    )
+
+
+def _recorded(store: TraceStore, run: int, number: int) -> _Page:
+    detail = store.step(run, number)
+    observed = next((one for one in detail.records if isinstance(one, Observed)), None)
+    if observed is None:
+        raise UsageError(f"Step {number} of run {run} did not look at the page; choose another one.")
+    lines = observed.observation.lines()
+    for call in detail.calls:
+        if call.purpose != "parser":
+            continue
+        view = store.prompt(call).view
+        if view is not None and view.raw:
+            return _Page(html=view.raw, lines=lines)
+    if not observed.html:
+        raise UsageError(f"Of step {number} of run {run} no HTML was kept; choose another one.")
+    page = marked(store.blob(observed.html).decode("utf-8", "replace"), observed.observation)
+    missing = page.total - page.found
+    note = (
+        f"The refs were put back into the recorded HTML by tag and words; {missing} of {page.total} elements "
+        "were not found again and carry no data-ref."
+        if missing
+        else "The refs were put back into the recorded HTML by tag and words."
+    )
+    return _Page(html=page.html, lines=lines, note=note)

@@ -1,0 +1,192 @@
+"""What the window draws of an exemplar that is edited, and what it may ask for."""
+
+from typing import Literal, Protocol
+
+from core.memory.editing.draft import Draft
+from core.memory.editing.faults import Fault
+from core.memory.library.records import Provenance, Version
+from core.schema.exemplar import Exemplar
+from core.schema.messages import Message
+from core.schema.record import Record
+from core.schema.signal import Signal
+
+SaveWay = Literal["save", "over", "copy"]
+"""``over`` is a new version on top of whatever is there by now, ``copy`` a new exemplar under a free id."""
+
+
+class KeptChoice(Record):
+    """A draft that was kept."""
+
+    key: str
+    title: str
+    when: float
+    """Seconds since the epoch."""
+
+
+class PresetChoice(Record):
+    """A preset whose prompt can be looked at."""
+
+    name: str
+    title: str
+
+
+class PageChoice(Record):
+    """A page that the program can be tried on."""
+
+    kind: Literal["step", "pair"]
+    number: int
+    """The step of the source run, or which pair, from 1."""
+    title: str
+
+
+class Opened(Record):
+    """What is edited, and how it stands in the library."""
+
+    serial: int = 0
+    """Another one whenever the draft on screen is to be replaced."""
+    key: str = ""
+    draft: Draft = Draft()
+    """What the editing begins with."""
+    base: Draft | None = None
+    """With what there is nothing to be saved; None where it is not stored as it is opened."""
+    id: str = ""
+    """Its id in the library; empty where it is not there yet."""
+    version: int = 0
+    """The version that was opened or saved last; 0 for none."""
+    saved: float = 0.0
+    """When that was stored, in seconds since the epoch."""
+    archived: bool = False
+    origin: str = ""
+    """Where it came from, in words."""
+    run: int | None = None
+    """The run that it came from."""
+    note: str = ""
+    """What is to be known of it: that it is a copy, or a draft that was kept."""
+
+
+class Checked(Record):
+    """What was found in a draft as it stood at an edit."""
+
+    edit: int = -1
+    """The number that the window gave the edit."""
+    faults: tuple[Fault, ...] = ()
+    tokens: int = 0
+    """About how many its trajectory has in a prompt."""
+    look_tokens: tuple[int, ...] = ()
+    preset: str = ""
+    messages: tuple[Message, ...] = ()
+    """The part of the prompt that tells it, exactly as the agent would send it."""
+    prompt_tokens: int = 0
+    prompt_note: str = ""
+    """Why there is none, or what is to be known of it."""
+
+
+class Trial(Record):
+    """What the program made of a page."""
+
+    page: str
+    running: bool = False
+    text: str = ""
+    error: str = ""
+    seconds: float = 0.0
+    page_tokens: int = 0
+    """Tokens of the page's lines."""
+    tokens: int = 0
+    """Tokens of what the program left."""
+    note: str = ""
+
+
+class VersionTexts(Record):
+    """Two versions to be laid beside each other; the right one is the draft on screen where it is None."""
+
+    left: int
+    right: int | None
+    left_draft: Draft
+    right_draft: Draft | None = None
+
+
+class Conflict(Record):
+    """Why an exemplar was not saved: something else stands in its place."""
+
+    id: str
+    text: str
+    number: int = 0
+    """Another one each time that saving has failed so."""
+
+
+class EditorView(Record):
+    """All that the editor shows beside the draft itself."""
+
+    opened: Opened | None = None
+    checked: Checked = Checked()
+    versions: tuple[Version, ...] = ()
+    texts: VersionTexts | None = None
+    trial: Trial | None = None
+    pages: tuple[PageChoice, ...] = ()
+    pages_note: str = ""
+    conflict: Conflict | None = None
+    presets: tuple[PresetChoice, ...] = ()
+    families: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+    kept: tuple[KeptChoice, ...] = ()
+    """Drafts of others than the one in view."""
+    saves: int = 0
+    """How often something was saved since the program was begun."""
+    notice: str = ""
+    problem: str = ""
+
+
+class EditorDeskCommands(Protocol):
+    """Editing an exemplar, seen from the window; safe to call from any thread."""
+
+    changed: Signal[EditorView]
+
+    def open(self, id: str) -> None:
+        """Open an exemplar as it is now, or its draft where one was kept; one of a file opens as a copy."""
+
+    def open_version(self, id: str, version: int) -> None:
+        """Open an exemplar as it was saved then; saved, it is a new version."""
+
+    def open_copy(self, id: str) -> None:
+        """Open a copy of an exemplar under a free id."""
+
+    def open_new(self) -> None:
+        """Open one that has nothing yet."""
+
+    def open_draft(self, exemplar: Exemplar, provenance: Provenance | None) -> None:
+        """Open one that was made elsewhere and is not stored."""
+
+    def take_up(self, key: str) -> None:
+        """Open a draft that was kept."""
+
+    def forget(self, key: str) -> None:
+        """Delete a draft that was kept."""
+
+    def check(self, draft: Draft, serial: int, edit: int, preset: str) -> None:
+        """Keep the draft on the disk, and say what is wrong with it and how it would be told.
+
+        Here and in `save` nothing happens where what is open is not that of
+        `serial` any more.
+        """
+
+    def save(self, draft: Draft, serial: int, way: SaveWay, why: str) -> None:
+        """Store the draft; what stands in the way comes as `conflict`."""
+
+    def test(self, draft: Draft, page: PageChoice) -> None:
+        """Run the draft's program on a page, confined."""
+
+    def cancel_test(self) -> None:
+        """Kill the program where it still runs."""
+
+    def compare(self, left: int, right: int | None) -> None:
+        """Read two versions, or one to be laid beside the draft on screen; they come as `texts`."""
+
+    def make_current(self, version: int) -> None:
+        """Go by this version from now on, and open it."""
+
+    def archive(self, archived: bool) -> None:
+        """Put the exemplar into the archive, or bring it back."""
+
+    def close(self, *, keep: bool) -> None:
+        """Put away what is in view; its draft stays on the disk only with `keep`."""

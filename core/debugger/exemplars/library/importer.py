@@ -1,0 +1,251 @@
+"""Importing exemplars at the window: first what it would do is told, then it is done whole or not at all."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from core.debugger.exemplars.library.import_views import SHOWN, ImportChoices, ImportEntry, ImportView
+from core.debugger.exemplars.library.jobs import Job, Jobs
+from core.debugger.exemplars.library.views import Told, Undo
+from core.debugger.session import Session
+from core.memory.library.records import Provenance
+from core.memory.memory import Memory
+from core.schema.errors import BackstepError, DataError, UsageError
+from core.schema.exemplar import Exemplar
+from core.schema.signal import Signal
+
+if TYPE_CHECKING:
+    # What reads foreign files takes long to load, which only an import has to wait for.
+    from core.memory.exchange.plan import Plan
+    from core.memory.exchange.reader import Found
+
+_FIRST = ("faulty", "id taken", "new version", "new", "there already", "left out")
+"""In which order entries are told: what asks for a decision first."""
+_NUMBERS = 200
+"""Numbers behind an id that are looked at for a free one."""
+
+
+class _Cancelled(Exception):
+    """The person ended the import: nothing of it is stored."""
+
+
+class _Read(NamedTuple):
+    """What was read last, beside what the library has of it."""
+
+    choices: ImportChoices
+    found: "Found"
+    plan: "Plan"
+    own: frozenset[str]
+    """Ids that the library itself has."""
+    taken: frozenset[str]
+    """Ids that are taken, with the numbered ones."""
+
+
+class ImportDesk:
+    """The `ImportDeskCommands` of the window."""
+
+    def __init__(
+        self,
+        session: Session,
+        jobs: Jobs,
+        told: Signal[Told],
+        refresh: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.planned: Signal[ImportView] = Signal()
+        self._session = session
+        self._jobs = jobs
+        self._told = told
+        self._refresh = refresh
+        self._read: _Read | None = None
+
+    def read(self, choices: ImportChoices) -> None:
+        async def work() -> None:
+            memory = self._session.workshop().knowledge.memory
+            self._read = None
+            self.planned.send(ImportView(choices=choices))
+
+            async def reading(job: Job) -> None:
+                self._read = await asyncio.to_thread(_read_files, choices, memory)
+                self.planned.send(_view_of(self._read, choices))
+
+            self._jobs.start("read", "Reading the files", reading, self._failing(choices))
+
+        self._post(work, choices)
+
+    def plan(self, choices: ImportChoices) -> None:
+        async def work() -> None:
+            if self._read is not None and _same_files(self._read.choices, choices):
+                self.planned.send(_view_of(self._read, choices))
+
+        self._post(work, choices)
+
+    def carry_out(self, choices: ImportChoices) -> None:
+        async def work() -> None:
+            read = self._read
+            if read is None or not _same_files(read.choices, choices):
+                raise UsageError("The files have to be read first: choose them again.")
+            view = _view_of(read, choices)
+            if view.problem or not view.coming:
+                self.planned.send(view)
+                return
+            memory = self._session.workshop().knowledge.memory
+
+            async def keeping(job: Job) -> None:
+                coming = _coming(read, choices)
+                try:
+                    undo = await asyncio.to_thread(_keep, memory, coming, Path(choices.paths[0]).stem, job)
+                except _Cancelled:
+                    self._told.send(Told(text="The import was cancelled; nothing of it was kept."))
+                    self.planned.send(view)
+                    return
+                number = "1 exemplar was" if len(coming) == 1 else f"{len(coming)} exemplars were"
+                self.planned.send(view.model_copy(update={"done": True}))
+                self._told.send(Told(text=f"{number} imported.", undo=undo))
+                await self._refresh()
+
+            self._jobs.start("import", "Importing exemplars", keeping, self._failing(choices))
+
+        self._post(work, choices)
+
+    def _failing(self, choices: ImportChoices) -> Callable[[str], None]:
+        def failed(text: str) -> None:
+            self.planned.send(ImportView(choices=choices, problem=text))
+
+        return failed
+
+    def _post(self, work: Callable[[], Coroutine[Any, Any, None]], choices: ImportChoices) -> None:
+        async def telling() -> None:
+            try:
+                await work()
+            except BackstepError as error:
+                self.planned.send(ImportView(choices=choices, problem=str(error)))
+
+        self._session.queue(telling())
+
+
+def _same_files(before: ImportChoices, after: ImportChoices) -> bool:
+    later = {"leave_faulty": after.leave_faulty, "taken": after.taken}
+    return before.model_copy(update=later) == after
+
+
+def _read_files(choices: ImportChoices, memory: Memory) -> _Read:
+    """Read the files beside what is held; raises UsageError, DataError and LibraryError."""
+    from core.memory.exchange.plan import plan_of
+    from core.memory.exchange.reader import read_several
+    from core.memory.exchange.records import ReadOptions
+    from core.memory.library.store import Library
+
+    options = ReadOptions(family=choices.family, least_reward=choices.least_reward)
+    found = read_several([Path(path) for path in choices.paths], choices.form, options)
+    exemplars = [one.exemplar for one in found.reading.candidates]
+    held = {one.id: one for _, one in memory.files.placed()}
+    own: set[str] = set()
+    taken = set(held)
+    path = memory.library_path
+    if path is not None and path.exists():
+        memory.library()  # It may be of an older version.
+        library = Library.open(path, read_only=True)
+        try:
+            own = library.has(one.id for one in exemplars)
+            held |= {one.id: one for one in library.kin(exemplars)}
+            doubled = own | {one.id for one in exemplars if one.id in taken}
+            taken |= own | library.has(f"{id}-{number}" for id in doubled for number in range(2, _NUMBERS))
+        finally:
+            library.close()
+    plan = plan_of(found.reading, held.values())
+    return _Read(choices, found, plan, frozenset(own), frozenset(taken))
+
+
+def _coming(read: _Read, choices: ImportChoices) -> tuple[tuple[Exemplar, bool], ...]:
+    """Return what would be kept, each with whether it is a new version of one that is there."""
+    from core.memory.exchange.ids import free_id
+
+    found: list[tuple[Exemplar, bool]] = []
+    taken = set(read.taken) | {one.id for one in read.plan.new}
+    for one in read.plan.planned:
+        exemplar = one.candidate.exemplar
+        if one.fate == "new":
+            found.append((exemplar, False))
+        elif one.fate == "id taken" and choices.taken == "new id":
+            id = free_id(exemplar.id, taken)
+            taken.add(id)
+            found.append((exemplar.model_copy(update={"id": id}), False))
+        elif one.fate == "id taken" and choices.taken == "new version" and exemplar.id in read.own:
+            found.append((exemplar, True))
+    return tuple(found)
+
+
+def _view_of(read: _Read, choices: ImportChoices) -> ImportView:
+    from core.memory.exchange.registry import IMPORTS
+
+    kept = _coming(read, choices)
+    versions = {one.id for one, later in kept if later}
+    new = {one.id for one in read.plan.new}
+    renamed = iter(one.id for one, later in kept if not later and one.id not in new)
+    entries: list[ImportEntry] = []
+    for planned in read.plan.planned:
+        exemplar, fate, why = planned.candidate.exemplar, planned.fate, planned.why
+        told: Any = fate
+        id = exemplar.id
+        if fate == "id taken" and id in versions:
+            told, why = "new version", "it becomes a new version; the one before is kept"
+        elif fate == "id taken" and choices.taken == "new id":
+            id = next(renamed)
+            told, why = "new", f"as {id}: another exemplar has the id {exemplar.id}"
+        elif fate == "id taken" and choices.taken == "new version":
+            why = "an exemplar of a file has this id, which is read only"
+        if planned.candidate.remarks and not why:
+            why = " ".join(planned.candidate.remarks)
+        entries.append(
+            ImportEntry(
+                position=planned.candidate.position, fate=told, id=id, family=exemplar.family, why=why
+            )
+        )
+    reading = read.plan.reading
+    entries += [ImportEntry(position=one.position, fate="faulty", why=one.why) for one in reading.faulty]
+    entries += [ImportEntry(position=one.position, fate="left out", why=one.why) for one in reading.left_out]
+    counts = {fate: sum(1 for one in entries if one.fate == fate) for fate in _FIRST}
+    entries.sort(key=lambda one: _FIRST.index(one.fate))
+    problem = ""
+    if reading.faulty and (not choices.leave_faulty or not read.plan.planned):
+        first = reading.faulty[0]
+        more = f" ({len(reading.faulty)} entries in all)" if len(reading.faulty) > 1 else ""
+        hint = "Mend it, or tick that what is faulty is left out." if read.plan.planned else ""
+        problem = f"{first.position}: {first.why}{more}. {hint}".strip()
+    return ImportView(
+        choices=choices,
+        ready=True,
+        formats=tuple(one.title for one in IMPORTS if one.name in read.found.formats),
+        counts={fate: number for fate, number in counts.items() if number},
+        entries=tuple(entries[:SHOWN]),
+        coming=len(kept),
+        problem=problem,
+    )
+
+
+def _keep(memory: Memory, coming: tuple[tuple[Exemplar, bool], ...], name: str, job: Job) -> Undo:
+    """Store all or nothing and return how it is taken back; raises DataError and LibraryError."""
+    from core.memory.library.store import Library
+
+    path = memory.library_path
+    library = memory.library() if path is None else Library.open(path)
+
+    def each() -> Any:
+        for at, (exemplar, later) in enumerate(coming):
+            if job.cancelled:
+                raise _Cancelled
+            job.tell(at, len(coming))
+            exemplar = exemplar if exemplar.source else exemplar.model_copy(update={"source": name})
+            yield exemplar, None if later else Provenance(origin="import")
+
+    try:
+        taken = sorted(library.has(one.id for one, later in coming if not later))
+        if taken:
+            raise DataError(f"The id {taken[0]} was taken in the meantime: read the files again.")
+        before = tuple((one.id, library.get(one.id).version) for one, later in coming if later)
+        library.save_all(each())
+    finally:
+        if path is not None:
+            library.close()
+    return Undo(archive=tuple(one.id for one, later in coming if not later), make_current=before)

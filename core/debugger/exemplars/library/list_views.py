@@ -1,0 +1,138 @@
+"""What the library window is told: the rows of a list, what its filters offer, and one exemplar whole."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.debugger.exemplars.library.text import told_by
+from core.debugger.exemplars.library.views import PAGE, CountsView, DetailView, ListView, Query
+from core.debugger.services import Workshop
+from core.memory.library.records import Entry, Filter, Provenance, Row, Standing
+from core.memory.memory import Memory
+
+if TYPE_CHECKING:
+    from core.memory.library.store import Library
+
+_MOST_KEPT = 500
+"""Exemplars whose places are looked up."""
+_KINDS: dict[str, str] = {
+    "family": "family",
+    "environment": "environment",
+    "site": "site",
+    "origin": "origin",
+    "llm": "llm",
+    "tag": "tags",
+}
+"""What counts are by, with the field of the filter."""
+
+
+def list_of(
+    library: "Library",
+    query: Query,
+    keep: Sequence[str],
+    anchor: str,
+    first: int,
+    near: Sequence[tuple[Row, float]] = (),
+) -> ListView:
+    """Return a list with the rows around `anchor`, else around the place `first`."""
+    whole = library.total(Filter(archived=query.filter.archived))
+    if query.like:
+        places = {row.id: place for place, (row, _) in enumerate(near)}
+        return ListView(
+            query=query,
+            ready=True,
+            total=len(near),
+            whole=whole,
+            rows=tuple(row for row, _ in near),
+            distances=tuple(distance for _, distance in near),
+            places={id: places[id] for id in keep if id in places},
+        )
+
+    def place(id: str) -> int | None:
+        return library.place(id, query.filter, order=query.order, reverse=query.reverse)
+
+    found = {id: place(id) for id in keep[:_MOST_KEPT]}
+    places = {id: at for id, at in found.items() if at is not None}
+    where = (place(anchor) if anchor else None) if anchor not in places else places[anchor]
+    if where is not None:
+        places[anchor] = where
+        first = where
+    total = library.total(query.filter)
+    # Two pages, so that what is in view is there wherever it begins.
+    page_before = 1 if first % PAGE < PAGE // 2 else 0
+    start = max(0, min(first, max(0, total - 1)) // PAGE - page_before) * PAGE
+    page = library.page(query.filter, order=query.order, reverse=query.reverse, offset=start, limit=2 * PAGE)
+    return ListView(
+        query=query, ready=True, total=page.total, whole=whole, first=start, rows=page.rows, places=places
+    )
+
+
+def counts_of(library: "Library", wanted: Filter) -> CountsView:
+    """Return how many the filter lets through, and what each of its conditions could be instead."""
+    counts = library.counts(wanted)
+    offers = dict(counts.by)
+    for kind, field in _KINDS.items():
+        if kind != "tag" and getattr(wanted, field):
+            others = wanted.model_copy(update={field: ""})
+            offers[kind] = library.counts(others, only=(kind,)).by[kind]
+    without: list[tuple[str, int]] = []
+    if not counts.total:
+        for name, loose in _looser(wanted):
+            without.append((name, library.total(loose)))
+    return CountsView(filter=wanted, counts=counts, offers=offers, without=tuple(without))
+
+
+def _looser(wanted: Filter) -> list[tuple[str, Filter]]:
+    """Return each condition of a filter in words, with the filter that does without it."""
+    found: list[tuple[str, Filter]] = []
+    if wanted.words:
+        found.append((f"the words “{wanted.words}”", wanted.model_copy(update={"words": ""})))
+    for name, title in (
+        ("family", "family"),
+        ("environment", "environment"),
+        ("site", "site"),
+        ("origin", "origin"),
+        ("llm", "LLM"),
+    ):
+        if value := getattr(wanted, name):
+            found.append((f"the {title} “{value}”", wanted.model_copy(update={name: ""})))
+    for tag in wanted.tags:
+        rest = tuple(one for one in wanted.tags if one != tag)
+        found.append((f"the tag “{tag}”", wanted.model_copy(update={"tags": rest})))
+    if wanted.made_from is not None or wanted.made_until is not None:
+        found.append(("the dates", wanted.model_copy(update={"made_from": None, "made_until": None})))
+    if wanted.archived is not None:
+        where = "the archive" if wanted.archived else "those in use"
+        found.append((f"looking only at {where}", wanted.model_copy(update={"archived": None})))
+    return found
+
+
+def entry_of(memory: Memory, id: str) -> Entry:
+    """Return an exemplar of a file or of the library; raises NotInLibraryError and DataError."""
+    from core.memory.library.rows import tokens_of
+
+    for origin, exemplar in memory.file_members():
+        if exemplar.id == id:
+            tokens = tokens_of(exemplar)
+            return Entry(exemplar=exemplar, provenance=Provenance(origin=origin), tokens=tokens)
+    return memory.library().get(id)
+
+
+def detail_of(workshop: Workshop, id: str, preset: str) -> DetailView:
+    """Return one exemplar whole; raises NotInLibraryError that names the nearest."""
+    memory = workshop.knowledge.memory
+    entry = entry_of(memory, id)
+    library = memory.open_library()
+    own = library is not None and entry.provenance.origin not in ("file", "bundled")
+    path = next((str(path) for path, one in memory.files.placed() if one.id == id), "") if not own else ""
+    return DetailView(
+        id=id,
+        entry=entry,
+        read_only=not own,
+        place=path,
+        versions=library.versions(id) if own and library is not None else (),
+        retrievals=library.retrievals(id) if library is not None else (),
+        standing=library.standing(id) if library is not None else Standing(),
+        trace=str(workshop.store.path.absolute()),
+        told=told_by(workshop.knowledge, preset, entry.exemplar),
+        told_by=preset,
+    )

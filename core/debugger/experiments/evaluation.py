@@ -1,0 +1,157 @@
+"""What an exemplar is worth: the same tasks at the same seeds, with it and without it."""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from core.debugger.experiments.records import Experiment, Pair, RunResult, Subject
+from core.debugger.headless import RunReport
+from core.memory.library.proofs import about_family
+from core.memory.library.records import Filter, Row
+from core.memory.library.store import Library
+from core.memory.memory import Memory
+from core.schema.changes import Changes
+from core.schema.errors import BackstepError, UsageError
+from core.schema.exemplar import Exemplar
+from core.schema.step import Recalled
+from core.schema.task import Task
+from core.trace.store import TraceStore
+
+_SOURCE = re.compile(r"(?:^|[\s,])(?P<task>[^\s,]+/[^\s,]+) seed (?P<seed>\d+)\b")
+_PAGE = 500
+
+Play = Callable[[str, int, Changes], Awaitable[RunReport]]
+"""Does a task at a seed to its end."""
+
+
+def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
+    """Return the exemplars that are tried; raises UsageError where there are none, LibraryError and DataError."""
+    if subject.kind == "family":
+        listing = memory.listing()
+        ids = [row.id for row in _rows(listing, subject.name)]
+        if not ids:
+            raise UsageError(
+                f"There is no family {subject.name}; see which there are with `exemplars list --counts`."
+            )
+        found = tuple(one for id in ids if (one := memory.exemplar(id)) is not None)
+        return found
+    exemplar = memory.exemplar(subject.name)
+    if exemplar is None:
+        raise UsageError(
+            f"There is no exemplar {subject.name}; list them with `exemplars list`, or see the library (Ctrl+L)."
+        )
+    if subject.kind == "change":
+        library = memory.library()
+        return tuple(library.at(subject.name, number) for number in (subject.before, subject.after))
+    if exemplar.archived:
+        raise UsageError(f"{subject.name} is in the archive, where no run recalls it: bring it back first.")
+    return (exemplar,)
+
+
+def sources_of(members: Iterable[Exemplar]) -> tuple[tuple[str, int], ...]:
+    """Return the tasks and seeds that exemplars were recorded at, as far as they say so."""
+    found: dict[tuple[str, int], None] = {}
+    for one in members:
+        match = _SOURCE.search(one.source)
+        if match is not None:
+            found.setdefault((match["task"], int(match["seed"])))
+    return tuple(found)
+
+
+def tasks_of(
+    wanted: Sequence[str], tasks: Sequence[Task], sources: Iterable[tuple[str, int]]
+) -> tuple[str, ...]:
+    """Return the ids that are meant: those named, those that patterns fit, or else those of the sources.
+
+    Raises UsageError for a name or pattern that no task has, and where nothing is left.
+    """
+    known = {one.id: one for one in tasks}
+    if not wanted:
+        found = [task for task, _ in sources if task in known]
+        if not found:
+            raise UsageError(
+                "It does not say which task it was recorded at: name tasks, such as miniwob/click-button."
+            )
+        return tuple(dict.fromkeys(found))
+    chosen: dict[str, None] = {}
+    for name in wanted:
+        fits = (
+            [id for id in known if fnmatchcase(id, name)] if any(sign in name for sign in "*?[") else [name]
+        )
+        if not fits or any(id not in known for id in fits):
+            raise UsageError(f"There is no task {name}; list them with the command `tasks`.")
+        chosen.update(dict.fromkeys(fits))
+    return tuple(chosen)
+
+
+async def try_out(
+    experiment: Experiment,
+    play: Play,
+    was_used: Callable[[int], bool],
+    *,
+    enough: Callable[[Experiment], str] = lambda so_far: so_far.enough(),
+) -> AsyncIterator[Experiment]:
+    """Yield the experiment after each of its pairs; `play` makes a run, `was_used` looks into it.
+
+    Which of the two goes first changes from pair to pair, so that what a
+    server does to later runs falls on both. Nothing is begun any more once
+    `enough` gives a reason, or a run was interrupted: the half of a pair that
+    was made stays in the trace and does not count.
+    """
+    subject = experiment.subject
+    for number, (task, seed, time) in enumerate(experiment.cases):
+        if enough(experiment):
+            return
+        arms = {"with_it": subject.with_it, "without_it": subject.without_it}
+        results: dict[str, RunResult] = {}
+        for name in sorted(arms, reverse=bool(number % 2)):
+            results[name] = await _played(play, task, seed, arms[name], was_used)
+            if results[name].outcome == "interrupted":
+                return
+        pair = Pair(task=task, seed=seed, time=time, **results)
+        experiment = experiment.model_copy(update={"pairs": (*experiment.pairs, pair)})
+        yield experiment
+
+
+def used_in(store: TraceStore, run: int, subject: Subject) -> bool:
+    """Return whether the LLM was shown the subject in a run; raises TraceError."""
+    for row in store.steps(run):
+        for record in store.step(run, row.number).records:
+            if isinstance(record, Recalled) and _is_among(record, subject):
+                return True
+    return False
+
+
+def about(subject: Subject) -> str:
+    """Return what an experiment with it is kept under in the library."""
+    return about_family(subject.name) if subject.kind == "family" else subject.name
+
+
+def _is_among(recalled: Recalled, subject: Subject) -> bool:
+    if subject.kind != "family":
+        return subject.name in recalled.exemplars
+    if recalled.recall is None:
+        return False
+    return any(one.family == subject.name for one in recalled.recall.used)
+
+
+async def _played(
+    play: Play, task: str, seed: int, changes: Changes, was_used: Callable[[int], bool]
+) -> RunResult:
+    try:
+        report = await play(task, seed, changes)
+    except BackstepError as error:
+        return RunResult(outcome="error", error=str(error))
+    values = report.model_dump(include=set(RunResult.model_fields))
+    used = report.run is not None and was_used(report.run)
+    return RunResult.model_validate({**values, "used": used})
+
+
+def _rows(listing: Library, family: str) -> Iterable[Row]:
+    offset = 0
+    while True:
+        rows = listing.page(Filter(family=family), order="id", offset=offset, limit=_PAGE).rows
+        yield from rows
+        if len(rows) < _PAGE:
+            return
+        offset += len(rows)

@@ -1,0 +1,120 @@
+"""An exemplar's actions carried out on its task again: does it still succeed?"""
+
+import time
+from collections.abc import Callable, Iterable
+
+from core.agent.general_space import label_of
+from core.agent.world import World
+from core.debugger.exemplars.recording.scripted import Look, Script, perform
+from core.debugger.experiments.element_lookup import on_page
+from core.debugger.experiments.evaluation import sources_of
+from core.debugger.experiments.records import Replayed
+from core.environments.registry import Environments
+from core.memory.library.records import Provenance
+from core.schema.action import Action
+from core.schema.action_space import Permissible
+from core.schema.errors import ActionError, DataError, NotInTraceError, UsageError
+from core.schema.exemplar import Exemplar
+from core.schema.observation import Observation
+from core.schema.task import Task
+from core.settings import OnGate
+from core.trace.records import RunRow
+from core.trace.store import TraceStore
+
+WorldOf = Callable[[Task], World]
+
+
+async def replay(
+    exemplar: Exemplar,
+    provenance: Provenance,
+    version: int,
+    *,
+    environments: Environments,
+    world_of: WorldOf,
+    store: TraceStore | None,
+    on_gate: OnGate = "refuse",
+) -> Replayed:
+    """Open the task that an exemplar came from, do what it does and have it judged.
+
+    It stops before what cannot be undone, unless the rule is to allow that.
+    Nothing goes into the trace. What cannot be tried is told, and so is each
+    element that was not found for certain. Raises WorldError where the browser fails.
+    """
+    told = Replayed(id=exemplar.id, version=version, when=time.time())
+    try:
+        task, seed = source_of(exemplar, provenance, environments, store)
+    except (UsageError, DataError) as error:
+        return told.model_copy(update={"problem": str(error)})
+    told = told.model_copy(update={"task": task.id, "seed": seed})
+    world = world_of(task)
+    guessed: list[str] = []
+    looks, stopped = 0, False
+
+    def script(instruction: str, page: Observation) -> Script:
+        nonlocal looks, stopped
+        asked = " ".join(instruction.split())
+        if asked != " ".join(exemplar.task.split()):
+            raise ActionError(f"The task asks for something else at this seed: {asked[:200]}")
+        for step in exemplar.steps:
+            actions = on_page(step, page, guessed.append)
+            held = None if on_gate == "allow" else _held(world, task, actions, page)
+            if held is not None:
+                stopped = True
+                raise ActionError(held)
+            looks += 1
+            page = yield Look(thought=step.thought, actions=tuple(map(str, actions)))
+
+    try:
+        recorded = await perform(world, task, seed, script)
+    except UsageError as error:
+        return told.model_copy(update={"problem": str(error)})
+    return told.model_copy(
+        update={
+            "success": None if recorded.unjudged or stopped else not recorded.problem,
+            "looks": looks,
+            "problem": recorded.problem,
+            "guessed": tuple(guessed),
+            "when": time.time(),
+        }
+    )
+
+
+def _held(world: World, task: Task, actions: Iterable[Action], page: Observation) -> str | None:
+    """Return why one of these actions is not carried out: it cannot be undone."""
+    for action in actions:
+        label = label_of(page, action)
+        reason = world.gates.reason(action, label, Permissible(), task.environment)
+        if reason is not None:
+            return (
+                f"It was stopped before {action} on {label}: {reason}, which cannot be undone. "
+                "Allow that with --on-gate allow, or by on_gate in the settings."
+            )
+    return None
+
+
+def source_of(
+    exemplar: Exemplar, provenance: Provenance, environments: Environments, store: TraceStore | None
+) -> tuple[Task, int]:
+    """Return the task and seed that an exemplar came from; raises UsageError where that is not known, and DataError."""
+    row = _run(provenance, store)
+    found = sources_of([exemplar])
+    if row is not None and (not found or found[0] == (row.task, row.seed)):
+        if row.environment == "web":
+            return environments.find(row.task, url=row.start_url, instruction=row.instruction), row.seed
+        return environments.find(row.task), row.seed
+    if not found:
+        raise UsageError(
+            "It does not say which task it came from: write one into its source, such as "
+            "“miniwob/click-button seed 3”."
+        )
+    task, seed = found[0]
+    return environments.find(task), seed
+
+
+def _run(provenance: Provenance, store: TraceStore | None) -> RunRow | None:
+    if provenance.run is None or store is None:
+        return None
+    try:
+        return store.run(provenance.run)
+    except NotInTraceError:
+        return None

@@ -1,1 +1,0 @@
-"""Whether exemplars still hold, and what they are worth."""

@@ -1,0 +1,294 @@
+"""Going on and stopping: one task at a time carries the run from phase to phase."""
+
+import asyncio
+import logging
+
+from core.agent.loop import AgentRun
+from core.agent.phases.abstract import asks_llm
+from core.browser.page import PageGone
+from core.debugger.breakpoints.monitor import Breaking
+from core.debugger.publisher import Publisher
+from core.debugger.run_goal import Goal, GoalKind
+from core.debugger.snapshots import Mode
+from core.schema.errors import BackstepError, TraceError
+from core.schema.restore import Sent
+from core.schema.step import Acted, CallRecord, Phase, PhaseRecord
+from core.trace.records import Hit
+
+log = logging.getLogger(__name__)
+
+
+class Driver(Publisher):
+    """Carries one run on until it is to stop; everything here runs in the worker's loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._going: asyncio.Task[None] | None = None
+        self._until = Goal("phase")
+        """Where the run under way is to stop."""
+        self.breaking = Breaking(self._on_hit)
+        """Breakpoints and watches."""
+        self._pause = asyncio.Event()
+        self._withdrawn = False
+        """Whether a pause has cancelled the LLM call."""
+        self.notice = ""
+        """What is to be told where the run rests next."""
+        self._gate_shown: tuple[int, int, str] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether the run is going on."""
+        return self._going is not None and not self._going.done()
+
+    def go(self, until: GoalKind | Goal) -> None:
+        """Go on from the phase that is next, or say why not; what goes on already goes on."""
+        until = until if isinstance(until, Goal) else Goal(until)
+        if self.agent_run is None:
+            opening = self.session.mode == "opening"
+            self.change(message=self.session.message if opening else "Open a task first (Ctrl+N).")
+            return
+        if self.agent_run.ended:
+            self.change(
+                message="This run has ended; open the task again (Ctrl+R) or choose another (Ctrl+N)."
+            )
+            return
+        if self.busy:
+            if self._until.kind == "decide" or self.breaking.held:
+                self._until = until  # The page is still being read: go on from there as asked.
+            self.breaking.let_go()
+            return
+        if self.session.handed_over:
+            self.change(message="You have the page: give it back first (F6).")
+            return
+        self._pause.clear()
+        self.show_live()
+        self._set_going(self.agent_run, until)
+
+    async def rested(self) -> None:
+        """Wait until the run goes on no more."""
+        if self._going is not None and not self._going.done():
+            await asyncio.wait([self._going])
+
+    def _set_going(self, run: AgentRun, until: Goal) -> None:
+        self._withdrawn = False
+        self._until = until
+        self._going = asyncio.ensure_future(self._drive(run))
+
+    def pause_or_cancel(self) -> None:
+        """Stop at the end of this phase; asked a second time, in the middle of an LLM call."""
+        run, going = self.agent_run, self._going
+        if run is None or going is None or going.done():
+            return
+        if self._pause.is_set() and run.asking is not None:
+            self._withdrawn = True
+            going.cancel()
+            return
+        self._pause.set()
+        self.change(message="Pausing at the end of this phase; pause again to cancel the LLM call.")
+
+    async def ask_anew(self, why: str) -> None:
+        """Withdraw the LLM call that is out and ask whoever is the LLM now; without one nothing happens.
+
+        `why` is told in the log and as the end of the withdrawn call.
+        """
+        run, going = self.agent_run, self._going
+        if run is None or run.asking is None or going is None or going.done() or going.cancelling():
+            return
+        self.log("info", "LLM", f"Call {run.asking.number} was withdrawn and is asked anew: {why}.")
+        going.cancel(f"cancelled: {why}")
+        await asyncio.wait([going])
+        # A pause, a stop or a task that was opened meanwhile goes before.
+        undisturbed = self._going is going and self.agent_run is run and not self._withdrawn
+        if undisturbed and not run.ended and not self.session.handed_over:
+            self._set_going(run, self._until)
+
+    async def halt(self) -> None:
+        """Stop going on, in the middle of a call if need be."""
+        going, self._going = self._going, None
+        if going is not None and not going.done():
+            going.cancel()
+            await asyncio.wait([going])
+
+    async def _drive(self, run: AgentRun) -> None:
+        try:
+            await self._phases(run)
+            if run.ended:
+                self.ended(run)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            given_up = task is not None and not task.cancelling()  # by whoever was asked, not by us
+            if self._withdrawn or given_up:
+                self.rest(run, "waiting", "The LLM call was cancelled; step to ask again.")
+            raise
+        except (BackstepError, PageGone) as error:
+            message = str(error) or "The page went away; step again."
+            self.log("error", "session", message)
+            if isinstance(error, TraceError):
+                self.change(saved=False)
+            self.rest(run, "failed", message)
+        except Exception as error:
+            log.exception("The run cannot go on")
+            self.fail(
+                f"{type(error).__name__}: {error}. This is a mistake of the program; the log has the details."
+            )
+
+    def _on_hit(self, hit: Hit) -> None:
+        """Tell of a breakpoint that was hit, also of one that only logs."""
+        self.log("info" if not hit.stopped else "warning", "breakpoint", f"Step {hit.step}: {hit.sentence}")
+
+    def adopt(self, run: AgentRun) -> None:
+        """Make a run the current one."""
+        self.agent_run = run
+        run.hold_calls(lambda call, over: self._hold_call(run, call, over=over))
+
+    async def _hold_call(self, run: AgentRun, call: CallRecord, *, over: bool) -> None:
+        """Stop before or after an LLM call where a breakpoint says so, until the person goes on."""
+        stopped = self.breaking.call(run, call, over=over)
+        if not stopped:
+            return
+        told = f"{stopped} Go on with Run (F5) or Step (F10)."
+        self.rest(run, "waiting", told, stopped_at=told)
+        await self.breaking.wait()
+        self.set_mode("asking")
+
+    async def _advance(self, run: AgentRun, phase: Phase) -> PhaseRecord:
+        if phase != "act" or not self.breaking.holds_requests:
+            return await run.advance()
+        async with run.world.tabs.held(lambda sent: self._hold_request(run, sent)):
+            return await run.advance()
+
+    async def _hold_request(self, run: AgentRun, sent: Sent) -> bool:
+        """Stop before something leaves where a breakpoint says so; return whether the person lets it go."""
+        stopped = self.breaking.request(run, sent)
+        if not stopped:
+            return True
+        told = f"{stopped} It is held: Run (F5) or Step (F10) lets it go, Skip (Ctrl+J) refuses it."
+        self.change(held_request=str(sent))
+        self.rest(run, "waiting", told, stopped_at=told)
+        try:
+            await self.breaking.wait()
+        finally:
+            self.change(held_request="")
+        self.set_mode("acting")
+        if self.breaking.refused:
+            self.log("warning", "breakpoint", f"{sent} was refused.")
+        return not self.breaking.refused
+
+    def rest(self, run: AgentRun, mode: Mode, message: str, *, stopped_at: str = "") -> None:
+        """Wait for the person, with the step as far as it has come."""
+        self.set_mode(mode, message, stopped_at=stopped_at)
+        try:
+            self.publish_step(run)
+        except TraceError as error:
+            self.log("error", "trace", str(error))
+
+    async def _phases(self, run: AgentRun) -> None:
+        first = True
+        while not run.ended:
+            until = self._until
+            phase = run.next_phase
+            if not first and (self._pause.is_set() or until.reached(phase, run)):
+                break
+            if stopped := self.breaking.before(run, phase):
+                self._rest_at(run, stopped)
+                return
+            if phase == "review" and self._held_by_gate(run, until):
+                return
+            run.state.overlap = until.kind == "end"
+            self.set_mode(self._mode_of(phase, run))
+            record = await self._advance(run, phase)
+            first = False
+            if phase in ("observe", "act"):
+                await self.breaking.look_at_page(run)
+            self.advanced(run, record)
+            if stopped := self.breaking.after(run, record):
+                if run.ended:
+                    self.log("info", "breakpoint", stopped)
+                    return
+                self._rest_at(run, stopped)
+                return
+            if problem := _unverified(record):
+                self._rest_at(run, problem)
+                return
+            if phase == "commit" and self._until.kind == "end" and not run.ended:
+                await self._keep_pace()
+        if not run.ended:
+            notice, self.notice = self.notice, ""
+            self.set_mode("waiting", self.gate_message(run) or notice)
+            self.publish_step(run)
+
+    def _rest_at(self, run: AgentRun, why: str) -> None:
+        """Stop for a breakpoint or a watch, which is told why."""
+        self.notice = ""
+        self.rest(run, "waiting", why, stopped_at=why)
+
+    async def _keep_pace(self) -> None:
+        """Wait between steps as long as the person asked for; a pause ends it."""
+        try:
+            async with asyncio.timeout(self.session.pace):
+                await self._pause.wait()
+        except TimeoutError:
+            return
+
+    def gate_message(self, run: AgentRun) -> str:
+        """Return what is to be known of the action under review, which counts as told from then on."""
+        if run.next_phase != "review":
+            return ""
+        gate = run.gate()
+        if gate is None:
+            return ""
+        self._gate_shown = (run.state.run, run.state.number, str(run.state.pending.action))
+        if gate.kind == "loop":
+            return f"{gate.reason} Accept to call it all the same, or change the action."
+        if gate.kind == "effects":
+            return f"Going back does not take back {gate.reason}. Accept to go back all the same, or skip the remedy."
+        if gate.kind == "hint":
+            return f"This action may not be undone: {gate.reason}. Accept to carry it out, or skip it."
+        return f"This action cannot be undone: {gate.reason}. Accept to carry it out, or skip it."
+
+    def _held_by_gate(self, run: AgentRun, until: Goal) -> bool:
+        """Stop at a gate, until the person takes just this action knowingly."""
+        told = self._gate_shown
+        message = self.gate_message(run)
+        if not message:
+            return False
+        if self._gate_shown == told and until.kind != "end":
+            gate = run.gate()
+            assert gate is not None
+            run.state.pending.note = f"Gate: {gate.reason}; the person let it pass."
+            return False
+        self.set_mode("waiting", message)
+        self.publish_step(run)
+        return True
+
+    @staticmethod
+    def _mode_of(phase: str, run: AgentRun) -> Mode:
+        state = run.state
+        asks = {
+            "abstract": asks_llm(state),
+            "decide": not state.queue,
+            "anticipate": state.is_on("remedies"),
+            "align": state.is_on("judgement"),
+        }
+        if asks.get(phase):
+            return "asking"
+        return "acting" if phase == "act" else "running"
+
+    def fail(self, message: str) -> None:
+        """Say that the world failed, and what to do."""
+        self.set_mode("failed", message)
+        self.log("error", "session", message)
+
+    def complain(self, message: str) -> None:
+        """Say why a command was not carried out; what goes on goes on."""
+        self.change(message=message)
+        self.log("warning", "session", message)
+
+
+def _unverified(record: PhaseRecord) -> str:
+    """Return what is to be told where going back for a remedy has not led to the page as it was."""
+    if not isinstance(record, Acted) or record.restored is None or record.restored.verified:
+        return ""
+    if record.outcome == "failed":
+        return ""  # The remedy is dropped: the agent goes on without it.
+    return f"{record.restored.sentence} Step on to try the remedy there, or skip it there."

@@ -1,0 +1,144 @@
+"""What the window draws of the log of the page in a step."""
+
+from typing import Literal
+
+from core.browser.log.records import LogPart
+from core.schema.record import Record
+from core.schema.step import Effect, Origin, Phase
+
+
+class PageLogView(Record):
+    """The log of one step."""
+
+    run: int = 0
+    step: int = 0
+    parts: tuple[LogPart, ...] = ()
+    message: str = ""
+    """In place of the rest: why there is none, or that it is being read."""
+
+
+MarkKind = Literal[
+    "breakpoint",  # the run was to stop, or to tell, there
+    "person",  # a person changed something
+    "went back",  # the page was brought back to an earlier step
+    "error",  # an action or a call failed
+    "remedy",  # a prepared alternative was tried
+    "trial",  # a new trial begins
+    "branch",  # the run left the one it branched from
+]
+
+
+class PhaseSpan(Record):
+    """One phase of a step; times are seconds since the epoch."""
+
+    phase: Phase
+    begun: float
+    ended: float
+    begun_known: bool = True
+    """False where only its end was stored: `begun` is then the end of what was before, waiting included."""
+
+
+class CallSpan(Record):
+    """One call of an LLM."""
+
+    number: int
+    purpose: str
+    llm: str
+    begun: float
+    seconds: float
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+    cost: float | None = None
+    error: str = ""
+
+    @property
+    def ended(self) -> float:
+        return self.begun + self.seconds
+
+
+class HeldSpan(Record):
+    """Time in which nothing ran: a person, a breakpoint, the pace or another program held the run."""
+
+    begun: float
+    ended: float
+    step: int
+    before: str = ""
+    """The phase that came next; empty between two steps."""
+    why: str = ""
+
+    @property
+    def seconds(self) -> float:
+        return self.ended - self.begun
+
+
+class TimeMark(Record):
+    """Something at one moment."""
+
+    time: float
+    step: int
+    kind: MarkKind
+    text: str
+    """In words, with what it is."""
+
+
+class StepSpan(Record):
+    """One step from its beginning to the end of its last phase."""
+
+    run: int
+    """The run it was done in: another one for steps before a branch."""
+    number: int
+    begun: float
+    ended: float
+    trial: int = 1
+    sealed: bool = True
+    origin: Origin = "agent"
+    effect: Effect = "none"
+    outcome: str = "pending"
+    action: str = ""
+    target: str = ""
+    message: str = ""
+    edited: bool = False
+    phases: tuple[PhaseSpan, ...] = ()
+    calls: tuple[CallSpan, ...] = ()
+
+
+class CostPoint(Record):
+    """What the calls had cost in all once one had ended."""
+
+    time: float
+    cost: float
+
+
+class TimeView(Record):
+    """A run on the line of time."""
+
+    run: int = 0
+    begun: float = 0.0
+    ended: float = 0.0
+    steps: tuple[StepSpan, ...] = ()
+    held: tuple[HeldSpan, ...] = ()
+    """In order, none over another."""
+    marks: tuple[TimeMark, ...] = ()
+    """In order."""
+    costs: tuple[CostPoint, ...] = ()
+    """Empty where no call had a price."""
+    phases_known: bool = True
+    """Whether all phases have their beginnings."""
+    untimed: str = ""
+    """Why the times are not those of the work, such as a run that was imported."""
+    busy: bool = False
+    problem: str = ""
+    """In place of the rest: why it cannot be shown."""
+
+    @property
+    def seconds(self) -> float:
+        return max(self.ended - self.begun, 0.0)
+
+    @property
+    def seconds_held(self) -> float:
+        return sum(one.seconds for one in self.held)
+
+    @property
+    def seconds_in_llm(self) -> float:
+        return sum(call.seconds for step in self.steps for call in step.calls)

@@ -1,0 +1,291 @@
+"""What the doctor looks at that needs no window system: packages, libraries, folders, database, LLM.
+
+Everything but the standard library is imported inside the check that needs
+it, so that one damaged package is one finding.
+"""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.doctor.report import Check, Note, fail, ok, warn
+from core.schema.errors import BackstepError, LLMError
+from core.setup import display_problem
+from core.setup.libraries import missing_libraries, packages_for
+from core.setup.project import find_distribution, load_project, unmet
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+
+Load = Callable[[], "Settings"]
+"""Reads the settings file, the environment and the flags; raises BackstepError."""
+
+_UNREAD = warn("Not looked at, as the settings cannot be read.")
+_LITTLE_BYTES = 500_000_000
+_SMALL_SHARED_BYTES = 128_000_000
+_SOON_READ_BYTES = 500_000_000
+_USERNS = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+
+
+def standard_checks(root: Path, load: Load) -> dict[str, Check]:
+    """Return the checks in the order they are told; `root` is where pyproject.toml is."""
+    return {
+        "Python": lambda: check_python(root),
+        "PySide6": lambda: check_pyside(root),
+        "shared libraries": check_libraries,
+        "display": check_display,
+        "sandbox": check_sandbox,
+        "shared memory": check_shared_memory,
+        "installed Chromium": lambda: check_chromium(load),
+        "settings": lambda: check_settings(load),
+        "folders": check_folders,
+        "agent files": check_agent_files,
+        "database": lambda: check_database(load),
+        "keyring": check_keyring,
+        "LLM": lambda: check_llm(load),
+    }
+
+
+def check_python(root: Path) -> Note:
+    """Look at the interpreter and at the packages pyproject.toml asks for."""
+    project = load_project(root)
+    version = ".".join(map(str, sys.version_info[:3]))
+    missing = unmet(project.requirements, sys.path)
+    if missing:
+        return fail(
+            f"{version}, but these packages are missing or of a wrong version: {', '.join(missing)}; "
+            f"run: {sys.executable} -m pip install -e {root}"
+        )
+    names = [line.partition(">")[0].partition("<")[0].strip() for line in project.requirements]
+    found = ((name, find_distribution(name, sys.path)) for name in names)
+    versions = ", ".join(f"{name} {package.version}" for name, package in found if package is not None)
+    return ok(f"{version} at {sys.executable}, with {versions}.")
+
+
+def check_pyside(root: Path) -> Note:
+    """Look whether PySide6 and its parts are there, in the range that works, and of one version."""
+    wanted = next(line for line in load_project(root).requirements if line.lower().startswith("pyside6"))
+    parts = ("PySide6", "PySide6_Essentials", "PySide6_Addons", "shiboken6")
+    packages = {name: find_distribution(name, sys.path) for name in parts}
+    absent = [name for name, package in packages.items() if package is None]
+    if absent:
+        return fail(f"{', '.join(absent)} missing; run: {sys.executable} -m pip install '{wanted}'")
+    versions = {name: package.version for name, package in packages.items() if package is not None}
+    if unmet([wanted], sys.path) or len(set(versions.values())) > 1:
+        have = ", ".join(f"{name} {version}" for name, version in versions.items())
+        return fail(
+            f"{have} do not fit {wanted} (newer ones abort after some seconds of painting on Python 3.11); "
+            f"run: {sys.executable} -m pip install --force-reinstall '{wanted}'"
+        )
+    return ok(f"{versions['PySide6']}, as wanted ({wanted}).")
+
+
+def check_libraries() -> Note:
+    """Look for the shared libraries that the packages link, and for a font."""
+    spec = find_spec("PySide6")
+    if spec is None or spec.origin is None:
+        return fail("PySide6 is missing, so what it links cannot be looked at; install it first.")
+    missing = missing_libraries(Path(spec.origin).parents[1])
+    if not missing:
+        return ok("All that QtWebEngine and Playwright link is there, and a font.")
+    from core.setup.apt import Apt
+    from core.setup.console import Console
+
+    apt = Apt(Console(Path(os.devnull)))
+    packages, unknown = packages_for(missing, time64=apt.time64)
+    if apt.is_there and packages:
+        return fail(f"The system lacks {missing.sentence()}; run: {apt.command(packages)}")
+    return fail(
+        f"The system lacks {missing.sentence()}; install them with its package manager "
+        f"(on Debian they are in {', '.join((*packages, *unknown))})."
+    )
+
+
+def check_display() -> Note:
+    """Look whether a window could open."""
+    problem = display_problem()
+    if problem is not None:
+        return warn(problem)
+    set_names = ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY", "DISPLAY")
+    said = next((f"{name}={os.environ[name]}" for name in set_names if os.environ.get(name)), sys.platform)
+    return ok(f"{said}.")
+
+
+def check_sandbox() -> Note:
+    """Look whether the browsers can keep pages in their sandbox."""
+    if not sys.platform.startswith("linux"):
+        return ok("Left to the system.")
+    if os.geteuid() == 0:
+        return warn(
+            "Running as root, where the browsers run without their sandbox; use another user for the web."
+        )
+    try:
+        restricted = _USERNS.read_text().strip() == "1"
+    except OSError:
+        restricted = False
+    if restricted:
+        return warn(
+            "AppArmor keeps user namespaces from programs without a profile, so the embedded browser may run "
+            "with a weaker sandbox; to allow them: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+        )
+    return ok("Not restricted by the system, as far as can be seen.")
+
+
+def check_shared_memory(folder: Path = Path("/dev/shm")) -> Note:
+    """Look at the memory through which the processes of a browser hand each other pages and pictures."""
+    if not sys.platform.startswith("linux"):
+        return ok("Left to the system.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return fail(f"{folder} cannot be written, so no browser can start; run: sudo chmod 1777 {folder}")
+    size = shutil.disk_usage(folder).total
+    if size < _SMALL_SHARED_BYTES:
+        return warn(
+            f"{folder} holds {size / 1e6:.0f} MB, and large pages may crash the browser; "
+            f"give it more, in a container with --shm-size=512m."
+        )
+    return ok(f"{folder} holds {size / 1e6:.0f} MB.")
+
+
+def check_chromium(load: Load) -> Note:
+    """Look for an installed Chromium; it is optional unless the settings have one as the browser."""
+    from core.browser.chromium import find_chromium
+
+    settings = _settings(load)
+    chosen = settings.browser if settings is not None else "embedded"
+    if chosen != "embedded":
+        path = shutil.which(os.path.expanduser(chosen))
+        if path is None:
+            return fail(f"The settings have {chosen} as the browser, and no program is there; correct them.")
+        return ok(f"{_version(path)} at {path}, as the settings say.")
+    found = find_chromium()
+    if found is None:
+        return ok("None found; it is optional (Debian package chromium), for run --browser PATH.")
+    return ok(f"{_version(found)} at {found}; it can be used with run --browser {found}.")
+
+
+def check_settings(load: Load) -> Note:
+    """Look whether the settings file, the environment and the flags can be read."""
+    from core.settings import settings_path
+
+    settings = load()
+    path = settings_path()
+    source = str(path) if path.exists() else f"none at {path}, so the defaults hold"
+    return ok(f"{source}; LLM {settings.llm}, preset {settings.preset}, browser {settings.browser}.")
+
+
+def check_folders() -> Note:
+    """Look whether the config and data folders can be written."""
+    from core.settings import config_folder, data_folder
+
+    for folder in (config_folder(), data_folder()):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            return fail(f"{folder} cannot be written ({error.strerror}); make it writable for this user.")
+    return ok(f"{config_folder()} and {data_folder()} can be written.")
+
+
+def check_agent_files() -> Note:
+    """Read all presets, state spaces and policies, the built-in ones and the user's own."""
+    from core.agent.resources import knowledge_of
+    from core.settings import config_folder
+
+    problems = knowledge_of(config_folder()).problems()
+    if problems:
+        more = f" There are {len(problems) - 1} more." if len(problems) > 1 else ""
+        return warn(f"{problems[0]}{more}")
+    return ok("All presets, state spaces and policies can be used.")
+
+
+def check_database(load: Load) -> Note:
+    """Open the database as a run would, and look at the room beside it."""
+    from core.trace.store import TraceStore
+
+    settings = _settings(load)
+    if settings is None:
+        return _UNREAD
+    path = settings.database
+    is_new = not path.exists()
+    store = TraceStore.open(path)
+    try:
+        is_small = path.stat().st_size < _SOON_READ_BYTES
+        if is_small:
+            store.check()
+    finally:
+        store.close()
+    free = shutil.disk_usage(path.parent).free
+    room = f"{free / 1e9:.1f} GB free"
+    if free < _LITTLE_BYTES:
+        return warn(f"{path} can be written, but there is little room beside it ({room}); make some.")
+    size = "newly made" if is_new else f"{path.stat().st_size / 1e6:.1f} MB"
+    read = "whole" if is_small else "too large to be read through here"
+    return ok(f"{path}, {size}, {read}, schema version {_schema_version(path)}, {room}.")
+
+
+def check_keyring() -> Note:
+    """Look whether keys can be kept in the system keyring."""
+    import keyring
+    from keyring.backends.fail import Keyring as NoKeyring
+
+    backend = keyring.get_keyring()
+    if isinstance(backend, NoKeyring):
+        return warn("No system keyring; give keys in the environment, such as OPENAI_API_KEY.")
+    return ok(f"{backend.name}.")
+
+
+async def check_llm(load: Load) -> Note:
+    """Ask the server of the chosen LLM for its list of models; the built-in ones need none."""
+    settings = _settings(load)
+    if settings is None:
+        return _UNREAD
+    from core.llm.check import check_endpoint
+    from core.llm.openai_compatible import OpenAICompatibleLLM
+    from core.llm.registry import open_llms
+    from core.settings import config_folder
+
+    llms = open_llms(settings, config_folder=config_folder())
+    try:
+        llm = llms.get(settings.llm)
+        if not isinstance(llm, OpenAICompatibleLLM):
+            return ok(await check_endpoint(llm))
+        try:
+            served = await llm.models()
+        except LLMError as error:
+            return fail(f"{llm.name}: {error}")
+        said = await check_endpoint(llm)
+        return warn(said) if served and llm.model not in served else ok(said)
+    finally:
+        await llms.close()
+
+
+def _settings(load: Load) -> "Settings | None":
+    """Return the settings, or None where they cannot be read: that is the finding of another check."""
+    try:
+        return load()
+    except BackstepError:
+        return None
+
+
+def _version(executable: str) -> str:
+    """Return what the browser says of itself."""
+    answer = subprocess.run(
+        [executable, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20
+    )
+    said = answer.stdout.strip().splitlines()
+    return said[0].strip() if answer.returncode == 0 and said else "A browser of unknown version"
+
+
+def _schema_version(path: Path) -> int:
+    with closing(sqlite3.connect(path.as_uri() + "?mode=ro", uri=True)) as connection:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version

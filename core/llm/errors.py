@@ -1,0 +1,169 @@
+"""What went wrong with a call to an LLM server: passing or for good, and the sentence for it.
+
+No text from here holds a key: whatever a server or a library says is cleaned
+first, and the library's own exceptions, which carry the request, are not
+chained.
+"""
+
+import json
+import re
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from core.schema.record import Record
+
+_PASSING = frozenset({408, 409, 425, 429})
+_SHORT = 300
+_SECRET = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
+_TAG = re.compile(r"<(?:script|style).*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+
+
+class Failure(Record):
+    """A call that failed."""
+
+    reason: str
+    """What happened, as the end of a sentence."""
+    passing: bool = False
+    """Whether it may go better the next time."""
+    status: int = 0
+    """HTTP status, or 0 where no whole answer came."""
+    parameter: str = ""
+    """The argument the server names as the culprit."""
+    retry_after: float | None = None
+    """Seconds the server asks to wait."""
+    kind: str = ""
+    """refused · host · certificate · timeout · broken · stream · status · quota."""
+
+
+def clean(text: str, key: str | None, length: int = _SHORT) -> str:
+    """Return `text` on one line, without the key or anything like one, and not too long."""
+    if key:
+        text = text.replace(key, "[key]")
+    text = _SECRET.sub(lambda match: f"{match[1] or ''}[key]", text)
+    text = " ".join(text.split())
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def call_errors() -> tuple[type[Exception], ...]:
+    """Return what a call may raise through no fault of ours; the openai package must be loaded."""
+    import httpx2
+    import openai
+
+    return (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, ValueError, OSError)
+
+
+def from_exception(error: Exception, *, key: str | None, timeout: float) -> Failure:
+    """Read an exception of the openai package, or of what lies beneath it."""
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return Failure(reason=f"sent nothing for {timeout:g} seconds", passing=True, kind="timeout")
+    if isinstance(error, openai.APIConnectionError):
+        return _from_connection(error, key)
+    if isinstance(error, openai.APIStatusError):
+        return _from_status(error, key)
+    if isinstance(error, openai.APIError):
+        return from_body({"error": error.body or error.message}, key=key)
+    if isinstance(error, ValueError):
+        return Failure(reason="sent something that is not JSON", passing=True, kind="broken")
+    name = type(error).__name__
+    return Failure(reason=f"broke off ({clean(f'{name}: {error}', key)})", passing=True, kind="broken")
+
+
+def from_body(body: object, *, key: str | None) -> Failure:
+    """Read an error that came inside an answer the server had begun as a success."""
+    message = clean(_message(body), key)
+    error = body.get("error") if isinstance(body, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    status = int(code) if isinstance(code, int) or (isinstance(code, str) and code.isdigit()) else 0
+    parameter = error.get("param") if isinstance(error, dict) else None
+    return Failure(
+        reason=f"broke off with an error: {message}",
+        passing=not 400 <= status < 500 or status in _PASSING,
+        status=status,
+        parameter=parameter if isinstance(parameter, str) else "",
+        kind="stream",
+    )
+
+
+def nearest_model(model: str, served: tuple[str, ...]) -> str:
+    """Return what to write in place of `model`, as the end of a sentence."""
+    if not served:
+        return "it serves none; load one there first"
+    close = get_close_matches(model, served, n=1, cutoff=0.4)
+    names = ", ".join(served[:12]) + (f" and {len(served) - 12} more" if len(served) > 12 else "")
+    hint = f"did you mean {close[0]}? " if close else ""
+    return f"{hint}It serves: {names}"
+
+
+def _from_connection(error: Exception, key: str | None) -> Failure:
+    chain: list[str] = []
+    cause: BaseException | None = error
+    while cause is not None and len(chain) < 8:
+        chain.append(f"{type(cause).__name__}: {cause}")
+        cause = cause.__cause__ or cause.__context__
+    text = " ".join(chain).lower()
+    if "certificate" in text:
+        return Failure(reason="has a certificate that cannot be trusted", kind="certificate")
+    if "ssl" in text or "tls" in text:
+        return Failure(reason="does not speak TLS there; check http or https", kind="certificate")
+    if "unsupportedprotocol" in text or "invalidurl" in text:
+        return Failure(reason="is not an address that can be called", kind="host")
+    if "localprotocolerror" in text or "unicodeencodeerror" in text:
+        return Failure(
+            reason="could not be sent the request: its key or address has characters that do not belong",
+            kind="host",
+        )
+    if any(words in text for words in ("name or service", "getaddrinfo", "nodename", "name resolution")):
+        return Failure(reason="has a name that cannot be found", passing=True, kind="host")
+    if "connecterror" in text or "refused" in text or "connection attempts failed" in text:
+        return Failure(reason="refused the connection", passing=True, kind="refused")
+    return Failure(reason=f"broke the connection ({clean(str(error), key)})", passing=True, kind="broken")
+
+
+def _from_status(error: Any, key: str | None) -> Failure:
+    status = int(error.status_code)
+    message = clean(_message(error.body), key) or f"HTTP status {status}"
+    spent = error.code == "insufficient_quota"
+    parameter = error.param if isinstance(error.param, str) else ""
+    return Failure(
+        reason=f"answered {status}: {message}",
+        passing=(status in _PASSING or status >= 500) and not spent,
+        status=status,
+        parameter=parameter,
+        retry_after=_retry_after(error.response.headers),
+        kind="quota" if spent else "status",
+    )
+
+
+def _message(body: object) -> str:
+    """Return the words of an error body, whose form differs from server to server."""
+    if isinstance(body, str):
+        return _TAG.sub(" ", body)
+    if isinstance(body, dict):
+        for name in ("error", "message", "detail", "msg"):
+            inner = body.get(name)
+            if isinstance(inner, str) and inner:
+                return inner
+            if isinstance(inner, dict) and inner:
+                return _message(inner)
+            if isinstance(inner, list) and inner:
+                return json.dumps(inner, ensure_ascii=False)
+    return json.dumps(body, ensure_ascii=False, default=str) if body else ""
+
+
+def _retry_after(headers: Any) -> float | None:
+    try:
+        if (milliseconds := headers.get("retry-after-ms")) is not None:
+            return max(0.0, float(milliseconds) / 1000)
+        if (given := headers.get("retry-after")) is None:
+            return None
+        if re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*", given):
+            return float(given)
+        when = parsedate_to_datetime(given)
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return max(0.0, (when - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,272 @@
+"""What a reply says, before anyone asks whether it is permissible: a thought and written actions.
+
+Three forms: tool calls, JSON, and REASON/ACTION lines. Reading is lenient
+about wrapping (code fences, prose around JSON, bold labels) and strict about
+the actions themselves.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from core.schema.action import parse_action
+from core.schema.errors import ActionSyntaxError
+from core.schema.messages import LLMReply
+from core.schema.record import Record
+
+
+class WrittenCall(Record):
+    """An action as a name and arguments, unchecked."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+class Written(Record):
+    """What a reply says: its actions are calls, or texts in the case of lines."""
+
+    thought: str = ""
+    actions: tuple[WrittenCall | str, ...] = ()
+    problem: str = ""
+
+
+_THINK = re.compile(r"\s*<think(?:ing)?>(.*?)</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n?(.*?)```", re.DOTALL)
+# One class of signs before and after the word: two that overlap would take for ever on a line of blanks.
+_ACTION = re.compile(r"^[ \t*_`#>-]*ACTION[ \t*_`0-9]*:[ \t*_`]*\s*", re.MULTILINE | re.IGNORECASE)
+_REASON = re.compile(r"^[ \t*_`#>-]*(?:REASON|THOUGHT)[ \t*_`]*:[ \t*_`]*", re.MULTILINE | re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ ]*")
+_BRACKET = re.compile(r"\s*\[")
+_JSON_START = re.compile(r"[{\[]")
+_THOUGHTS = ("thought", "reason")
+
+
+def read_tools(reply: LLMReply) -> Written:
+    """Read tool calls; the thought is the text, or what the calls carry as their ``thought``."""
+    thought, text = split_thinking(reply.text)
+    thoughts = [text or thought]
+    actions: list[WrittenCall | str] = []
+    for number, call in enumerate(reply.tool_calls, start=1):
+        which = f" of call {number}" if len(reply.tool_calls) > 1 else ""
+        try:
+            arguments = load_json(call.arguments) if call.arguments.strip() else {}
+            if isinstance(arguments, str):
+                arguments = load_json(arguments)
+        except ValueError as error:
+            return Written(
+                thought=thoughts[0], problem=f"The arguments{which} of {call.name} are not JSON: {error}."
+            )
+        if not isinstance(arguments, dict):
+            return Written(
+                thought=thoughts[0], problem=f"The arguments{which} of {call.name} must be a JSON object."
+            )
+        thoughts.append(_take_thought(arguments))
+        actions.append(WrittenCall(name=call.name, arguments=arguments))
+    if not actions:
+        in_text = read_json(reply)
+        if in_text.actions:
+            return in_text
+    said = "\n".join(dict.fromkeys(one for one in thoughts if one))
+    problem = "" if actions else "The reply calls no tool; call one of the tools that are listed."
+    return Written(thought=said, actions=tuple(actions), problem=problem)
+
+
+def read_json(reply: LLMReply) -> Written:
+    """Read a JSON object or list of actions, alone, in a code fence, or within prose."""
+    thinking, text = split_thinking(reply.text)
+    found, trouble = _find_json(text)
+    if found is None:
+        problem = (
+            f"The reply is not JSON: {trouble}."
+            if trouble
+            else 'The reply holds no JSON; answer {"thought": "…", "actions": [{"name": "…", …}]}.'
+        )
+        return Written(thought=text or thinking, problem=problem)
+    thought = thinking
+    if isinstance(found, dict):
+        thought = _take_thought(found) or thinking
+        entries = _entries(found)
+    else:
+        entries = found
+    if isinstance(entries, (dict, str)):
+        entries = [entries]
+    if not isinstance(entries, list) or not entries:
+        return Written(thought=thought, problem='The JSON has no actions; list at least one under "actions".')
+    actions: list[WrittenCall | str] = []
+    for entry in entries:
+        if isinstance(entry, str):
+            actions.append(entry)
+            continue
+        call = _call_of(entry)
+        if call is None:
+            return Written(
+                thought=thought,
+                problem='Each entry of "actions" must be an object with the action\'s "name".',
+            )
+        actions.append(call)
+    return Written(thought=thought, actions=tuple(actions))
+
+
+def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
+    """Read REASON and ACTION lines; `names` are actions beside those of any page.
+
+    A reason goes on until a line that begins with ACTION, whatever its own
+    lines begin with; an action goes on until its brackets are closed. Several
+    ACTION lines are several actions.
+    """
+    thinking, text = split_thinking(reply.text)
+    reasons: list[str] = []
+    actions: list[WrittenCall | str] = []
+    position = 0
+    while match := _ACTION.search(text, position):
+        reasons.append(text[position : match.start()])
+        end = _end_of_action(text, match.end())
+        actions.append(text[match.end() : end].strip().strip("`").strip())
+        position = end
+    rest = text[position:]
+    if not actions:
+        bare = _FENCE.fullmatch(text.strip())
+        alone = (bare[1] if bare else text).strip().strip("`").strip()
+        if _looks_like_action(alone, names):
+            return Written(thought=thinking, actions=(alone,))
+        return Written(
+            thought=_without_label(text) or thinking,
+            problem="The reply has no ACTION line; end it with one, as in ACTION: click [12].",
+        )
+    reasons.append(rest)
+    thought = "\n".join(filter(None, (_without_label(reason) for reason in reasons)))
+    return Written(thought=thought or thinking, actions=tuple(actions))
+
+
+def load_json(text: str) -> Any:
+    """Read JSON; raises ValueError with a short reason for anything that is not, however odd."""
+    try:
+        return json.loads(text, strict=False, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{error.msg} at character {error.pos + 1}") from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """Part a reply into what stands between thinking tags at its beginning, and the rest."""
+    match = _THINK.match(text)
+    return (match[1].strip(), text[match.end() :].strip()) if match else ("", text.strip())
+
+
+def _take_thought(values: dict[str, Any]) -> str:
+    for name in _THOUGHTS:
+        if isinstance(values.get(name), str):
+            return str(values.pop(name)).strip()
+    return ""
+
+
+def _entries(found: dict[str, Any]) -> Any:
+    if "actions" in found:
+        return found["actions"]
+    single = found.get("action")
+    named_beside_arguments = isinstance(single, str) and len(found) > 1 and "[" not in single
+    if "name" in found or named_beside_arguments:
+        return found
+    return single
+
+
+def _call_of(entry: object) -> WrittenCall | None:
+    if not isinstance(entry, dict):
+        return None
+    values = dict(entry)
+    name = values.pop("name", None) or values.pop("action", None) or values.pop("kind", None)
+    if not isinstance(name, str):
+        return None
+    for nested in ("arguments", "args", "parameters"):
+        if isinstance(values.get(nested), dict):
+            values |= values.pop(nested)
+    _take_thought(values)
+    return WrittenCall(name=name, arguments=values)
+
+
+def _find_json(text: str) -> tuple[Any, str]:
+    """Return the first JSON object or list that could hold actions, and why there is none."""
+    trouble = ""
+    for candidate in (text, *(match[1] for match in _FENCE.finditer(text))):
+        if candidate.lstrip()[:1] not in ("{", "["):
+            continue
+        try:
+            found = load_json(candidate)
+        except ValueError as error:
+            trouble = trouble or str(error)
+            continue
+        if _could_hold_actions(found):
+            return found, ""
+    decoder = json.JSONDecoder(strict=False, parse_constant=_no_constant)
+    spare: Any = None
+    position = 0
+    tries = 0
+    while (match := _JSON_START.search(text, position)) and tries < 200:
+        tries += 1
+        try:
+            found, position = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            position = match.end()
+            continue
+        if _could_hold_actions(found):
+            return found, ""
+        if isinstance(found, dict):
+            spare = found
+    return spare, trouble
+
+
+def _could_hold_actions(found: object) -> bool:
+    if isinstance(found, list):
+        return bool(found) and all(isinstance(one, dict) and "name" in one for one in found)
+    return isinstance(found, dict) and any(name in found for name in ("actions", "action", "name"))
+
+
+def _looks_like_action(text: str, names: Iterable[str]) -> bool:
+    try:
+        parse_action(text, names)
+    except (ActionSyntaxError, ValueError):
+        return False
+    return True
+
+
+def _without_label(text: str) -> str:
+    return _REASON.sub("", text).strip()
+
+
+def _end_of_action(text: str, start: int) -> int:
+    """Return where the action that begins at `start` ends: after its brackets, and the rest of that line."""
+    match = _NAME.match(text, start)
+    position = match.end() if match else start
+    while True:
+        following = _BRACKET.match(text, position)
+        if following is None:
+            break
+        closed = _close(text, following.end())
+        if closed is None:
+            return len(text)
+        position = closed
+    line_end = text.find("\n", position)
+    return len(text) if line_end < 0 else line_end
+
+
+def _close(text: str, position: int) -> int | None:
+    depth = 1
+    while position < len(text):
+        char = text[position]
+        if char == "\\" and text[position + 1 : position + 2] in ("[", "]", "\\"):
+            position += 2
+            continue
+        if char == "[":
+            depth += 1
+        elif char == "]":
+            depth -= 1
+            if depth == 0:
+                return position + 1
+        position += 1
+    return None

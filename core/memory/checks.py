@@ -1,0 +1,205 @@
+"""What is wrong with an exemplar, each with its place: pure functions of what is given to them.
+
+Only the program for implicit abstraction has to be run to be checked, which
+happens in the confined process of `core.sandbox`.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from core.llm.tokens import count_tokens
+from core.sandbox.records import Parsed
+from core.schema.action import Action, RefTarget, RoleTarget, Stop, parse_action
+from core.schema.errors import ActionSyntaxError
+from core.schema.exemplar import Exemplar
+from core.schema.record import Record
+
+MOST_TOKENS = 4000
+"""Tokens of a trajectory beyond which it is told to be over-long: eight of them go into a prompt."""
+
+Level = Literal["fault", "note"]
+Kind = Literal["action", "element", "secret", "parser", "length", "run"]
+RunIsSuccess = Callable[[int], bool | None]
+"""Tells whether a run of the trace was a success; None where that is not known."""
+
+_REF = re.compile(r"^\s*\[(\d+)\]", re.MULTILINE)
+_HIDDEN = re.compile(r'^\s*\[(\d+)\].* value="•+"', re.MULTILINE)
+_TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
+_ALWAYS = re.compile(
+    r"not valid Python|neither defines|takes no HTML|not a function that|value of type|may not|missing \d+ required"
+    r"|NameError|ImportError|ModuleNotFoundError"
+)
+"""What fails on any page."""
+_EMPTY_PAGE = "<html><body><p>An empty page.</p></body></html>"
+
+
+class Problem(Record):
+    """Something that is wrong with an exemplar, or might be."""
+
+    id: str
+    kind: Kind
+    where: str = ""
+    """Such as ``look 2, action 1``; empty for the whole."""
+    text: str
+    level: Level = "fault"
+    """A note is worth a look and may be meant so."""
+
+
+async def check(
+    exemplar: Exemplar,
+    *,
+    run: int | None = None,
+    is_success: RunIsSuccess | None = None,
+    most_tokens: int = MOST_TOKENS,
+    with_parser: bool = True,
+) -> tuple[Problem, ...]:
+    """Return all that is wrong with an exemplar, in the order of its parts."""
+    return (
+        *check_actions(exemplar),
+        *check_contrasts(exemplar),
+        *check_secrets(exemplar),
+        *(await check_parser(exemplar) if with_parser else ()),
+        *check_length(exemplar, most_tokens),
+        *check_run(exemplar, run, is_success),
+    )
+
+
+def check_actions(exemplar: Exemplar) -> tuple[Problem, ...]:
+    """Return the actions that cannot be read, and those on elements that their look does not show."""
+    found: list[Problem] = []
+    looks = len(exemplar.steps)
+    for number, step in enumerate(exemplar.steps, start=1):
+        for place, text in enumerate(step.actions, start=1):
+            where = f"look {number}, action {place}"
+            action = _read(exemplar.id, text, where, found)
+            if action is None:
+                continue
+            found += _absent(exemplar.id, action, step.observation, where)
+            is_last = number == looks and place == len(step.actions)
+            if isinstance(action, Stop) and not is_last:
+                found.append(
+                    Problem(
+                        id=exemplar.id,
+                        kind="action",
+                        where=where,
+                        text=f"{text} ends the task, and more comes after it.",
+                    )
+                )
+    return tuple(found)
+
+
+def check_contrasts(exemplar: Exemplar) -> tuple[Problem, ...]:
+    """Return what is wrong with the mistakes that are shown and what would have been right."""
+    found: list[Problem] = []
+    for number, contrast in enumerate(exemplar.contrasts, start=1):
+        where = f"contrast {number}"
+        _read(exemplar.id, contrast.tried, f"{where}, tried", found, contrast.names)
+        right = _read(exemplar.id, contrast.right, f"{where}, right", found, contrast.names)
+        if right is not None:
+            found += _absent(exemplar.id, right, contrast.observation, f"{where}, right")
+        if not any(one.observation == contrast.observation for one in exemplar.steps):
+            text = "Its page is none of the looks: prompts do not tell it."
+            found.append(Problem(id=exemplar.id, kind="element", where=where, text=text, level="note"))
+        if contrast.tried == contrast.right:
+            found.append(
+                Problem(
+                    id=exemplar.id, kind="action", where=where, text="What was tried is what is called right."
+                )
+            )
+    return tuple(found)
+
+
+def check_secrets(exemplar: Exemplar) -> tuple[Problem, ...]:
+    """Return what is typed into fields that hide it, as the looks show: prompts would tell it."""
+    hidden = {
+        int(ref) for step in exemplar.steps for ref in _HIDDEN.findall(f"{step.observation}\n{step.raw}")
+    }
+    found: list[Problem] = []
+    for number, step in enumerate(exemplar.steps, start=1):
+        for place, text in enumerate(step.actions, start=1):
+            try:
+                action = parse_action(text)
+            except ActionSyntaxError:
+                continue
+            target = getattr(action, "target", None)
+            if action.kind == "type" and isinstance(target, RefTarget) and target.ref in hidden:
+                where = f"look {number}, action {place}"
+                told = "It types into a field that hides what is typed, such as a password: prompts would tell it."
+                found.append(Problem(id=exemplar.id, kind="secret", where=where, text=told, level="note"))
+    return tuple(found)
+
+
+async def check_parser(exemplar: Exemplar) -> tuple[Problem, ...]:
+    """Run the program for implicit abstraction on a page of the exemplar, where one is kept as HTML.
+
+    On an empty page in its place only what fails on any page is told.
+    """
+    if not exemplar.parser.strip():
+        return ()
+    # Only those who run it wait for what that needs to be loaded.
+    from core.sandbox.running import run_parser
+
+    pages = [
+        one for one in (*(pair.state for pair in exemplar.abstraction), exemplar.metadata) if _TAG.search(one)
+    ]
+    parsed: Parsed = await run_parser(exemplar.parser, pages[0] if pages else _EMPTY_PAGE, task=exemplar.task)
+    if not parsed.error:
+        return ()
+    if not parsed.seconds and not _ALWAYS.search(parsed.error):
+        text = f"It was not run: {parsed.error}"
+        return (Problem(id=exemplar.id, kind="parser", where="parser", text=text, level="note"),)
+    if not pages and not _ALWAYS.search(parsed.error):
+        return ()
+    return (Problem(id=exemplar.id, kind="parser", where="parser", text=parsed.error),)
+
+
+def check_length(exemplar: Exemplar, most_tokens: int = MOST_TOKENS) -> tuple[Problem, ...]:
+    """Return whether the trajectory is over-long, and which look has most of it."""
+    sizes = [
+        count_tokens("\n".join((step.observation, step.thought, *step.actions))) for step in exemplar.steps
+    ]
+    total = sum(sizes)
+    if total <= most_tokens:
+        return ()
+    longest = max(range(len(sizes)), key=lambda number: sizes[number])
+    text = f"It has about {total} tokens, more than {most_tokens}; look {longest + 1} alone has {sizes[longest]}."
+    return (Problem(id=exemplar.id, kind="length", where=f"look {longest + 1}", text=text, level="note"),)
+
+
+def check_run(exemplar: Exemplar, run: int | None, is_success: RunIsSuccess | None) -> tuple[Problem, ...]:
+    """Return whether the run that it came from was no success, as far as the trace knows."""
+    if run is None or is_success is None or is_success(run) is not False:
+        return ()
+    return (Problem(id=exemplar.id, kind="run", text=f"Its source, run {run}, was not judged a success."),)
+
+
+def _read(id: str, text: str, where: str, found: list[Problem], names: Iterable[str] = ()) -> Action | None:
+    try:
+        return parse_action(text, names)
+    except ActionSyntaxError as error:
+        found.append(Problem(id=id, kind="action", where=where, text=str(error)))
+        return None
+
+
+def _absent(id: str, action: Action, observation: str, where: str) -> list[Problem]:
+    if not observation:
+        return []
+    refs = {int(ref) for ref in _REF.findall(observation)}
+    found: list[Problem] = []
+    for target in action.targets:
+        absent = (isinstance(target, RefTarget) and target.ref not in refs) or (
+            isinstance(target, RoleTarget) and not _shows(observation, target)
+        )
+        if absent:
+            named = f"[{target}]"
+            text = f"{action} names {named}, which is not among what the look shows."
+            found.append(Problem(id=id, kind="element", where=where, text=text))
+    return found
+
+
+def _shows(observation: str, target: RoleTarget) -> bool:
+    return any(
+        f'{target.role} "{target.name}"' in line if target.name else re.search(rf"\b{target.role}\b", line)
+        for line in observation.splitlines()
+    )

@@ -1,0 +1,205 @@
+"""A file or a folder as candidates: of which kind each file is, and what is in it, once."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from core.memory.exchange.documents import PICKLE, Document, is_pickle, read_document
+from core.memory.exchange.ids import free_id
+from core.memory.exchange.imports.browsergym import (
+    STEPS,
+    SUMMARY,
+    is_experiment,
+    open_experiments,
+    read_experiment,
+)
+from core.memory.exchange.imports.synapse import is_specifiers
+from core.memory.exchange.records import Candidate, Reading, ReadOptions, content_of, half_character
+from core.memory.exchange.registry import IMPORTS, ImportFormat, import_format
+from core.schema.errors import DataError
+from core.schema.record import Record
+from core.trace.imports.records import Entry
+
+_READ = (".json", ".jsonl", ".ndjson")
+_MOST_FILES = 20_000
+
+
+class Found(Record):
+    """What a file or folder holds."""
+
+    formats: tuple[str, ...]
+    """The names of the formats that were met, in the order of the list."""
+    reading: Reading
+
+
+def read_exemplars_of(path: Path, form: str, options: ReadOptions) -> Found:
+    """Read a file or every file of a folder, of the format `form` or of that which is told by what is in it.
+
+    Raises UsageError for an unknown format, and DataError for a file that is
+    of none and for a folder that holds no file of one; inside a folder, a file
+    that cannot be read is a faulty entry.
+    """
+    wanted = import_format(form) if form else None
+    if path.is_dir():
+        found = _folder(path, wanted, options)
+    else:
+        document = read_document(path)
+        chosen = _chosen(document, wanted)
+        if chosen is None:
+            titles = ", ".join(one.title for one in IMPORTS)
+            what = wanted.title if wanted else f"of a known kind ({titles})"
+            hint = (
+                " These are specifiers: import the exemplars.json beside them."
+                if is_specifiers(document)
+                else ""
+            )
+            raise DataError(f"{path} is not {what}; export it again, or say its kind with --format.{hint}")
+        found = Found(formats=(chosen.name,), reading=chosen.read(document, _beside(document), options))
+    return found.model_copy(update={"reading": _once(found.reading)})
+
+
+def read_several(paths: Sequence[Path], form: str, options: ReadOptions) -> Found:
+    """Read files and folders as one: an exemplar that several of them have is read once.
+
+    A file of several that cannot be read is a faulty entry; one that is alone
+    raises as `read_exemplars_of` does.
+    """
+    if len(paths) == 1:
+        return read_exemplars_of(paths[0], form, options)
+    formats: set[str] = set()
+    readings: list[Reading] = []
+    for path in paths:
+        try:
+            found = read_exemplars_of(path, form, options)
+        except DataError as error:
+            why = str(error).removeprefix(str(path)).lstrip(":, ").rstrip(".")
+            readings.append(Reading(faulty=(Entry(position=path.name, why=why),)))
+            continue
+        formats |= set(found.formats)
+        readings.append(_under(path.name, found.reading))
+    return Found(
+        formats=tuple(one.name for one in IMPORTS if one.name in formats),
+        reading=_once(_joined(readings)),
+    )
+
+
+def _joined(readings: Sequence[Reading]) -> Reading:
+    return Reading(
+        candidates=tuple(one for reading in readings for one in reading.candidates),
+        left_out=tuple(one for reading in readings for one in reading.left_out),
+        faulty=tuple(one for reading in readings for one in reading.faulty),
+    )
+
+
+def _chosen(document: Document, wanted: ImportFormat | None) -> ImportFormat | None:
+    among = (wanted,) if wanted else IMPORTS
+    return next((one for one in among if one.is_one(document)), None)
+
+
+def _beside(document: Document) -> Document | None:
+    """Return the file that belongs to a document: Synapse's specifiers, BrowserGym's summary."""
+    name = document.path.name
+    other = SUMMARY if name == STEPS else name.replace("exemplars", "specifiers")
+    place = document.path.with_name(other)
+    return read_document(place) if other != name and place.is_file() else None
+
+
+def _folder(path: Path, wanted: ImportFormat | None, options: ReadOptions) -> Found:
+    readings: list[Reading] = []
+    formats: set[str] = set()
+    experiments = open_experiments(path) if wanted is None or wanted.name == "browsergym" else ()
+    for folder in experiments:
+        label = str(folder.relative_to(path)) if folder != path else ""
+        try:
+            readings.append(_under(label, read_experiment(folder, options)))
+            formats.add("browsergym")
+        except DataError as error:
+            readings.append(Reading(faulty=(Entry(position=label or path.name, why=str(error).rstrip(".")),)))
+    if not is_experiment(path):
+        for file in _files(path):
+            reading, name = _file(file, wanted, options)
+            readings.append(_under(file.name, reading))
+            formats |= {name} if name else set()
+    if not formats and not any(one.faulty for one in readings):
+        raise DataError(f"{path} holds no file that is {wanted.title if wanted else 'of a known kind'}.")
+    return Found(
+        formats=tuple(one.name for one in IMPORTS if one.name in formats),
+        reading=_joined(readings),
+    )
+
+
+def _files(path: Path) -> list[Path]:
+    try:
+        found = sorted(one for one in path.iterdir() if one.is_file())
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); check that it is yours.") from error
+    if len(found) > _MOST_FILES:
+        raise DataError(f"{path} holds {len(found)} files, and at most {_MOST_FILES} are read; split it.")
+    return found
+
+
+def _file(file: Path, wanted: ImportFormat | None, options: ReadOptions) -> tuple[Reading, str]:
+    """Return what is in a file of a folder, and the name of its format, or nothing."""
+    if is_pickle(file):
+        return Reading(left_out=(Entry(position="", why=f"it {PICKLE}"),)), ""
+    if file.suffix not in _READ:
+        return Reading(left_out=(Entry(position="", why="it is no JSON"),)), ""
+    try:
+        document = read_document(file)
+        chosen = _chosen(document, wanted)
+        if chosen is not None:
+            return chosen.read(document, _beside(document), options), chosen.name
+    except DataError as error:
+        why = str(error).removeprefix(str(file)).lstrip(":, ").rstrip(".")
+        return Reading(faulty=(Entry(position="", why=why),)), ""
+    why = "it is read with the exemplars beside it" if is_specifiers(document) else "it is of no known kind"
+    return Reading(left_out=(Entry(position="", why=why),)), ""
+
+
+def _under(label: str, reading: Reading) -> Reading:
+    """Return the reading with the file's name before each place."""
+
+    def place(position: str) -> str:
+        return ": ".join(dict.fromkeys(part for part in (label, position) if part))
+
+    def entries(some: Iterable[Entry]) -> tuple[Entry, ...]:
+        return tuple(Entry(position=place(one.position), why=one.why) for one in some)
+
+    return Reading(
+        candidates=tuple(
+            one.model_copy(update={"position": place(one.position)}) for one in reading.candidates
+        ),
+        left_out=entries(reading.left_out),
+        faulty=entries(reading.faulty),
+    )
+
+
+def _once(reading: Reading) -> Reading:
+    """Return the reading with each exemplar once.
+
+    The same again is left out. An id that the file gives to two is a fault of
+    the second; one that was made up here gets a number.
+    """
+    kept: list[Candidate] = []
+    left_out, faulty = list(reading.left_out), list(reading.faulty)
+    contents: dict[str, Candidate] = {}
+    ids: dict[str, Candidate] = {}
+    for one in reading.candidates:
+        if half := half_character(one.exemplar):
+            why = f"{half} holds half a character (a surrogate)"
+            faulty.append(Entry(position=one.position, why=why))
+            continue
+        same = contents.get(content_of(one.exemplar))
+        if same is not None and not (one.has_own_id and one.exemplar.id not in ids):
+            left_out.append(Entry(position=one.position, why=f"it is the same as {same.position}"))
+            continue
+        if one.exemplar.id in ids:
+            if one.has_own_id:
+                first = ids[one.exemplar.id].position
+                faulty.append(Entry(position=one.position, why=f"the id {one.exemplar.id} is at {first} too"))
+                continue
+            new = free_id(one.exemplar.id, set(ids))
+            one = one.model_copy(update={"exemplar": one.exemplar.model_copy(update={"id": new})})
+        kept.append(one)
+        ids[one.exemplar.id] = one
+        contents.setdefault(content_of(one.exemplar), one)
+    return Reading(candidates=tuple(kept), left_out=tuple(left_out), faulty=tuple(faulty))

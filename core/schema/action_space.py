@@ -1,0 +1,234 @@
+"""Permissible actions: what may be done in this state of this page, and nothing else.
+
+One list serves three readers: the LLM gets it as tool schemas, the window as
+rows with numbered outlines, and the check that follows every reply and every
+edit refuses what is not in it.
+"""
+
+from math import isfinite
+from typing import Any, Literal
+
+from core.schema.action import Action, Named, RefTarget
+from core.schema.observation import Ref
+from core.schema.record import Record
+
+ParameterType = Literal["string", "integer", "number", "boolean"]
+OFFERED = 20
+"""Values that a refusal lists at the most."""
+
+
+class Choice(Record):
+    """One value that a parameter may take, with the words that explain it."""
+
+    value: str
+    label: str = ""
+
+
+class Parameter(Record):
+    """An argument of a permissible action."""
+
+    name: str
+    type: ParameterType = "string"
+    description: str = ""
+    choices: tuple[Choice, ...] | None = None
+    """The only values allowed; None where any will do."""
+    choices_by_ref: dict[Ref, tuple[str, ...]] | None = None
+    """For an argument whose values depend on the target: the values each target allows."""
+    required: bool = True
+
+    def json_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the argument."""
+        schema: dict[str, Any] = {"type": self.type}
+        if self.description:
+            schema["description"] = self.description
+        values = [choice.value for choice in self.choices or ()]
+        if self.choices_by_ref is not None:
+            values = list(dict.fromkeys(value for some in self.choices_by_ref.values() for value in some))
+        if values:
+            schema["enum"] = [int(value) for value in values] if self.type == "integer" else values
+        return schema
+
+
+class PermissibleAction(Record):
+    """One kind of action that is allowed now, with the targets and values it allows."""
+
+    name: str
+    description: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    cannot_be_undone: bool = False
+    origin: Literal["page", "state", "policy"] = "page"
+    """Whether every page has it, the state it is in offers it, or it calls a policy."""
+
+    def json_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of its arguments, as a tool's `parameters`."""
+        return {
+            "type": "object",
+            "properties": {parameter.name: parameter.json_schema() for parameter in self.parameters},
+            "required": [parameter.name for parameter in self.parameters if parameter.required],
+            "additionalProperties": False,
+        }
+
+    def parameter(self, name: str) -> Parameter | None:
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+    def arguments(self, action: Named) -> dict[str, str]:
+        """Return what `action` gives for each argument, by its name; what is left out is not in it."""
+        given = zip(self.parameters, action.arguments, strict=False)
+        return {parameter.name: value for parameter, value in given if value}
+
+
+class PermissibleRow(Record):
+    """One line of the list a person chooses from: an action with its target filled in."""
+
+    name: str
+    ref: Ref | None = None
+    label: str = ""
+    """What it acts on, such as ``button "Save"``."""
+    text: str
+    """The action as text; parts still to be given are empty brackets."""
+    cannot_be_undone: bool = False
+
+
+class Permissible(Record):
+    """Everything that may be done now."""
+
+    actions: tuple[PermissibleAction, ...] = ()
+    left_out: int = 0
+    """Usable elements beyond the cap, which the prompt says."""
+
+    def action(self, name: str) -> PermissibleAction | None:
+        return next((action for action in self.actions if action.name == name), None)
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The names of actions that not every page has: what the state offers, and policies."""
+        return tuple(action.name for action in self.actions if action.origin != "page")
+
+    def rows(self) -> tuple[PermissibleRow, ...]:
+        """Return one row per action and target, actions in order, targets in page order.
+
+        An action with a name of its own whose one required argument has
+        choices is a row for each of them.
+        """
+        rows: list[PermissibleRow] = []
+        for action in self.actions:
+            if action.origin != "page":
+                rows.extend(_own_rows(action))
+                continue
+            target = action.parameter("target")
+            others = sum(1 for p in action.parameters if p.required and p.name != "target")
+            blanks = " []" * others
+            if target is None or target.choices is None:
+                rows.append(
+                    PermissibleRow(
+                        name=action.name,
+                        label=action.description,
+                        text=action.name + blanks,
+                        cannot_be_undone=action.cannot_be_undone,
+                    )
+                )
+                continue
+            rows.extend(
+                PermissibleRow(
+                    name=action.name,
+                    ref=int(choice.value),
+                    label=choice.label,
+                    text=f"{action.name} [{choice.value}]{blanks}",
+                    cannot_be_undone=action.cannot_be_undone,
+                )
+                for choice in target.choices
+            )
+        return tuple(rows)
+
+    def problem(self, action: Action) -> str | None:
+        """Return why `action` is not permissible, in a sentence for the LLM, or None if it is."""
+        allowed = self.action(action.name)
+        if allowed is None:
+            names = ", ".join(one.name for one in self.actions)
+            return f"{action.name} is not permissible here; permissible are: {names}."
+        if isinstance(action, Named):
+            return _problem_of_named(action, allowed)
+        for name in (*action.fields, *action.flags):
+            if problem := _problem_of(action, name, allowed.parameter(name)):
+                return problem
+        return None
+
+
+def _own_rows(action: PermissibleAction) -> tuple[PermissibleRow, ...]:
+    """Return the rows of an action with a name of its own."""
+
+    def row(label: str, *arguments: str) -> PermissibleRow:
+        return PermissibleRow(
+            name=action.name,
+            label=label,
+            text=str(Named(name=action.name, arguments=arguments)),
+            cannot_be_undone=action.cannot_be_undone,
+        )
+
+    required = [parameter for parameter in action.parameters if parameter.required]
+    first = action.parameters[0] if action.parameters else None
+    if first is not None and required == [first] and first.choices:
+        return tuple(row(f"{choice.value} {choice.label}".strip(), choice.value) for choice in first.choices)
+    return (row(action.description, *("" for _ in required)),)
+
+
+def _problem_of_named(action: Named, allowed: PermissibleAction) -> str | None:
+    """Return why the arguments are not those that the permissible action takes, each in its place."""
+    if len(action.arguments) > len(allowed.parameters):
+        takes = ", ".join(parameter.name for parameter in allowed.parameters) or "no arguments"
+        return f"{action.name} was given too much: it takes {takes}."
+    for place, parameter in enumerate(allowed.parameters):
+        value = action.arguments[place] if place < len(action.arguments) else ""
+        if not value.strip():
+            if parameter.required:
+                return f"{action.name} lacks {parameter.name}; give it."
+            continue
+        if parameter.choices is not None and value not in (choice.value for choice in parameter.choices):
+            return _not_on_offer(value, parameter.name, [choice.value for choice in parameter.choices])
+        if parameter.type in ("integer", "number") and not _is_number(value, parameter.type):
+            wanted = "a whole number" if parameter.type == "integer" else "a number"
+            return f'{action.name} wants {wanted} as its {parameter.name}, not "{value}".'
+        if parameter.type == "boolean" and value not in ("true", "false"):
+            return f'{action.name} wants true or false as its {parameter.name}, not "{value}".'
+    return None
+
+
+def _is_number(value: str, wanted: ParameterType) -> bool:
+    try:
+        return isfinite(int(value) if wanted == "integer" else float(value))
+    except ValueError:
+        return False
+
+
+def _not_on_offer(value: object, name: str, values: list[str]) -> str:
+    offered = " | ".join(values[:OFFERED]) + (" | …" if len(values) > OFFERED else "")
+    return f'"{value}" is not on offer for {name}; there are: {offered or "none"}.'
+
+
+def _problem_of(action: Action, name: str, parameter: Parameter | None) -> str | None:
+    """Return why what the action has under `name` is not among the values that are allowed."""
+    value = getattr(action, name)
+    if parameter is None:
+        default = type(action).model_fields[name].default
+        return f"{action.kind} takes no {name} here." if value not in (None, default) else None
+    if value is None:
+        return None
+    if name in ("target", "to"):
+        return _problem_of_target(action.kind, name, value, parameter)
+    values = None if parameter.choices is None else [choice.value for choice in parameter.choices]
+    target = getattr(action, "target", None)
+    if parameter.choices_by_ref is not None and isinstance(target, RefTarget):
+        values = list(parameter.choices_by_ref.get(target.ref, ()))
+    if values is not None and str(value) not in values:
+        return _not_on_offer(value, name, values)
+    return None
+
+
+def _problem_of_target(kind: str, name: str, target: object, parameter: Parameter) -> str | None:
+    if not isinstance(target, RefTarget):
+        if parameter.type == "integer":
+            return f'{kind} wants the number of an element as its {name}, not "{target}".'
+        return None
+    if parameter.choices is None or any(choice.value == str(target.ref) for choice in parameter.choices):
+        return None
+    return f"{kind} is not permissible on [{target.ref}]; choose one of its listed targets."

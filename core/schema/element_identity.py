@@ -1,0 +1,177 @@
+"""Finding an element of a recorded page again in the page as it is now, by what it is and where it stands.
+
+A ref lives only as long as its element; after a reload the same button has
+another. Found for certain is what role and name, or else the place among its
+like, tell without doubt; anything less is a list of candidates.
+"""
+
+from collections.abc import Iterable
+
+from core.schema.observation import Element, Observation, Ref
+from core.schema.record import Record
+
+
+class FoundAgain(Record):
+    """Where a recorded element is now."""
+
+    element: Element | None = None
+    """The element, where that is certain."""
+    why: str = ""
+    """What it was told by, or why it is not certain."""
+    candidates: tuple[Element, ...] = ()
+    """What it could be, the likeliest first, where it is not certain."""
+
+
+class Place(Record):
+    """Where an element stands: what holds it, what stands beside it, each as role and name."""
+
+    holders: tuple[tuple[str, str], ...] = ()
+    before: tuple[str, str] = ("", "")
+    after: tuple[str, str] = ("", "")
+
+
+class ElementMark(Record):
+    """What an element of a recorded page is told by, without the page."""
+
+    element: Element
+    document: str = ""
+    """The document it was seen in."""
+    equals: int = 1
+    """Elements of its role and name, itself among them."""
+    place: Place | None = None
+    """None where the page does not hold it."""
+    held: int = 1
+    """Its equals with the same holders."""
+    position: int = 0
+    """Its position among those, from 0."""
+    between: int = 1
+    """Its equals with the same holders and the same neighbours."""
+
+
+def mark_of(element: Element, recorded: Observation) -> ElementMark:
+    """Return what `element` of `recorded` is told by."""
+    equals = _equals(element, recorded.elements)
+    mark = ElementMark(element=element, document=recorded.document, equals=len(equals))
+    if recorded.element(element.ref) is None:
+        return mark
+    places = _places(recorded, equals)
+    mine = places[element.ref]
+    held = [one.ref for one in equals if places[one.ref].holders == mine.holders]
+    return mark.model_copy(
+        update={
+            "place": mine,
+            "held": len(held),
+            "position": held.index(element.ref),
+            "between": sum(places[ref] == mine for ref in held),
+        }
+    )
+
+
+def find_again(element: Element, recorded: Observation, now: Observation) -> FoundAgain:
+    """Return where `element` of `recorded` is in `now`, as `find_marked` tells it."""
+    return find_marked(mark_of(element, recorded), now)
+
+
+def find_marked(mark: ElementMark, now: Observation) -> FoundAgain:
+    """Return where a recorded element is in `now`.
+
+    The same ref in the same document is the element itself. Else: the only
+    one of its role and name; of several the only one with the same holders;
+    of these the only one between the same neighbours; or, where their number
+    has not changed, the one at the same position among equal ones.
+    """
+    element = mark.element
+    if mark.document and mark.document == now.document:
+        same = now.element(element.ref)
+        if same is not None and same.role == element.role:
+            return FoundAgain(element=same, why="It is the same element of the same document.")
+    alike = _equals(element, now.elements)
+    if not alike:
+        return _nearest(element, now)
+    if len(alike) == mark.equals == 1:
+        return FoundAgain(element=alike[0], why=f"It is the only {called(element)} of the page.")
+    mine = mark.place
+    if mine is None:
+        return FoundAgain(why="The recorded page does not hold it.", candidates=tuple(alike))
+    places = _places(now, alike)
+    held = [one for one in alike if places[one.ref].holders == mine.holders]
+    if len(held) == mark.held == 1:
+        return FoundAgain(
+            element=held[0], why=f"It is the only {called(element)} in the same part of the page."
+        )
+    between = [one for one in held if places[one.ref] == mine]
+    if len(between) == mark.between == 1:
+        return FoundAgain(
+            element=between[0], why=f"It is the only {called(element)} between the same neighbours."
+        )
+    if held and len(held) == mark.held and len(alike) == mark.equals:
+        chosen = held[mark.position]
+        if chosen in between or _surroundings(mine) & _surroundings(places[chosen.ref]):
+            return FoundAgain(
+                element=chosen,
+                why=f"It is number {mark.position + 1} of {len(held)} equal ones, as many as there were.",
+            )
+    ordered = sorted(alike, key=lambda one: -_closeness(mine, places[one.ref]))
+    return FoundAgain(
+        why=f"There are {len(alike)} that could be {called(element)}, and nothing tells them apart for certain.",
+        candidates=tuple(ordered),
+    )
+
+
+def _equals(element: Element, elements: Iterable[Element]) -> list[Element]:
+    return [one for one in elements if (one.role, _name(one)) == (element.role, _name(element))]
+
+
+def _nearest(element: Element, now: Observation) -> FoundAgain:
+    words = set(_name(element).lower().split())
+    rated = [
+        (len(words & set(_name(one).lower().split())) / max(len(words), 1), one)
+        for one in now.elements
+        if one.role == element.role and set(element.uses) <= set(one.uses)
+    ]
+    near = [one for share, one in sorted(rated, key=lambda pair: -pair[0]) if share > 0 or not words]
+    return FoundAgain(why=f"The page has no {called(element)} any more.", candidates=tuple(near[:10]))
+
+
+def _places(observation: Observation, elements: Iterable[Element]) -> dict[Ref, Place]:
+    """Return where these elements of a page stand."""
+    by_ref = {element.ref: element for element in observation.elements}
+    wanted = {element.ref for element in elements}
+    found: dict[Ref, Place] = {}
+    last = len(observation.elements) - 1
+    for number, element in enumerate(observation.elements):
+        if element.ref not in wanted:
+            continue
+        holders: list[tuple[str, str]] = []
+        parent, seen = element.parent, {element.ref}
+        while parent is not None and parent in by_ref and parent not in seen:
+            seen.add(parent)
+            holders.append(_key(by_ref[parent]))
+            parent = by_ref[parent].parent
+        found[element.ref] = Place(
+            holders=tuple(holders),
+            before=_key(observation.elements[number - 1]) if number else ("", ""),
+            after=_key(observation.elements[number + 1]) if number < last else ("", ""),
+        )
+    return found
+
+
+def _surroundings(place: Place) -> set[tuple[str, tuple[str, str]]]:
+    return {("before", place.before), ("after", place.after)} - {("before", ("", "")), ("after", ("", ""))}
+
+
+def _closeness(mine: Place, other: Place) -> int:
+    return 2 * (mine.holders == other.holders) + (mine.before == other.before) + (mine.after == other.after)
+
+
+def _key(element: Element) -> tuple[str, str]:
+    return element.role, _name(element)
+
+
+def _name(element: Element) -> str:
+    return " ".join(element.name.split())
+
+
+def called(element: Element) -> str:
+    """Return such as ``button "Save"``."""
+    return f'{element.role} "{element.name}"' if element.name else element.role

@@ -1,0 +1,105 @@
+"""An exemplar: a complete successful trajectory, with what state abstraction needs to follow it."""
+
+from pydantic import Field, field_validator
+
+from core.schema.record import Record
+
+FORMAT = 1
+"""Version of the line in a file; a higher one is refused."""
+
+
+class ExemplarStep(Record):
+    """One observation and what was done on it."""
+
+    observation: str = ""
+    """The page as the LLM saw it, abstracted or whole."""
+    raw: str = ""
+    """The whole page, where `observation` is what abstraction left of it: for people, in no prompt."""
+    thought: str = ""
+    actions: tuple[str, ...] = Field(min_length=1)
+    """In the text form of actions; several where one reply held several."""
+
+
+class AbstractionPair(Record):
+    """A raw page and what abstraction should leave of it."""
+
+    state: str
+    observation: str
+
+
+class KeptPrompt(Record):
+    """What another program tells its LLM with the exemplars of a family, by its name there."""
+
+    name: str = Field(min_length=1)
+    texts: tuple[str, ...] = ()
+    """One for all looks, or one for each."""
+
+
+class Contrast(Record):
+    """What was tried on a page, and what would have been right."""
+
+    observation: str = ""
+    """The page, as the LLM saw it."""
+    tried: str = Field(min_length=1)
+    """The action that was wrong, in the text form of actions."""
+    right: str = Field(min_length=1)
+    why: str = ""
+    """Why the one is wrong and the other right, in a sentence."""
+    names: tuple[str, ...] = ()
+    """Actions among them that only a state offers, such as ``select_item``: read by agents that know it."""
+
+
+class Exemplar(Record):
+    """A trajectory to prompt with."""
+
+    format: int = FORMAT
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9._/-]{0,119}$")
+    """Unique in the memory."""
+    family: str = Field(min_length=1)
+    """Exemplars of one family are prompted with together, such as all of ``book-flight``."""
+    task: str = Field(min_length=1)
+    """The instruction."""
+    environment: str = ""
+    metadata: str = ""
+    """The text that is embedded; empty for task and first observation."""
+    steps: tuple[ExemplarStep, ...] = Field(min_length=1)
+    abstraction: tuple[AbstractionPair, ...] = ()
+    """Pairs for explicit abstraction."""
+    parser: str = ""
+    """Python for implicit abstraction: ``parse(html)`` that returns the clean observation."""
+    prompts: tuple[KeptPrompt, ...] = ()
+    """Prompts of the memory it was imported from: kept for people and for going out again, sent to nobody."""
+    contrasts: tuple[Contrast, ...] = ()
+    """Mistakes that were made in it and put right, shown as such."""
+    source: str = ""
+    """Where it came from, such as ``miniwob/click-test seed 3``."""
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    archived: bool = False
+
+    @field_validator("format")
+    @classmethod
+    def _known(cls, version: int) -> int:
+        if not 1 <= version <= FORMAT:
+            raise ValueError(f"this program reads the formats 1 to {FORMAT}; a newer one made this")
+        return version
+
+    def mistakes(self, step: int) -> tuple[Contrast, ...]:
+        """Return the contrasts of the look at `step`, from 0: a look that comes twice has them the first time.
+
+        A contrast of a page that is no look has none: its elements could not be found.
+        """
+        page = self.steps[step].observation
+        if any(one.observation == page for one in self.steps[:step]):
+            return ()
+        return tuple(one for one in self.contrasts if one.observation == page)
+
+    @property
+    def key(self) -> str:
+        """The text that is embedded."""
+        return self.metadata or metadata_of(self.task, self.steps[0].observation)
+
+
+def metadata_of(task: str, observation: str) -> str:
+    """Return the text by which a task on a page is looked up."""
+    return f"Task: {' '.join(task.split())}\nState:\n{observation}"

@@ -1,0 +1,239 @@
+"""The one protocol of everything that answers prompts: a request in, a reply out."""
+
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+from core.schema.action_space import Permissible
+from core.schema.observation import CleanObservation
+from core.schema.record import Record
+
+
+class LLMChoice(Record):
+    """An LLM as the tool bar offers it."""
+
+    name: str
+    title: str
+    description: str = ""
+
+
+Role = Literal["system", "user", "assistant", "tool"]
+Purpose = Literal[
+    "decide",  # the next action
+    "rationale",  # a thought, before the action is asked for
+    "function",  # the action that carries the thought out
+    "repair",  # the same again, with what was wrong with the reply
+    "plan",  # subtasks, in order
+    "remedies",  # other actions, should the chosen one be wrong
+    "aligned",  # what the action did, and whether it served the subtask
+    "subtask",  # whether the subtask is done, or not needed any more
+    "task",  # whether the task is done
+    "judgement",  # the last three in one structured reply
+    "review",  # what a trial that failed has taught
+    "summarise",  # a long page, before it is judged
+    "abstract",  # the clean observation of a page
+    "parser",  # a program that makes it
+    "choose",  # which element is meant, where that is not certain
+    "answer",  # the answer that the task asks for
+    "judge",  # for an environment's judge; not the agent's own
+]
+"""Why the LLM is asked; sampling and the LLM itself can be set for each."""
+
+
+class Image(Record):
+    """A picture in a message."""
+
+    data: bytes
+    mime: str = "image/webp"
+
+
+class ToolCall(Record):
+    """A tool that the LLM asks to call; `arguments` is the JSON text as it came."""
+
+    id: str = ""
+    name: str
+    arguments: str = "{}"
+
+
+class Message(Record):
+    """One message of a prompt."""
+
+    role: Role
+    text: str = ""
+    images: tuple[Image, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+class Tool(Record):
+    """A tool as the LLM sees it; `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class Sampling(Record):
+    """How to sample; None leaves it to the server."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+
+
+class Turn(Record):
+    """An earlier step as the prompt tells it."""
+
+    number: int
+    thought: str = ""
+    action: str = ""
+    target: str = ""
+    """What it acted on, as the observation of that step had it, such as ``button "Save"``."""
+    result: str = ""
+    """What became of it: done, or the sentence that says why it failed."""
+    url: str = ""
+
+
+class Mistake(Record):
+    """What an exemplar of the prompt tells to have been wrong on one of its pages, and what right."""
+
+    task: str
+    page: str
+    """Its lines."""
+    tried: str
+    """As text, as all actions here."""
+    right: str
+
+
+class PromptView(Record):
+    """What the messages say, as data: for answerers that match words instead of reading prose.
+
+    Holds nothing that the messages do not show.
+    """
+
+    objective: str
+    observation: CleanObservation
+    """The page; for a judgement, the page after the action."""
+    history: tuple[Turn, ...] = ()
+    notes: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    """All subtasks, in order."""
+    subtask: str = ""
+    """The one that is worked on."""
+    experience: tuple[str, ...] = ()
+    """What trials before have taught."""
+    mistakes: tuple[Mistake, ...] = ()
+    """Those that exemplars tell of, the nearest exemplar's last."""
+    action: str = ""
+    """The chosen action (remedies), or the one that was carried out (judgements), as text."""
+    target: str = ""
+    """What it acts on, in words."""
+    result: str = ""
+    """What became of it: done, or the sentence that says why it failed."""
+    thought: str = ""
+    """What was thought when it was chosen."""
+    before: CleanObservation | None = None
+    """The page before the action, for a judgement."""
+    unwanted: tuple[str, ...] = ()
+    """Actions that are no remedies: tried on this page, or dropped when they were proposed."""
+    count: int = 0
+    """Remedies asked for."""
+    raw: str = ""
+    """The page to be summarised or abstracted: its lines, or its HTML for a parser."""
+    wanted: str = ""
+    """The line of the element that is looked for."""
+    candidates: tuple[str, ...] = ()
+    """The lines of those that it could be."""
+
+
+class PromptPart(Record):
+    """A part of the messages that came from something with a name: told when they are made, not guessed later."""
+
+    kind: Literal["exemplar", "exemplars", "policy"]
+    """``exemplars`` is the text around all of them, where they stand in one message."""
+    id: str = ""
+    title: str = ""
+    """An exemplar's task, or a policy's name."""
+    family: str = ""
+    message: int
+    """The first of its messages, from 0."""
+    messages: int = 0
+    """How many messages are all of it; 0 where it is a part of the text of one."""
+    start: int = 0
+    end: int = 0
+    """Its characters in the text, where it is a part of that."""
+
+
+class LLMRequest(Record):
+    """One question to an LLM."""
+
+    purpose: Purpose
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    tool_choice: Literal["auto", "required", "none"] = "auto"
+    reply_schema: dict[str, Any] | None = None
+    """A JSON schema for the whole reply, where no tools are given."""
+    permissible: Permissible | None = None
+    view: PromptView | None = None
+    parts: tuple[PromptPart, ...] = ()
+    sampling: Sampling = Sampling()
+
+
+class Usage(Record):
+    """Tokens of one call, as the server counted them, or as estimated where it did not."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    estimated: bool = False
+
+
+class Retry(Record):
+    """A call that failed and was made again."""
+
+    reason: str
+    waited: float
+    """Seconds waited before the next attempt."""
+
+
+class LLMReply(Record):
+    """The answer to one request."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    """Wall time from request to whole reply, waits between retries included."""
+    model: str = ""
+    """What the server says it ran."""
+    cost: float | None = None
+    """US dollars by the price list; None where the model is not in it."""
+    retries: tuple[Retry, ...] = ()
+    finish_reason: str = ""
+
+
+class LLM(Protocol):
+    """Whoever answers prompts."""
+
+    name: str
+    """As the user chose it: ``rules``, ``person``, or a model's name."""
+    takes_images: bool
+
+    async def reply(
+        self,
+        request: LLMRequest,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        on_retry: Callable[[Retry], None] | None = None,
+    ) -> LLMReply:
+        """Answer `request`.
+
+        `on_text` gets each piece of text as it comes, `on_retry` each failed
+        attempt. Cancelling the awaiting task ends the call at once. Raises
+        LLMError when retries are used up or the server refuses for good.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

@@ -1,0 +1,146 @@
+"""What a page looked like: the observation, its elements, and the lines a prompt shows."""
+
+from typing import Literal
+
+from core.schema.record import Record
+
+Ref = int
+"""Names an element as long as it lives in its page; never used twice in a run's tab."""
+
+
+class Box(Record):
+    """A rectangle in CSS pixels, from the top left of the tab's viewport."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        return self.x + self.width / 2, self.y + self.height / 2
+
+
+class Option(Record):
+    """One option of a select."""
+
+    label: str
+    value: str
+    selected: bool = False
+    disabled: bool = False
+
+
+Use = Literal["click", "type", "select", "check", "upload", "drag"]
+"""What a person could do with an element, beyond pointing at it."""
+
+
+class Element(Record):
+    """One thing a person could see or use in a page."""
+
+    ref: Ref
+    role: str
+    """ARIA role; ``text`` for plain text, ``generic`` for a box that only reacts to clicks."""
+    name: str = ""
+    """Accessible name; for ``text`` the words themselves."""
+    value: str = ""
+    """What is typed or chosen in it; passwords as bullets."""
+    states: tuple[str, ...] = ()
+    """Such as checked, disabled, expanded, collapsed, focused, readonly, required, selected, pressed."""
+    options: tuple[Option, ...] = ()
+    detail: str = ""
+    """What else is plain to the eye: the colour, shape and size of a drawn thing, a placeholder."""
+    uses: tuple[Use, ...] = ()
+    depth: int = 0
+    """How deep it lies among the other elements of the observation."""
+    parent: Ref | None = None
+    frame: int = 0
+    """Index into `Observation.frames`."""
+    box: Box
+    in_viewport: bool = True
+    tag: str = ""
+
+    @property
+    def usable(self) -> bool:
+        return bool(self.uses)
+
+    def line(self) -> str:
+        """Return the element as a prompt shows it, such as ``[12] checkbox "I agree" checked``."""
+        parts = [f"[{self.ref}] {self.role}"]
+        if self.name:
+            parts.append(f'"{self.name}"')
+        if self.value and self.value != self.name:
+            parts.append(f'value="{self.value}"')
+        parts.extend(self.states)
+        if self.detail:
+            parts.append(f"({self.detail})")
+        if self.options:
+            labels = " | ".join(f"*{o.label}*" if o.selected else o.label for o in self.options)
+            parts.append(f"options: {labels}")
+        return " ".join(parts)
+
+
+class Frame(Record):
+    """A document inside the page; the first is the page's own."""
+
+    id: str
+    url: str
+    name: str = ""
+
+
+class Tab(Record):
+    """One tab of the browser, as the agent may see it."""
+
+    index: int
+    title: str
+    url: str
+    current: bool = False
+
+
+class Observation(Record):
+    """What a page looked like at one moment."""
+
+    url: str
+    title: str = ""
+    elements: tuple[Element, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    tabs: tuple[Tab, ...] = ()
+    viewport: tuple[int, int] = (0, 0)
+    """Width and height in CSS pixels."""
+    scroll: tuple[int, int] = (0, 0)
+    """How far the page is scrolled, right and down, in CSS pixels."""
+    page_size: tuple[int, int] = (0, 0)
+    omitted: int = 0
+    """Elements that were there but beyond the limit of the capture."""
+    document: str = ""
+    """Identifies the loaded document: it changes with each navigation."""
+
+    def element(self, ref: Ref) -> Element | None:
+        """Return the element of that ref, or None."""
+        return next((element for element in self.elements if element.ref == ref), None)
+
+    def lines(self) -> str:
+        """Return all elements as indented lines, in document order."""
+        return "\n".join("  " * element.depth + element.line() for element in self.elements)
+
+
+class Capture(Record):
+    """An observation with its heavy parts, which the trace keeps as blobs."""
+
+    observation: Observation
+    html: str = ""
+    """The documents' HTML, frames after the page's own."""
+    screenshot: bytes = b""
+    """A WebP or JPEG picture of the viewport, one pixel to a CSS pixel; empty if none could be taken."""
+    milliseconds: float = 0.0
+
+
+class CleanObservation(Record):
+    """What state abstraction left of an observation for the prompt."""
+
+    url: str
+    title: str = ""
+    elements: tuple[Element, ...] = ()
+    text: str = ""
+    """Exactly what the prompt shows of the page."""
+    left_out: int = 0
+    """Elements of the observation that are not shown."""

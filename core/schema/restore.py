@@ -1,0 +1,107 @@
+"""Going back to a step: what was sent since, how the page compares with the recorded one, and how it ended."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from core.schema.record import Record
+
+Grade = Literal["exact", "equivalent", "same page", "lost"]
+
+VERIFIED: tuple[Grade, ...] = ("exact", "equivalent")
+
+"""Those of a page that equals the recorded one, apart from what changes by itself."""
+
+
+class Difference(Record):
+    """One thing that is not as recorded."""
+
+    what: Literal["added", "gone", "changed", "moved on"]
+    """``moved on`` is of the page as a whole: URL, title, scroll, tabs."""
+    element: str = ""
+    """What it is, such as ``button "Save"``; empty for the page as a whole."""
+    part: str = ""
+    """Which part changed: value, states, options, detail, url, title, scroll, history, html, a cookie, a key of
+    storage, server."""
+    before: str = ""
+    now: str = ""
+    volatile: bool = False
+    """Whether it counts among what changes by itself."""
+    by_window: bool = False
+    """Whether it is one of those, for the window has another size by now."""
+
+
+class Comparison(Record):
+    """The outcome."""
+
+    grade: Grade
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Return the grade with the number of differences, in words."""
+        plain = sum(not one.volatile for one in self.differences)
+        by_window = sum(one.by_window for one in self.differences)
+        volatile = len(self.differences) - plain - by_window
+        parts = [f"{plain} difference{'s' if plain != 1 else ''}"] if plain else []
+        parts += [f"{volatile} in parts that change by themselves"] if volatile else []
+        parts += [f"{by_window} by the window's other size"] if by_window else []
+        return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"
+
+
+class Attempt(Record):
+    """One strategy tried."""
+
+    strategy: str
+    grade: Grade | None = None
+    """None where it was not fit, or failed before the page could be compared."""
+    reason: str = ""
+    """Why there is no grade."""
+    remarks: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+class Restored(Record):
+    """How going back ended; the page is as the last attempt left it."""
+
+    step: int
+    grade: Grade
+    strategy: str = ""
+    comparison: Comparison
+    attempts: tuple[Attempt, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def verified(self) -> bool:
+        """Whether the page equals the recorded one, apart from what changes by itself."""
+        return self.grade in VERIFIED
+
+    @property
+    def sentence(self) -> str:
+        way = f" by {self.strategy}" if self.strategy else ""
+        return f"Back at step {self.step}{way}: {self.comparison.sentence}."
+
+
+class Sent(Record):
+    """Something that a page began to send."""
+
+    method: str
+    url: str
+    socket: bool = False
+    """Whether it went over a WebSocket that was open already."""
+
+    def __str__(self) -> str:
+        return f"a message to {self.url}" if self.socket else f"{self.method} {self.url}"
+
+
+class SentAt(Record):
+    """Something that was sent, with the step it was sent in."""
+
+    step: int
+    sent: Sent
+
+
+def told_of(lasting: Sequence[SentAt], *, most: int = 3) -> str:
+    """Return such as ``POST https://… (step 4) and 2 more``."""
+    words = [f"{one.sent} (step {one.step})" for one in lasting[:most]]
+    more = f" and {len(lasting) - most} more" if len(lasting) > most else ""
+    return ", ".join(words) + more

@@ -1,0 +1,94 @@
+"""What a run remembers on its way through a state space (LASER): looked at, set aside, transitions."""
+
+from collections.abc import Mapping
+
+from core.agent.spaces.file import PLACEHOLDER, SpaceAction, SpaceState
+from core.schema.record import Record
+
+
+class SetAside(Record):
+    """A candidate that was looked at and left for another."""
+
+    candidate: str
+    """Its value, such as an item id."""
+    url: str
+    """Where it was looked at."""
+    title: str = ""
+    reason: str = ""
+    """The thought with which it was left."""
+    step: int = 0
+
+
+class Transition(Record):
+    """One action that took the run from a state to a state."""
+
+    step: int
+    source: str
+    action: str
+    target: str = ""
+    """Empty until the next page is recognised."""
+
+
+class SpaceMemory(Record):
+    """The buffer and the rest; a new value replaces the old one, none is changed."""
+
+    remembered: dict[str, str] = {}
+    looked_at: tuple[str, ...] = ()
+    """Values of `marks` arguments, in the order of looking."""
+    buffer: tuple[SetAside, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    chosen: str = ""
+    """The candidate chosen from the buffer at the budget."""
+
+    def after(
+        self,
+        action: SpaceAction,
+        arguments: Mapping[str, str],
+        state: SpaceState,
+        *,
+        step: int,
+        thought: str,
+        url: str,
+        title: str,
+    ) -> "SpaceMemory":
+        """Return the memory once `action` was carried out in `state`."""
+        remembered = dict(self.remembered)
+        buffer = self.buffer
+        if action.sets_aside:
+            candidate = remembered.get(state.candidate, "")
+            if candidate:
+                entry = SetAside(candidate=candidate, url=url, title=title, reason=thought, step=step)
+                buffer = (*(one for one in buffer if one.candidate != candidate), entry)
+        for name, template in action.remembers.items():
+            value = PLACEHOLDER.sub(lambda match: arguments.get(match[1], ""), template).strip()
+            if value:
+                remembered[name] = value
+            else:
+                remembered.pop(name, None)
+        looked_at = self.looked_at
+        marked = arguments.get(action.marks, "") if action.marks else ""
+        if marked and marked not in looked_at:
+            looked_at = (*looked_at, marked)
+        changed = self.model_copy(update={"remembered": remembered, "looked_at": looked_at, "buffer": buffer})
+        return changed.moved(step=step, source=state.name, action=action.name)
+
+    def moved(self, *, step: int, source: str, action: str) -> "SpaceMemory":
+        """Return the memory with one more transition, whose end is not known yet."""
+        moved = Transition(step=step, source=source, action=action)
+        return self.model_copy(update={"transitions": (*self.transitions, moved)})
+
+    def knowing(self, name: str, value: str) -> "SpaceMemory":
+        """Return the memory with something remembered; without a name it stays as it is."""
+        if not name:
+            return self
+        return self.model_copy(update={"remembered": {**self.remembered, name: value}})
+
+    def arrived(self, state: str) -> "SpaceMemory":
+        """Return the memory with the last transition ending in `state`."""
+        if not self.transitions or self.transitions[-1].target:
+            return self
+        last = self.transitions[-1].model_copy(update={"target": state})
+        return self.model_copy(update={"transitions": (*self.transitions[:-1], last)})
+
+    def entry(self, candidate: str) -> SetAside | None:
+        return next((one for one in self.buffer if one.candidate == candidate), None)

@@ -1,0 +1,386 @@
+"""What each phase leaves behind: ten small frozen records, stored as the phase ends.
+
+Large parts (HTML, screenshots, prompts) are named by the hash of their blob.
+"""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from core.schema.action import Action, RefTarget
+from core.schema.action_space import Permissible
+from core.schema.browser_event import BrowserEvent
+from core.schema.messages import Purpose, Retry, Usage
+from core.schema.observation import Box, CleanObservation, Observation
+from core.schema.plan import Plan
+from core.schema.recall import Recall
+from core.schema.record import Record
+from core.schema.recorded_input import RecordedInput
+from core.schema.restore import Restored, Sent
+from core.schema.space_memory import SpaceMemory
+
+FrameState: TypeAlias = Literal["active", "returned", "lacked", "left"]
+
+
+class Judgement(Record):
+    """What the LLM said of a step; None where its reply told neither yes nor no."""
+
+    sentence: str = ""
+    """What the action did, and what was learned by it."""
+    aligned: bool | None = None
+    subtask_done: bool | None = None
+    """Done, or not needed any more."""
+    needless: bool = False
+    task_done: bool | None = None
+    by_rule: str = ""
+    """Why a part was decided without the LLM, such as a failed action."""
+
+
+EntryState = Literal["waiting", "chosen", "tried", "dropped"]
+
+
+class Fit(Record):
+    """How one state fared against the page."""
+
+    state: str
+    fits: bool
+    matched: tuple[str, ...] = ()
+    """What spoke for it, in words."""
+    missed: str = ""
+    """The first thing that spoke against it."""
+
+
+Phase = Literal[
+    "observe", "recognise", "recall", "abstract", "decide", "anticipate", "review", "act", "align", "commit"
+]
+PHASES: tuple[Phase, ...] = (
+    "observe",
+    "recognise",
+    "recall",
+    "abstract",
+    "decide",
+    "anticipate",
+    "review",
+    "act",
+    "align",
+    "commit",
+)
+Origin = Literal["agent", "person", "remedy", "replay"]
+Effect = Literal["page action", "go back", "push", "pop", "note", "stop", "none"]
+BlobHash = str
+"""SHA-256 of the uncompressed content, in hex."""
+
+
+class Observed(Record):
+    """observe: the page as the step found it."""
+
+    phase: Literal["observe"] = "observe"
+    observation: Observation
+    html: BlobHash = ""
+    screenshot: BlobHash = ""
+    reused: bool = False
+    """Whether this is what was read last: the page has not changed since, and was not read anew."""
+
+
+class DiagramEdge(Record):
+    """A way that a state space's file names: an action of one state that leads to another."""
+
+    source: str
+    action: str
+    target: str
+
+
+class Diagram(Record):
+    """The state space as its file had it, as far as it is drawn."""
+
+    title: str
+    file: str = ""
+    states: tuple[tuple[str, str, bool], ...] = ()
+    """Name, title, and whether the run is over when it is reached."""
+    edges: tuple[DiagramEdge, ...] = ()
+    transitions: int | None = None
+    """The budget of transitions, where there is one."""
+    choose_at: int | None = None
+    instruction: str = ""
+    """What the state of the page tells the agent."""
+
+
+class FrameRecord(Record):
+    """One frame of the policy stack; its steps are those of the run with these numbers."""
+
+    number: int
+    policy: str
+    written: str
+    """The call as it is written."""
+    argument: str = ""
+    caller: int | None = None
+    state: FrameState = "active"
+    began: int = 1
+    outcome: str = ""
+    steps: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    file: str = ""
+
+
+class StackRecord(Record):
+    """The policy stack as the step found it."""
+
+    frames: tuple[FrameRecord, ...] = ()
+    finished: tuple[FrameRecord, ...] = ()
+    depth_limit: int = 0
+    calls: int = 0
+    calls_limit: int = 0
+
+
+class Recognised(Record):
+    """recognise: which state the page is in, why, and what may be done."""
+
+    phase: Literal["recognise"] = "recognise"
+    space: str
+    state: str
+    why: str
+    """What matched, in words."""
+    also: tuple[str, ...] = ()
+    """Other states that matched as well."""
+    fits: tuple[Fit, ...] = ()
+    """How each state of the space fared; empty where there is no space."""
+    over: str = ""
+    """Why the run cannot go on by its state space, such as an empty buffer at the budget."""
+    memory: SpaceMemory = SpaceMemory()
+    """What the run remembers on its way through the space, as the step found it."""
+    diagram: Diagram | None = None
+    stack: StackRecord | None = None
+    """None where policies are switched off, or none is meant for the page."""
+    permissible: Permissible
+
+
+class Recalled(Record):
+    """recall: exemplars fetched."""
+
+    phase: Literal["recall"] = "recall"
+    exemplars: tuple[str, ...] = ()
+    """The ids of those that the prompt begins with."""
+    recalled_at: int | None = None
+    """The step whose record has the rest, where that is an earlier one; None where memory is off."""
+    recall: Recall | None = None
+    threshold: float | None = None
+    problem: str = ""
+    """Why memory could not be asked."""
+
+
+class Abstracted(Record):
+    """abstract: what of the observation goes into the prompt."""
+
+    phase: Literal["abstract"] = "abstract"
+    clean: CleanObservation
+    tokens: int = 0
+    how: str = ""
+    """How it was made, where elements were chosen by more than their place."""
+    problem: str = ""
+    """Why it was not made as it should have been, and what was done instead."""
+    code: str = ""
+    """The program that the LLM wrote to make it."""
+    calls: tuple[int, ...] = ()
+
+
+class Scheduled(Record):
+    """What a step does without being asked for an action."""
+
+    kind: Literal["go back", "remedy", "new trial", "answer"]
+    entry: int = 0
+    """The number of the remedy, where one is to be tried."""
+    why: str = ""
+
+
+class RemedyTold(Record):
+    """A remedy as it stood."""
+
+    number: int
+    step: int
+    action: str
+    target: str = ""
+    reason: str = ""
+    subtask: int | None = None
+    state: EntryState = "waiting"
+    why: str = ""
+
+
+class ReflectionTold(Record):
+    """The plan and the remedies as a phase left them."""
+
+    plan: Plan | None = None
+    remedies: tuple[RemedyTold, ...] = ()
+    trial: int = 1
+    trials: int = 1
+    experience: tuple[str, ...] = ()
+    scheduled: Scheduled | None = None
+    """What the next step will do by itself."""
+
+
+class Proposal(Record):
+    """An action the LLM gave, with how it was read."""
+
+    action: Action | None = None
+    thought: str = ""
+    problem: str = ""
+    """Why there is no usable action: the reply's fault, after its repair turn."""
+
+
+class Decided(Record):
+    """decide: a thought and an action, or why there is none."""
+
+    phase: Literal["decide"] = "decide"
+    proposal: Proposal
+    queue: tuple[Action, ...] = ()
+    """Further actions of the same reply, for the next steps."""
+    calls: tuple[int, ...] = ()
+    """Numbers of the LLM calls it took."""
+    from_queue: bool = False
+    scheduled: Scheduled | None = None
+    """Why the LLM was not asked for an action."""
+    problem: str = ""
+    """Why there is no plan though one was asked for."""
+    reflection: ReflectionTold | None = None
+
+
+class Anticipated(Record):
+    """anticipate: alternatives prepared before acting."""
+
+    phase: Literal["anticipate"] = "anticipate"
+    remedies: tuple[Action, ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()
+    """Proposed and not kept, each with its reason."""
+    problem: str = ""
+    """Why none could be asked for."""
+    beside: bool = False
+    """Whether they were asked for while the action ran; until they are in, there are none here."""
+    calls: tuple[int, ...] = ()
+    reflection: ReflectionTold | None = None
+
+
+class Reviewed(Record):
+    """review: the action that leaves, and whose it is."""
+
+    phase: Literal["review"] = "review"
+    origin: Origin
+    action: Action | None = None
+    """None: skipped."""
+    proposed: Action | None = None
+    """What the agent proposed, where a person changed it."""
+    thought: str = ""
+    edited: bool = False
+    note: str = ""
+    """Such as a gate that held, and the rule that decided."""
+
+
+class Primitive(Record):
+    """One action of the page among those that a state's action is made of."""
+
+    action: Action
+    outcome: Literal["done", "failed"]
+    message: str = ""
+    box: Box | None = None
+    target: str = ""
+    xpath: str = ""
+
+
+class Acted(Record):
+    """act: what was done in the page, and the page after it."""
+
+    phase: Literal["act"] = "act"
+    effect: Effect
+    outcome: Literal["done", "failed", "skipped"]
+    message: str = ""
+    """Why it failed, or what happened beside it (a dialog answered), in sentences the LLM gets to see."""
+    box: Box | None = None
+    """Where the acted element was."""
+    restored: Restored | None = None
+    """How going back ended."""
+    target: str = ""
+    """What was acted on, such as ``button "Save"``."""
+    xpath: str = ""
+    settled: str = ""
+    """How the wait ended: quiet, navigated, or which bound it ran into."""
+    events: tuple[BrowserEvent, ...] = ()
+    milliseconds: dict[str, float] = {}
+    """Time by part: locate, act, settle, observe."""
+    episode_ended: bool = False
+    """Whether the environment has ended the episode: that ends the trial."""
+    primitives: tuple[Primitive, ...] = ()
+    """What a state's action was made of, in order, up to the first that failed."""
+    inputs: tuple[RecordedInput, ...] = ()
+    """What reached the page, to be done again."""
+    sent: tuple[Sent, ...] = ()
+    """What the page sent since the last action that going back does not take back."""
+
+
+class Aligned(Judgement):
+    """align: whether it served its purpose."""
+
+    phase: Literal["align"] = "align"
+    judged: bool = False
+    summarised: str = ""
+    """By what the pages were shortened before they were judged; empty where they were judged whole."""
+    calls: tuple[int, ...] = ()
+    reflection: ReflectionTold | None = None
+
+
+class Committed(Record):
+    """commit: the step is sealed."""
+
+    phase: Literal["commit"] = "commit"
+    seconds: float
+    seconds_in_llm: float
+    stops: str = ""
+    """The state that ends the run, where the action has led to one."""
+
+
+PhaseRecord: TypeAlias = Annotated[
+    Observed
+    | Recognised
+    | Recalled
+    | Abstracted
+    | Decided
+    | Anticipated
+    | Reviewed
+    | Acted
+    | Aligned
+    | Committed,
+    Field(discriminator="phase"),
+]
+
+
+def place_of(action: Action | None, observed: Observed | None, acted: Acted | None) -> Box | None:
+    """Return where the acted element lies in the step's picture.
+
+    The picture is from before the action, which may have scrolled to the
+    element: so its box in the observation goes before that of `acted`.
+    """
+    first = action.targets[0] if action is not None and action.targets else None
+    if observed is not None and isinstance(first, RefTarget):
+        element = observed.observation.element(first.ref)
+        if element is not None:
+            return element.box
+    return acted.box if acted is not None else None
+
+
+class CallRecord(Record):
+    """One LLM call, as the trace keeps it."""
+
+    number: int
+    """Counts up in the run, from 1."""
+    step: int
+    purpose: Purpose
+    llm: str
+    model: str = ""
+    messages: BlobHash
+    """JSON of the messages, tools and sampling that were sent."""
+    reply: BlobHash = ""
+    """JSON of the LLMReply, or empty where none came."""
+    usage: Usage = Usage()
+    cost: float | None = None
+    started: float
+    """Seconds since the epoch."""
+    seconds: float = 0.0
+    retries: tuple[Retry, ...] = ()
+    error: str = ""

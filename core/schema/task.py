@@ -1,0 +1,45 @@
+"""A task: an instruction, where it starts, and who judges success."""
+
+from typing import Any, Literal
+
+from core.schema.record import Record
+
+
+class Task(Record):
+    """What an agent is asked to do."""
+
+    id: str
+    """Environment and name, as in ``miniwob/book-flight``."""
+    environment: str
+    instruction: str = ""
+    """The instruction, or a sample of it where the seed decides."""
+    start_url: str = ""
+    """Where it starts; empty where the environment knows."""
+    tags: tuple[str, ...] = ()
+    seeded: bool = False
+    """Whether the seed changes what is asked."""
+    judged: bool = True
+    """Whether the environment can say how it ended."""
+    details: dict[str, Any] = {}
+    """What only the task's own environment reads (a WebArena ``eval`` block, say)."""
+
+
+class Verdict(Record):
+    """How a trial ended, by whoever judges the task."""
+
+    success: bool | None = None
+    """None where there is no judge, or it could not tell."""
+    reward: float | None = None
+    judge: Literal["page", "file", "llm", "person", "none"] = "none"
+    reason: str = ""
+
+
+class Episode(Record):
+    """An opened task: what this seed asks, and in which page it started."""
+
+    task: Task
+    seed: int
+    instruction: str
+    start_url: str
+    session: str = ""
+    """Which state of a bundled site the episode works on; empty where the environment keeps none."""

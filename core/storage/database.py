@@ -1,0 +1,256 @@
+"""A database file: opening it, transactions, and SQLite's failures as sentences.
+
+What its tables are is told by a `FileKind`: `core.trace.database` has the
+traces', `core.memory.library.tables` that of the exemplar library.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from sqlite_utils import Database
+
+from core.storage.migration import FileKind, migrate, version_of
+
+Parameters = Sequence[Any] | dict[str, Any]
+
+_CANNOT_KEEP_NOTES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+_MISTAKES = (sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.NotSupportedError)
+
+
+class DatabaseFile:
+    """One connection to one database file; every block of `write` or `read` is one transaction.
+
+    Safe to use from several threads, which then take turns.
+    """
+
+    def __init__(self, path: Path, kind: FileKind, database: Database, *, read_only: bool) -> None:
+        self.path = path
+        self.kind = kind
+        self.read_only = read_only
+        self._database = database
+        self._turn = threading.RLock()
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        kind: FileKind,
+        *,
+        read_only: bool = False,
+        busy_seconds: float = 5.0,
+    ) -> Self:
+        """Open the file, make it where there is none, and bring its tables up to date.
+
+        With `read_only` the file must exist and be up to date. Raises the kind's error.
+        """
+        try:
+            if path.is_dir():
+                raise kind.error(f"{path} is a folder; name a file in it as the {kind.noun}.")
+            if read_only and not path.exists():
+                raise kind.error(f"There is no {kind.noun} {path} yet; {kind.made_by}.")
+            if not read_only:
+                path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise kind.error(
+                f"The folder {path.parent} of the {kind.noun} cannot be used ({error.strerror}); "
+                "choose another place for it."
+            ) from error
+        if read_only:
+            return cls(path, kind, _open_to_read(path, kind, busy_seconds), read_only=True)
+        with failures_of(path, kind):
+            database = _connect(path, "mode=rwc", busy_seconds)
+            try:
+                version_of(database, path, kind)
+                _prepare(database)
+                migrate(database, path, kind)
+            except BaseException:
+                database.close()
+                raise
+        return cls(path, kind, database, read_only=False)
+
+    @classmethod
+    def in_memory(cls, kind: FileKind) -> Self:
+        """Make one that is gone when it is closed."""
+        path = Path(":memory:")
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        database = Database(connection, execute_plugins=False)
+        migrate(database, path, kind)
+        return cls(path, kind, database, read_only=False)
+
+    @contextmanager
+    def write(self) -> Generator[None, None, None]:
+        """Do all of the block or nothing of it; raises the kind's error when SQLite fails."""
+        if self.read_only:
+            raise self.kind.error(f"The {self.kind.noun} {self.path} was opened to be read only.")
+        with self._turn, failures_of(self.path, self.kind), transaction(self._database, "IMMEDIATE"):
+            yield
+
+    @contextmanager
+    def read(self) -> Generator[None, None, None]:
+        """See one state of the database throughout the block; raises the kind's error when SQLite fails."""
+        with self._turn, failures_of(self.path, self.kind), transaction(self._database, "DEFERRED"):
+            yield
+
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
+        cursor = self._database.execute(sql, parameters)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def row(self, sql: str, parameters: Parameters = ()) -> dict[str, Any] | None:
+        rows = self.rows(sql, parameters)
+        return rows[0] if rows else None
+
+    def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
+        return self._database.execute(sql, parameters)
+
+    def execute_script(self, sql: str) -> None:
+        """Do several statements, each by itself; raises the kind's error when SQLite fails."""
+        with self._turn, failures_of(self.path, self.kind):
+            self._database.executescript(sql)
+
+    @contextmanager
+    def aside(self) -> Generator[None, None, None]:
+        """Do all of the block or nothing of it, in temporary tables alone: nobody has to wait for it."""
+        with self._turn, failures_of(self.path, self.kind), transaction(self._database, "DEFERRED"):
+            yield
+
+    def close(self) -> None:
+        """Close the file; calling it again does nothing."""
+        with self._turn:
+            self._database.close()
+
+
+@contextmanager
+def transaction(database: Database, kind: str) -> Generator[None, None, None]:
+    """Begin a transaction of this kind, or go on in the one that is open."""
+    if database.conn.in_transaction:
+        yield
+        return
+    database.execute(f"BEGIN {kind}")
+    try:
+        yield
+        database.execute("COMMIT")
+    except BaseException:
+        database.rollback()
+        raise
+
+
+@contextmanager
+def failures_of(path: Path, kind: FileKind) -> Generator[None, None, None]:
+    """Turn SQLite's errors into the kind's error; wrong use of it stays what it is."""
+    try:
+        yield
+    except _MISTAKES:
+        raise
+    except sqlite3.Error as error:
+        raise kind.error(_sentence(error, path, kind)) from error
+    except OverflowError as error:
+        raise kind.error(
+            f"A number is too large for the {kind.noun} {path}; use numbers of at most 18 digits."
+        ) from error
+
+
+def _sentence(error: sqlite3.Error, path: Path, kind: FileKind) -> str:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    text = str(error).rstrip(".")
+    match code & 0xFF:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return (
+                f"The {kind.noun} {path} is locked by another program; "
+                "close what else has it open, or try again later."
+            )
+        case sqlite3.SQLITE_READONLY:
+            return (
+                f"The {kind.noun} {path} can only be read; make the file and its folder writable, "
+                "or choose another file."
+            )
+        case sqlite3.SQLITE_FULL:
+            return (
+                f"There is no room left for the {kind.noun} {path}; free some space there. "
+                "What was saved before is kept."
+            )
+        case sqlite3.SQLITE_NOTADB:
+            return f"{path} is not {kind.a_noun}; choose another file."
+        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
+            return (
+                f"The {kind.noun} {path} cannot be opened ({text}); "
+                "check that the file and its folder may be read and written."
+            )
+        case sqlite3.SQLITE_IOERR:
+            return f"The disk failed under the {kind.noun} {path} ({text}); check the disk, then try again."
+        case sqlite3.SQLITE_CONSTRAINT:
+            return f"The {kind.noun} {path} refused a row that does not fit the others ({text})."
+    # Python itself reports text that is no UTF-8, and a lost table has no code of its own.
+    if code == sqlite3.SQLITE_CORRUPT or "decode to UTF-8" in text or "no such" in text:
+        return damaged(path, kind)
+    return f"The {kind.noun} {path} failed ({text}); try again, or choose another file."
+
+
+def damaged(path: Path, kind: FileKind) -> str:
+    """Return the sentence for a file whose content cannot be right."""
+    return (
+        f"The {kind.noun} {path} is damaged; move it aside to begin a new one, "
+        f'and get back what can be read with: sqlite3 "{path}" .recover'
+    )
+
+
+def _connect(path: Path, options: str, busy_seconds: float) -> Database:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{options}",
+        uri=True,
+        timeout=busy_seconds,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        return Database(connection, execute_plugins=False)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _prepare(database: Database) -> None:
+    database.execute("PRAGMA journal_mode = WAL").fetchone()
+    database.execute("PRAGMA synchronous = NORMAL")
+    database.execute("PRAGMA foreign_keys = ON")
+    # SQLite opens a file it may not write as if all were well: ask before a run depends on it.
+    with transaction(database, "IMMEDIATE"):
+        pass
+
+
+def _open_to_read(path: Path, kind: FileKind, busy_seconds: float) -> Database:
+    with failures_of(path, kind):
+        database = _connect(path, "mode=ro", busy_seconds)
+        try:
+            database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except sqlite3.OperationalError as error:
+            database.close()
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _CANNOT_KEEP_NOTES:
+                raise
+            unwritten = path.with_name(path.name + "-wal")
+            if unwritten.exists() and unwritten.stat().st_size:
+                raise kind.error(
+                    f"The {kind.noun} {path} was not closed and lies where nothing may be written; "
+                    f"copy it and {unwritten.name} into a writable folder and open it there."
+                ) from error
+            # Nobody can write there, so the file cannot change under the reader.
+            database = _connect(path, "mode=ro&immutable=1", busy_seconds)
+        except BaseException:
+            database.close()
+            raise
+        try:
+            version = version_of(database, path, kind)
+            if version < kind.newest:
+                raise kind.error(
+                    f"The {kind.noun} {path} was made by an older version of this program; {kind.updated_by}."
+                    if version
+                    else f"The {kind.noun} {path} is empty; {kind.made_by}."
+                )
+        except BaseException:
+            database.close()
+            raise
+    return database

@@ -1,0 +1,113 @@
+"""Runs as files for others: JSON to work with, HTML to read.
+
+The form of the JSON is described in resources/trace-schema.md. How the HTML
+page is filled is left to `core.trace.exports.html_page`.
+"""
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from core.schema.step import BlobHash, CallRecord, Observed
+from core.trace.exports.html_page import FILTERS, page_of
+from core.trace.prompts import Prompt
+from core.trace.store import TraceStore
+
+FORM = "backstep run"
+FORM_VERSION = 1
+RESOURCES = Path(__file__).resolve().parents[3] / "resources" / "export"
+
+
+def export_json(store: TraceStore, run: int) -> str:
+    """Return the whole run as one JSON object; raises TraceError where a part of it is damaged."""
+    row = store.run(run)
+    blobs: dict[BlobHash, dict[str, str]] = {}
+    steps = []
+    for step in store.steps(run):
+        detail = store.step(run, step.number)
+        for record in detail.records:
+            if isinstance(record, Observed):
+                for name in (record.html, record.screenshot):
+                    if name and name not in blobs:
+                        blobs[name] = _blob(*store.blob_and_type(name))
+        logged = store.page_log(run, step.number)
+        steps.append(
+            {
+                **step.model_dump(),
+                "records": [record.model_dump() for record in detail.records],
+                "page_log": None if logged is None else [part.model_dump() for part in logged],
+            }
+        )
+    whole = {
+        "form": FORM,
+        "version": FORM_VERSION,
+        "run": {**row.model_dump(), "preset_text": store.preset_text(run)},
+        "steps": steps,
+        "calls": [_call(store, call) for call in store.calls(run)],
+        "interventions": [intervention.model_dump() for intervention in store.interventions(run)],
+        "events": [event.model_dump() for event in store.events(run)],
+        "log": [line.model_dump() for line in store.log(run, limit=1_000_000)],
+        "blobs": blobs,
+    }
+    text = json.dumps(whole, ensure_ascii=False, indent=1)
+    return text if _is_whole(text) else json.dumps(whole, indent=1)
+
+
+def export_html(store: TraceStore, run: int) -> str:
+    """Return the run as one page that needs no other file and no network.
+
+    What is damaged is left out and said so in its place; raises TraceError
+    only where the run itself cannot be read.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(RESOURCES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(FILTERS)
+    script = (RESOURCES / "run.js").read_text(encoding="utf-8").strip()
+    text = environment.get_template("run.html.jinja").render(
+        page=page_of(store, run),
+        style=Markup((RESOURCES / "run.css").read_text(encoding="utf-8").strip()),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+    return text if _is_whole(text) else text.encode(errors="replace").decode()
+
+
+def _call(store: TraceStore, call: CallRecord) -> dict[str, Any]:
+    reply = store.reply(call)
+    return {
+        **call.model_dump(exclude={"messages", "reply"}),
+        "prompt": _prompt(store.prompt(call)),
+        "reply": None if reply is None else reply.model_dump(),
+    }
+
+
+def _prompt(prompt: Prompt) -> dict[str, Any]:
+    values = prompt.model_dump()
+    for message in values["messages"]:
+        message["images"] = [_blob(image["data"], image["mime"]) for image in message["images"]]
+    return values
+
+
+def _blob(data: bytes, media_type: str) -> dict[str, str]:
+    if media_type.startswith("text/") or media_type == "application/json":
+        return {"media_type": media_type, "text": data.decode(errors="replace")}
+    return {"media_type": media_type, "base64": base64.b64encode(data).decode()}
+
+
+def _is_whole(text: str) -> bool:
+    """Whether the text has no half of a surrogate pair, which no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

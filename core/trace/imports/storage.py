@@ -1,0 +1,106 @@
+"""An imported run as rows; works inside the transaction that is open."""
+
+import re
+import time
+from collections.abc import Iterator
+
+from core.schema.observation import Observation
+from core.schema.step import Acted, Committed, Decided, Observed, PhaseRecord, Proposal, Reviewed
+from core.schema.task import Verdict
+from core.trace import writer as writing
+from core.trace.blobs import Blobs, hash_of
+from core.trace.database import TraceDatabase
+from core.trace.imports.records import ImportedRun, ImportedStep
+from core.trace.records import RunStart
+
+ENVIRONMENT = "import"
+
+
+def store_run(database: TraceDatabase, blobs: Blobs, imported: ImportedRun, name: str) -> int:
+    """Store the run as ``import/NAME`` and return its number.
+
+    It has the times of its file, or is of now where the file has none.
+    """
+    plain = re.sub(r"[^\w.-]+", "-", name).strip("-")
+    start = RunStart(
+        task=f"{ENVIRONMENT}/{plain or 'run'}",
+        environment=ENVIRONMENT,
+        seed=0,
+        instruction=imported.instruction,
+        start_url=imported.start_url,
+        preset=ENVIRONMENT,
+        llm=imported.made_with,
+        browser="",
+    )
+    run = writing.insert_run(database, blobs, start, owner="")
+    now = time.time()
+    for number, step in enumerate(imported.steps, start=1):
+        _store_step(database, blobs, run, number, step, imported.origin, now)
+    seconds = sum(step.seconds for step in imported.steps)
+    writing.end_run(
+        database,
+        run,
+        outcome="done",
+        verdict=Verdict(),
+        answer=imported.answer,
+        error="",
+        seconds=seconds,
+        seconds_in_llm=0.0,
+    )
+    begun = [step.begun for step in imported.steps if step.begun is not None]
+    if begun:
+        ended = max((step.begun or 0.0) + step.seconds for step in imported.steps)
+        database.execute("UPDATE runs SET started = ?, ended = ? WHERE run = ?", (min(begun), ended, run))
+    return run
+
+
+def _store_step(
+    database: TraceDatabase,
+    blobs: Blobs,
+    run: int,
+    number: int,
+    step: ImportedStep,
+    origin: str,
+    now: float,
+) -> None:
+    writing.insert_step(database, blobs, run, number, trial=1)
+    pictures = [(step.screenshot, _media_type(step.screenshot))] if step.screenshot else []
+    for record in _records(step, origin):
+        new = pictures if isinstance(record, Observed) else []
+        writing.save_phase(database, blobs, run, number, record, new, None)
+    begun = now if step.begun is None else step.begun
+    database.execute("UPDATE steps SET begun = ? WHERE run = ? AND number = ?", (begun, run, number))
+    database.execute(
+        "UPDATE phases SET saved = ? WHERE step = (SELECT id FROM steps WHERE run = ? AND number = ?)",
+        (begun + step.seconds, run, number),
+    )
+
+
+def _records(step: ImportedStep, origin: str) -> Iterator[PhaseRecord]:
+    """Yield what the file tells of a step, by the phase that it belongs to; a phase it tells nothing of is left out."""
+    if step.url or step.title or step.screenshot:
+        yield Observed(
+            observation=Observation(url=step.url, title=step.title),
+            screenshot=hash_of(step.screenshot) if step.screenshot else "",
+        )
+    if origin == "agent":
+        problem = "" if step.action is not None else step.message
+        yield Decided(proposal=Proposal(action=step.action, thought=step.thought, problem=problem))
+    if step.action is not None:
+        yield Reviewed(
+            origin="agent" if origin == "agent" else "person", action=step.action, thought=step.thought
+        )
+    yield Acted(
+        effect=step.effect,
+        outcome=step.outcome,
+        message=step.message,
+        target=step.target,
+        xpath=step.xpath,
+    )
+    yield Committed(seconds=step.seconds, seconds_in_llm=0.0)
+
+
+def _media_type(picture: bytes) -> str:
+    if picture.startswith(b"\x89PNG"):
+        return "image/png"
+    return "image/jpeg" if picture.startswith(b"\xff\xd8") else "image/webp"

@@ -1,0 +1,424 @@
+"""Rows read back as records; each function works inside the transaction that is open."""
+
+import itertools
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from core.browser.log.records import LogPart, PageLog
+from core.schema.browser_event import BrowserEvent
+from core.schema.errors import NotInTraceError, TraceError
+from core.schema.log import LogLine
+from core.schema.messages import Usage
+from core.schema.observation import Observation
+from core.schema.record import Record
+from core.schema.step import CallRecord, Observed, PhaseRecord
+from core.trace import encoding, search
+from core.trace.blobs import Blobs
+from core.trace.database import TraceDatabase, damaged
+from core.trace.records import (
+    BreakpointRow,
+    Hit,
+    Intervention,
+    RunRow,
+    StepDetail,
+    StepRow,
+    StepTimes,
+    WatchRow,
+)
+
+_RUN_COLUMNS = ", ".join(
+    name
+    for field in RunRow.model_fields
+    for name in (("success", "reward", "judge", "reason") if field == "verdict" else (field,))
+)
+_STEP_COLUMNS = ", ".join(StepRow.model_fields)
+_HASHES = {
+    name: f"(SELECT hash FROM blobs WHERE id = {name}) AS {name}"
+    for name in ("messages", "reply", "html", "screenshot")
+}
+_CALL_COLUMNS = ", ".join(
+    name
+    for field in CallRecord.model_fields
+    for name in (tuple(Usage.model_fields) if field == "usage" else (_HASHES.get(field, field),))
+)
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class RunEvent(Record):
+    """Something that happened in the browser, with its place in the run."""
+
+    step: int
+    """The step under way; 0 before the first."""
+    time: float
+    """Seconds since the epoch."""
+    event: BrowserEvent
+
+
+def list_runs(
+    database: TraceDatabase,
+    query: str,
+    *,
+    limit: int,
+    offset: int,
+    task: str,
+    outcome: str,
+    living: Callable[[str], bool],
+) -> tuple[RunRow, ...]:
+    where, parameters = search.condition(query)
+    if task:
+        where, parameters = f"{where} AND task = ?", [*parameters, task]
+    if outcome:
+        where, parameters = f"{where} AND outcome = ?", [*parameters, outcome]
+    rows = database.rows(
+        f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE {where} ORDER BY run DESC LIMIT ? OFFSET ?",
+        [*parameters, limit, offset],
+    )
+    return tuple(_run_row(database, row, living) for row in rows)
+
+
+def count_runs(database: TraceDatabase, query: str) -> int:
+    where, parameters = search.condition(query)
+    (row,) = database.rows(f"SELECT count(*) AS count FROM runs WHERE {where}", parameters)
+    return int(row["count"])
+
+
+def run_row(database: TraceDatabase, run: int, living: Callable[[str], bool]) -> RunRow:
+    row = database.row(f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE run = ?", (run,))
+    if row is None:
+        raise NotInTraceError(_no_run(database, run))
+    return _run_row(database, row, living)
+
+
+def require_run(database: TraceDatabase, run: int) -> None:
+    if database.row("SELECT 1 FROM runs WHERE run = ?", (run,)) is None:
+        raise NotInTraceError(_no_run(database, run))
+
+
+def restored(database: TraceDatabase, blobs: Blobs, run: int) -> bytes:
+    require_run(database, run)
+    row = database.row("SELECT restored FROM runs WHERE run = ?", (run,))
+    return b"" if row is None or row["restored"] is None else blobs.content(row["restored"])
+
+
+def preset_text(database: TraceDatabase, blobs: Blobs, run: int) -> str:
+    require_run(database, run)
+    (row,) = database.rows("SELECT preset_text FROM runs WHERE run = ?", (run,))
+    return blobs.content(row["preset_text"]).decode() if row["preset_text"] else ""
+
+
+def changes(database: TraceDatabase, blobs: Blobs, run: int) -> tuple[bytes, ...]:
+    """Return what was asked of a run and of those that it branched from, the oldest first."""
+    found: list[bytes] = []
+    for part, _ in path(database, run):
+        row = database.row("SELECT changes FROM runs WHERE run = ?", (part,))
+        if row is not None and row["changes"]:
+            found.append(blobs.content(row["changes"]))
+    return tuple(found)
+
+
+def bisections(database: TraceDatabase, run: int | None) -> tuple[tuple[int, str], ...]:
+    where, parameters = ("", []) if run is None else (" WHERE run = ?", [run])
+    rows = database.rows(f"SELECT number, record FROM bisections{where} ORDER BY number", parameters)
+    return tuple((row["number"], row["record"]) for row in rows)
+
+
+def path(database: TraceDatabase, run: int) -> list[tuple[int, int]]:
+    """Return the runs that a run's steps are in, the oldest first, each with the step at which it was left.
+
+    The run itself comes last, and is never left.
+    """
+    require_run(database, run)
+    found: list[tuple[int, int]] = []
+    limit, at = sys.maxsize, run
+    while at not in [number for number, _ in found]:
+        found.append((at, limit))
+        row = database.row("SELECT parent_run, parent_step FROM runs WHERE run = ?", (at,))
+        if row is None or row["parent_run"] is None or row["parent_step"] is None:
+            break
+        at, limit = row["parent_run"], min(row["parent_step"], limit)
+    return found[::-1]
+
+
+def own_steps(database: TraceDatabase, run: int) -> tuple[StepRow, ...]:
+    require_run(database, run)
+    rows = database.rows(f"SELECT {_STEP_COLUMNS} FROM steps WHERE run = ? ORDER BY number", (run,))
+    return tuple(_valid(database, StepRow, row) for row in rows)
+
+
+def steps(database: TraceDatabase, run: int) -> tuple[StepRow, ...]:
+    return tuple(
+        row for part, left in path(database, run) for row in own_steps(database, part) if row.number < left
+    )
+
+
+def owner(database: TraceDatabase, run: int, number: int) -> int:
+    """Return the run that has a step: the run itself, or one that it branched from."""
+    for part, left in reversed(path(database, run)):
+        found = database.row("SELECT 1 FROM steps WHERE run = ? AND number = ?", (part, number))
+        if number < left and found is not None:
+            return part
+    raise NotInTraceError(_no_step(database, run, number))
+
+
+def step(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> StepDetail:
+    run = owner(database, run, number)
+    row = database.row(f"SELECT id, {_STEP_COLUMNS} FROM steps WHERE run = ? AND number = ?", (run, number))
+    if row is None:
+        raise NotInTraceError(_no_step(database, run, number))
+    key = row.pop("id")
+    return StepDetail(
+        row=_valid(database, StepRow, row),
+        records=_records(database, blobs, key, f"step {number} of run {run}"),
+        calls=calls(database, run, number),
+        interventions=interventions(database, run, number),
+    )
+
+
+def agent(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> bytes:
+    kept = _kept(database, blobs, run, number, "agent")
+    if not kept:
+        raise TraceError(
+            f"Step {number} of run {run} was recorded without what the agent was: it cannot be gone back to."
+        )
+    return kept
+
+
+def page(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> bytes:
+    return _kept(database, blobs, run, number, "page")
+
+
+def _kept(database: TraceDatabase, blobs: Blobs, run: int, number: int, column: str) -> bytes:
+    run = owner(database, run, number)
+    row = database.row(f"SELECT {column} AS kept FROM steps WHERE run = ? AND number = ?", (run, number))
+    return b"" if row is None or row["kept"] is None else blobs.content(row["kept"])
+
+
+def judged(
+    database: TraceDatabase, blobs: Blobs, run: int, first: int, last: int
+) -> list[tuple[int, tuple[PhaseRecord, ...]]]:
+    """Return what ``act`` and ``align`` left in these steps, by the number of the step."""
+    rows = [
+        row
+        for part, left in path(database, run)
+        for row in database.rows(
+            "SELECT id, number FROM steps WHERE run = ? AND number BETWEEN ? AND ? AND number < ? ORDER BY number",
+            (part, first, last, left),
+        )
+    ]
+    wanted = ("act", "align")
+    return [
+        (row["number"], _records(database, blobs, row["id"], f"step {row['number']} of run {run}", wanted))
+        for row in rows
+    ]
+
+
+def times(database: TraceDatabase, run: int) -> tuple[StepTimes, ...]:
+    found: dict[int, StepTimes] = {}
+    for part, left in path(database, run):
+        begun = {
+            row["number"]: row["begun"]
+            for row in database.rows(
+                "SELECT number, begun FROM steps WHERE run = ? AND number < ? ORDER BY number", (part, left)
+            )
+        }
+        saved = database.rows(
+            "SELECT number, phases.phase, saved, phases_begun.begun FROM phases"
+            " JOIN steps ON steps.id = phases.step"
+            " LEFT JOIN phases_begun ON phases_begun.step = steps.id AND phases_begun.phase = phases.phase"
+            " WHERE run = ? AND number < ? ORDER BY number, position",
+            (part, left),
+        )
+        by_step = {
+            number: tuple(rows) for number, rows in itertools.groupby(saved, key=lambda row: row["number"])
+        }
+        for number, since in begun.items():
+            phases = by_step.get(number, ())
+            values = {
+                "number": number,
+                "begun": since,
+                "saved": tuple((row["phase"], row["saved"]) for row in phases),
+                "phases_begun": tuple(
+                    (row["phase"], row["begun"]) for row in phases if row["begun"] is not None
+                ),
+            }
+            found[number] = _valid(database, StepTimes, values)
+    return tuple(found.values())
+
+
+def calls(database: TraceDatabase, run: int, step: int | None = None) -> tuple[CallRecord, ...]:
+    rows = _rows_of_step(database, f"SELECT {_CALL_COLUMNS} FROM calls", run, step, "number")
+    return tuple(_call(database, row) for row in rows)
+
+
+def interventions(database: TraceDatabase, run: int, step: int | None = None) -> tuple[Intervention, ...]:
+    columns = 'run, step, kind, who, time AS "when", before, after'
+    rows = _rows_of_step(database, f"SELECT {columns} FROM interventions", run, step, "id")
+    return tuple(_valid(database, Intervention, row) for row in rows)
+
+
+def events(database: TraceDatabase, run: int, step: int | None = None) -> tuple[RunEvent, ...]:
+    rows = _rows_of_step(database, "SELECT step, time, kind, text, tab, url FROM events", run, step, "id")
+    return tuple(
+        RunEvent(step=row.pop("step"), time=row.pop("time"), event=_valid(database, BrowserEvent, row))
+        for row in rows
+    )
+
+
+def breakpoints(database: TraceDatabase) -> tuple[BreakpointRow, ...]:
+    rows = database.rows("SELECT number, kind, definition, hits FROM breakpoints ORDER BY number")
+    return tuple(_valid(database, BreakpointRow, row) for row in rows)
+
+
+def watches(database: TraceDatabase) -> tuple[WatchRow, ...]:
+    rows = database.rows("SELECT number, kind, text, on_change FROM watches ORDER BY number")
+    return tuple(_valid(database, WatchRow, row) for row in rows)
+
+
+def hits(database: TraceDatabase, run: int, step: int | None = None) -> tuple[Hit, ...]:
+    rows = _rows_of_step(database, f"SELECT {', '.join(Hit.model_fields)} FROM hits", run, step, "id")
+    return tuple(_valid(database, Hit, row) for row in rows)
+
+
+def what_ifs(database: TraceDatabase, blobs: Blobs, run: int, step: int) -> tuple[tuple[int, str], ...]:
+    rows = _rows_of_step(
+        database, "SELECT number, record FROM what_ifs", owner(database, run, step), step, "number"
+    )
+    return tuple((row["number"], blobs.content(row["record"]).decode()) for row in rows)
+
+
+def page_log(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> tuple[LogPart, ...] | None:
+    """Return what the pages told in a step; None where the step was stored before that was kept."""
+    rows = _rows_of_step(
+        database, "SELECT moment, log FROM page_logs", owner(database, run, number), number, "id"
+    )
+    if not rows:
+        return None
+    try:
+        logs = [
+            PageLog() if row["log"] is None else encoding.from_json(PageLog, blobs.content(row["log"]))
+            for row in rows
+        ]
+    except ValueError as error:
+        raise TraceError(damaged(database.path)) from error
+    return tuple(
+        _valid(database, LogPart, {"moment": row["moment"], "log": log})
+        for row, log in zip(rows, logs, strict=True)
+    )
+
+
+def log(database: TraceDatabase, run: int | None, limit: int) -> tuple[LogLine, ...]:
+    rows = database.rows(
+        "SELECT time, level, source, text FROM"
+        " (SELECT * FROM log WHERE run IS ? ORDER BY id DESC LIMIT ?) ORDER BY id",
+        (run, limit),
+    )
+    return tuple(_valid(database, LogLine, row) for row in rows)
+
+
+def observation(database: TraceDatabase, blobs: Blobs, id: int) -> Observation:
+    data = blobs.content(id)
+    try:
+        return encoding.from_json(Observation, data)
+    except ValueError as error:
+        raise TraceError(damaged(database.path)) from error
+
+
+def unended(database: TraceDatabase) -> list[tuple[int, str]]:
+    """Return the runs that nobody has ended, oldest first, with the tokens of their owners."""
+    rows = database.rows("SELECT run, owner FROM runs WHERE outcome = 'running' ORDER BY run")
+    return [(row["run"], row["owner"] or "") for row in rows]
+
+
+def _records(
+    database: TraceDatabase, blobs: Blobs, key: int, where: str, phases: tuple[str, ...] = ()
+) -> tuple[PhaseRecord, ...]:
+    found: list[PhaseRecord] = []
+    observations: dict[int, Observation] = {}
+    (names,) = database.rows(
+        f"SELECT {_HASHES['html']}, {_HASHES['screenshot']} FROM steps WHERE steps.id = ?", (key,)
+    )
+    for row in database.rows("SELECT * FROM phases WHERE step = ? ORDER BY position", (key,)):
+        if phases and row["phase"] not in phases:
+            continue
+        base = row["base"]
+        if base is not None and base not in observations:
+            observations[base] = observation(database, blobs, base)
+        part = None if row["part"] is None else blobs.content(row["part"])
+        extra = {name: value for name, value in names.items() if value and row["phase"] == "observe"}
+        try:
+            record = encoding.decode(row["phase"], row["record"], part, observations.get(base), extra)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise TraceError(
+                f"What phase {row['phase']} left in {where} cannot be read: "
+                f"the trace database {database.path} is damaged there."
+            ) from error
+        if isinstance(record, Observed):
+            observations[row["part"]] = record.observation
+        found.append(record)
+    return tuple(found)
+
+
+def _run_row(database: TraceDatabase, row: dict[str, Any], living: Callable[[str], bool]) -> RunRow:
+    owner = row.pop("owner")
+    verdict = {name: row.pop(name) for name in ("success", "reward", "judge", "reason")}
+    if row["outcome"] == "running" and not living(owner or ""):
+        row["outcome"] = "interrupted"
+    try:
+        row["differences"] = json.loads(row["differences"])
+    except (ValueError, TypeError) as error:
+        raise TraceError(damaged(database.path)) from error
+    return _valid(database, RunRow, {**row, "verdict": verdict})
+
+
+def _call(database: TraceDatabase, row: dict[str, Any]) -> CallRecord:
+    usage = {name: row.pop(name) for name in Usage.model_fields}
+    try:
+        row["retries"] = json.loads(row["retries"])
+    except (ValueError, TypeError) as error:
+        raise TraceError(damaged(database.path)) from error
+    return _valid(database, CallRecord, {**row, "reply": row["reply"] or "", "usage": usage})
+
+
+def _rows_of_step(
+    database: TraceDatabase, select: str, run: int, step: int | None, order: str
+) -> list[dict[str, Any]]:
+    if step is None:
+        return [
+            row
+            for part, left in path(database, run)
+            for row in database.rows(f"{select} WHERE run = ? AND step < ? ORDER BY {order}", (part, left))
+        ]
+    return database.rows(f"{select} WHERE run = ? AND step = ? ORDER BY {order}", (run, step))
+
+
+def _valid(database: TraceDatabase, cls: type[M], values: dict[str, Any]) -> M:
+    try:
+        return cls.model_validate(values)
+    except ValidationError as error:
+        raise TraceError(damaged(database.path)) from error
+
+
+def _no_run(database: TraceDatabase, run: int) -> str:
+    before, after = (
+        database.row(f"SELECT {pick}(run) AS run FROM runs WHERE run {sign} ?", (run,))
+        for pick, sign in (("max", "<"), ("min", ">"))
+    )
+    nearest = [str(row["run"]) for row in (before, after) if row and row["run"] is not None]
+    if not nearest:
+        return f"There is no run {run} in the trace database {database.path}: it holds no runs yet."
+    hint = f"the nearest is {nearest[0]}" if len(nearest) == 1 else f"the nearest are {' and '.join(nearest)}"
+    return f"There is no run {run} in the trace database {database.path}; {hint}."
+
+
+def _no_step(database: TraceDatabase, run: int, number: int) -> str:
+    numbers = [row.number for row in steps(database, run)]
+    if not numbers:
+        return f"Run {run} has no step {number}: it has no steps."
+    if numbers[0] == numbers[-1]:
+        return f"Run {run} has no step {number}; its only step is {numbers[0]}."
+    return f"Run {run} has no step {number}; its steps are {numbers[0]} to {numbers[-1]}."

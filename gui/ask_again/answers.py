@@ -1,0 +1,287 @@
+"""What came of a question asked again: how often each action was proposed, why, and what was asked otherwise."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QListView, QSizePolicy, QStyle, QVBoxLayout, QWidget
+
+from core.debugger.ask_again.views import Answer, WhatIf
+from gui.theme.theme import Theme
+from gui.widgets.formats import count, dollars, seconds
+from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
+from gui.widgets.rows import Row, Rows
+from gui.widgets.section import Section, on_panel, scrolled
+from gui.widgets.words import OrWords
+
+UNUSABLE = ""
+"""The key of the answers that name no action."""
+_BAR = Qt.ItemDataRole.UserRole
+_HEIGHT = 42
+_WIDE = 60
+"""Characters of an action in a row of the list."""
+_MOST_LINES = 400
+_MOST_ANSWERS = 100
+
+
+class Bar(NamedTuple):
+    """One action among the answers."""
+
+    action: str
+    times: int
+    of: int
+    recorded: bool
+
+    @property
+    def share(self) -> float:
+        return self.times / self.of if self.of else 0.0
+
+    @property
+    def figures(self) -> str:
+        return f"{self.times} of {self.of} · {self.share:.0%}"
+
+    @property
+    def words(self) -> str:
+        """The action and whether it is the recorded one, as a line."""
+        return f"{self.action or 'no usable answer'}{' · ✓ recorded' if self.recorded else ''}"
+
+
+def bars_of(asked: WhatIf) -> tuple[Bar, ...]:
+    """Return the actions, the most frequent first, unusable answers after them.
+
+    The recorded action comes too where nobody proposed it again.
+    """
+    total = len(asked.answers)
+    bars = [
+        Bar(action, times, total, bool(action) and action == asked.recorded)
+        for action, times in sorted(asked.distribution, key=lambda one: one[0] == UNUSABLE)
+    ]
+    if asked.recorded and not any(bar.recorded for bar in bars):
+        bars.append(Bar(asked.recorded, 0, total, True))
+    return tuple(bars)
+
+
+class BarsModel(QAbstractListModel):
+    """Holds the bars as they were given."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.bars: tuple[Bar, ...] = ()
+
+    def show_bars(self, bars: tuple[Bar, ...]) -> None:
+        self.beginResetModel()
+        self.bars = bars
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.bars)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.bars):
+            return None
+        bar = self.bars[index.row()]
+        if role == _BAR:
+            return bar
+        if role == Qt.ItemDataRole.DisplayRole:
+            return bar.action
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{bar.words}. {bar.figures}"
+        return bar.words if role == Qt.ItemDataRole.ToolTipRole else None
+
+
+class _BarPainter(RowDelegate):
+    """Draws the action over its bar, with the figures at the right."""
+
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
+        bar: Bar = index.data(_BAR)
+        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            selected = state & QStyle.StateFlag.State_Selected
+            painter.fillRect(rect, self.theme.colour("selected" if selected else "raised"))
+        if state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(self.theme.colour("agent"))
+            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+        room = rect.adjusted(10, 4, -10, -6)
+        line = QRect(room.left(), room.top(), room.width(), 19)
+        painter.setFont(self.theme.small_font())
+        figures = painter.fontMetrics().horizontalAdvance(bar.figures) + 12
+        painter.setPen(self.theme.colour("text"))
+        painter.drawText(line, int(RIGHT), bar.figures)
+        left = line.adjusted(0, 0, -figures, 0)
+        if bar.recorded:
+            sign = "✓ recorded"
+            painter.setFont(self.theme.small_font(bold=True))
+            wide = painter.fontMetrics().horizontalAdvance(sign) + 12
+            painter.setPen(self.theme.colour("agent"))
+            painter.drawText(left, int(RIGHT), sign)
+            left = left.adjusted(0, 0, -wide, 0)
+        painter.setFont(self.theme.machine_font() if bar.action else self.theme.text_font())
+        painter.setPen(self.theme.colour("text" if bar.action else "bad"))
+        draw_cut(painter, left, bar.action or "✗ no usable answer", LEFT)
+        track = QRect(room.left(), room.bottom() - 8, room.width(), 8)
+        painter.fillRect(track, self.theme.colour("line"))
+        filled = QRect(track.left(), track.top(), round(track.width() * bar.share), track.height())
+        painter.fillRect(filled, self.theme.colour("agent" if bar.action else "bad"))
+
+
+class Bars(QListView):
+    """The distribution; the current bar is the action whose answers are read."""
+
+    selected = Signal(object)
+    """The action that is current now, or None."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bars_model = BarsModel(self)
+        self.setModel(self.bars_model)
+        self.setItemDelegate(_BarPainter(theme, QSize(120, _HEIGHT), self))
+        self.setAccessibleName("Proposed actions")
+        self.setMouseTracking(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.selectionModel().currentChanged.connect(lambda: self.selected.emit(self.action))
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def bars(self) -> tuple[Bar, ...]:
+        return self.bars_model.bars
+
+    @property
+    def action(self) -> str | None:
+        """The current action; `UNUSABLE` for the answers without one, None where there is nothing."""
+        bar: Bar | None = self.currentIndex().data(_BAR)
+        return None if bar is None else bar.action
+
+    def show_bars(self, bars: tuple[Bar, ...]) -> None:
+        """Replace the bars; the current action stays so where it is still there, else the first is."""
+        if bars == self.bars:
+            return
+        action = self.action
+        self.bars_model.show_bars(bars)
+        self.setFixedHeight(min(max(len(bars), 1), 6) * _HEIGHT)
+        self.select_action(action)
+
+    def select_action(self, action: str | None) -> None:
+        row = next((at for at, bar in enumerate(self.bars) if bar.action == action), 0)
+        self.setCurrentIndex(self.bars_model.index(row))
+
+
+class AnswersPane(QWidget):
+    """Shows one question with its answers."""
+
+    action_selected = Signal(object)
+    """The action that is current now, or None."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._asked: WhatIf | None = None
+        self.bars = Bars(theme)
+        self.bars.selected.connect(self._on_selected)
+        self.thoughts = Rows(theme, "Thoughts")
+        self.changes = Rows(theme, "What was changed in the prompt")
+        self.distribution = Section(theme, "Proposed actions", self.bars)
+        self.thoughts_section = Section(theme, "Thoughts", self.thoughts)
+        self.changes_section = Section(theme, "Changed in the prompt", self.changes)
+        area = scrolled("Answers", self.distribution, self.thoughts_section, self.changes_section)
+        self.or_words = OrWords(area, self)
+        on_panel(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.or_words)
+
+    @property
+    def action(self) -> str:
+        """The chosen action; empty where there is none to be taken."""
+        return (self.bars.action or "") if self._asked is not None else ""
+
+    def show_asked(self, asked: WhatIf | None, words: str) -> None:
+        """Show this question, or `words` where there is none or nobody has answered yet."""
+        self._asked = asked
+        empty = asked is None or not asked.answers
+        self.or_words.say(words if empty else "")
+        if asked is None:
+            self.bars.show_bars(())
+            self.action_selected.emit(None)
+            return
+        self.bars.show_bars(bars_of(asked))
+        self.distribution.show_fact(llm_words(asked))
+        self.changes.show_rows(_change_rows(asked.changed))
+        self.changes_section.show_fact(change_words(asked))
+        self._on_selected(self.bars.action)
+
+    def _on_selected(self, action: str | None) -> None:
+        answers = self._asked.answers if self._asked is not None else ()
+        chosen = [one for one in answers if one.action == action]
+        self.thoughts_section.title.setText("Unusable answers" if action == UNUSABLE else "Thoughts")
+        self.thoughts_section.show_fact(count(len(chosen), "answer"))
+        nobody = Row("It was recorded, and none of the answers proposes it.", quiet=True)
+        rows = [_answer_row(answer) for answer in chosen[:_MOST_ANSWERS]]
+        self.thoughts.show_rows(rows or ([nobody] if action is not None else []))
+        self.action_selected.emit(action)
+
+
+def llm_words(asked: WhatIf) -> str:
+    """Return who was asked and how, such as ``gpt-4o, temperature 0.7``."""
+    warmth = "" if asked.temperature is None else f", temperature {asked.temperature:g}"
+    return f"{asked.llm}{warmth}"
+
+
+def change_words(asked: WhatIf) -> str:
+    """Return how much of the prompt was changed, in words."""
+    if not asked.changed:
+        return "as recorded"
+    taken = sum(line.startswith("-") for line in asked.changed)
+    return f"−{taken} +{len(asked.changed) - taken} lines"
+
+
+def question_row(asked: WhatIf, key: object) -> Row:
+    """Return a question of the list of those that were asked."""
+    came = len(asked.answers)
+    number = f"{asked.number}. " if asked.number else ""
+    bars = [bar for bar in bars_of(asked) if bar.times]
+    most = max(bars, key=lambda bar: bar.times, default=None)
+    often = "no answer yet"
+    if most is not None:
+        action = most.action if len(most.action) <= _WIDE else f"{most.action[:_WIDE]}…"
+        often = f"{most.times} of {came}: {action or 'no usable answer'}"
+    return Row(
+        f"{number}{llm_words(asked)}",
+        word=f"{datetime.fromtimestamp(asked.when):%H:%M:%S}",
+        detail=f"{often}\n{change_words(asked)}"
+        + (f" · {came} of {asked.count} answers came" if came < asked.count else ""),
+        key=key,
+        tooltip=f"Show the answers to this question again ({count(asked.count, 'time')} asked)",
+    )
+
+
+def _answer_row(answer: Answer) -> Row:
+    told = answer.problem or answer.thought or "It gave no thought."
+    also = f"then: {', '.join(answer.more)}" if answer.more else ""
+    facts = [count(answer.tokens, "token"), seconds(answer.seconds)] if answer.tokens else []
+    if answer.cost is not None:
+        facts.append(dollars(answer.cost))
+    thought = f"It thought: {answer.thought}" if answer.problem and answer.thought else ""
+    return Row(
+        told,
+        icon="warning" if answer.problem else "comment",
+        tone="bad" if answer.problem else "dim",
+        detail="\n".join(filter(None, (thought, also, " · ".join(facts)))),
+        quiet=not (answer.problem or answer.thought),
+    )
+
+
+def _change_rows(changed: tuple[str, ...]) -> list[Row]:
+    if not changed:
+        return [Row("The messages were asked as they were recorded.", quiet=True)]
+    rows = [
+        Row(
+            f"{line[0]} {line[1:]}",
+            tone="bad" if line.startswith("-") else "good",
+            word="taken out" if line.startswith("-") else "put in",
+            machine=True,
+        )
+        for line in changed[:_MOST_LINES]
+    ]
+    more = len(changed) - _MOST_LINES
+    return [*rows, Row(f"and {count(more, 'more line')}", quiet=True)] if more > 0 else rows

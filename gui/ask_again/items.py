@@ -1,0 +1,308 @@
+"""The exemplars and the policy of a prompt by their names: left out, put in another order, switched, rewritten."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QModelIndex, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QPushButton, QVBoxLayout, QWidget
+
+from core.debugger.ask_again.prompt_parts import (
+    Arranged,
+    Item,
+    content_of,
+    dropped,
+    found_again,
+    moved,
+    rewritten,
+    switched,
+)
+from core.debugger.ask_again.views import AskView, ExemplarChoice
+from core.debugger.experiments.records import Credit
+from core.schema.messages import PromptPart
+from gui.ask_again.exemplar_chooser import ExemplarChooser
+from gui.ask_again.messages import MessagesEditor
+from gui.theme.theme import Theme
+from gui.widgets.formats import count
+from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.rows import ROW, Row, Rows
+from gui.widgets.section import Section, scrolled
+from gui.widgets.words import Note
+
+_IDLE_MS = 120
+_HIGHEST = 150
+_UNKNOWN = "Which exemplars are in this prompt was not recorded with this run: edit the messages themselves."
+_LOST = "edited by hand: it cannot be told apart any more"
+
+
+class PromptItems(QWidget):
+    """Shows the parts of the prompt in an editor of its messages, which follow what is done with them."""
+
+    exemplar_requested = Signal(str)
+    """The id of an exemplar that is to be told as this prompt tells them."""
+
+    def __init__(self, theme: Theme, editor: MessagesEditor, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self._view = AskView(run=0, step=0)
+        self._parts: tuple[PromptPart, ...] = ()
+        """The parts of the messages that the editor began with, or was last given from here."""
+        self._awaited: tuple[PromptPart, str] | None = None
+        """The exemplar that is to be switched, and the id of the one that comes in."""
+        self.items: tuple[Item, ...] = ()
+        self.rows = Rows(theme, "Exemplars and policy in this prompt")
+        self.rows.chosen.connect(self._on_chosen)
+        self.rows.selected.connect(self._refresh)
+        RowMenu(self.rows, self._entries)
+        self.up_button = self._button("Up", "Put the exemplar before the one above", "Alt+PgUp", self._up)
+        self.down_button = self._button(
+            "Down", "Put the exemplar after the one below", "Alt+PgDown", self._down
+        )
+        self.drop_button = self._button("Leave out", "Leave the exemplar out", "Alt+X", self.drop)
+        self.switch_button = self._button(
+            "Switch…", "Put another exemplar of the memory in its place", "Alt+W", self.switch
+        )
+        self.rewrite_button = self._button("Rewrite…", "Change the policy's words", "Alt+P", self.rewrite)
+        self.note = Note("dim", parent=self)
+        self.note.setContentsMargins(10, 2, 10, 4)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(10, 2, 10, 4)
+        buttons.setSpacing(6)
+        for button in (
+            self.up_button,
+            self.down_button,
+            self.drop_button,
+            self.switch_button,
+            self.rewrite_button,
+        ):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        self.area = scrolled("Exemplars and policy", self.rows)
+        self.area.setMaximumHeight(_HIGHEST)
+        self.section = Section(theme, "Exemplars and policy", self.area, parent=self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.section)
+        column.addLayout(buttons)
+        column.addWidget(self.note)
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(_IDLE_MS)
+        self._idle.timeout.connect(self.follow)
+        editor.changed.connect(self._idle.start)
+        editor.was_reset.connect(self._on_reset)
+
+    def show_view(self, view: AskView) -> None:
+        """Replace what can be done; call it once the editor shows the messages of `view`."""
+        other = (view.run, view.step, view.parts) != (self._view.run, self._view.step, self._view.parts)
+        self._view = view
+        if other:
+            self._parts = view.parts
+            self._awaited = None
+        written = view.written
+        if written is not None and self._awaited is not None and written.id == self._awaited[1]:
+            self._put_in()
+        self.follow()
+
+    def follow(self) -> None:
+        """Find the parts again in the messages as they are now."""
+        self._idle.stop()
+        self.items = found_again(self._editor.base, self._parts, self._editor.traced)
+        shown = [at for at, item in enumerate(self.items) if item.part.kind != "exemplars"]
+        self.rows.show_rows(self._row(self.items[at], at) for at in shown)
+        exemplars = sum(self.items[at].part.kind == "exemplar" for at in shown)
+        self.section.show_fact(count(exemplars, "exemplar") if exemplars else "")
+        unknown = bool(self._view.messages) and not self._view.parts_known
+        self.setVisible(bool(shown) or unknown)
+        self.area.setVisible(bool(shown))
+        self.note.show_text(_UNKNOWN if unknown else self._view.memory_note)
+        self._refresh()
+
+    # What can be done with an item
+
+    def drop(self) -> None:
+        at = self._exemplar()
+        if at is not None:
+            self._arrange(dropped(self._editor.messages, self.items, at))
+
+    def shift(self, offset: int) -> None:
+        at = self._exemplar()
+        if at is not None and self._can_move(at, offset):
+            part = self.items[at].part
+            self._arrange(moved(self._editor.messages, self.items, at, offset))
+            self._select(part)
+
+    def switch(self) -> None:
+        """Ask which exemplar comes in; it is put there once it is told."""
+        at = self._exemplar()
+        if at is None or not self.switch_button.isEnabled():
+            return
+        chooser = ExemplarChooser(self._others(), f"Switch {self.items[at].part.id} for", self)
+        part = self.items[at].part
+        chooser.accepted.connect(lambda: self.switch_for(part, chooser.chosen))
+        chooser.finished.connect(chooser.deleteLater)
+        chooser.open()
+
+    def switch_for(self, part: PromptPart, id: str) -> None:
+        """Put the exemplar of this id in the place of one, once the desk has told it."""
+        self._awaited = (part, id)
+        self.exemplar_requested.emit(id)
+
+    def rewrite(self) -> None:
+        """Ask for other words of the policy."""
+        at = self._policy()
+        if at is None:
+            return
+        part = self.items[at].part
+        dialog = QInputDialog(self)
+        dialog.setWindowTitle(f"Rewrite {part.title}")
+        dialog.setLabelText("What the policy is told to do; its file stays as it is:")
+        dialog.setOption(QInputDialog.InputDialogOption.UsePlainTextEditForTextInput)
+        dialog.setTextValue(str(content_of(self._editor.messages, part)))
+        dialog.resize(620, 420)
+        dialog.textValueSelected.connect(self.rewrite_as)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def rewrite_as(self, words: str) -> None:
+        """Put other words in the place of the policy's."""
+        self.follow()
+        at = self._policy()
+        if at is not None:
+            self._arrange(rewritten(self._editor.messages, self.items, at, words))
+
+    def _put_in(self) -> None:
+        assert self._awaited is not None
+        assert self._view.written is not None
+        (part, _), written = self._awaited, self._view.written
+        self._awaited = None
+        self.items = found_again(self._editor.base, self._parts, self._editor.traced)
+        at = next((at for at, item in enumerate(self.items) if item.part == part), None)
+        if at is None:
+            return  # The messages were edited meanwhile.
+        coming = part.model_copy(update={"id": written.id, "title": written.task, "family": written.family})
+        self._arrange(switched(self._editor.messages, self.items, at, coming, written.content))
+        self._select(coming)
+
+    def _arrange(self, arranged: Arranged) -> None:
+        self._parts = arranged.parts
+        self._editor.show_arranged(arranged.messages)
+        self.follow()
+
+    # Which item is meant
+
+    def _current(self) -> Item | None:
+        at = self.rows.key
+        return self.items[at] if isinstance(at, int) and at < len(self.items) else None
+
+    def _exemplar(self) -> int | None:
+        """Return the exemplar that is current and can be told apart."""
+        item = self._current()
+        usable = item is not None and item.part.kind == "exemplar" and item.state != "lost"
+        return self.rows.key if usable else None
+
+    def _policy(self) -> int | None:
+        return next(
+            (at for at, item in enumerate(self.items) if item.part.kind == "policy" and item.state != "lost"),
+            None,
+        )
+
+    def _can_move(self, at: int, offset: int) -> bool:
+        usable = [
+            place
+            for place, item in enumerate(self.items)
+            if item.part.kind == "exemplar" and item.state != "lost"
+        ]
+        return 0 <= usable.index(at) + offset < len(usable)
+
+    def _others(self) -> tuple[ExemplarChoice, ...]:
+        there = {item.part.id for item in self.items if item.part.kind == "exemplar"}
+        return tuple(one for one in self._view.memory if one.id not in there)
+
+    def _select(self, part: PromptPart) -> None:
+        found = next((at for at, item in enumerate(self.items) if item.part.id == part.id), None)
+        if found is not None:
+            self.rows.select_key(found)
+
+    # Showing
+
+    def _row(self, item: Item, at: int) -> Row:
+        part, lost = item.part, item.state == "lost"
+        policy = part.kind == "policy"
+        words = {"as sent": "", "edited": "edited", "lost": "not told apart"}[item.state]
+        where = f"messages {part.message + 1} to {part.message + part.messages}" if part.messages else ""
+        facts = ("policy", part.id) if policy else (part.family, part.id, "" if lost else where)
+        credits = [one for one in self._view.credits if one.id == part.id and not policy]
+        detail = " · ".join(filter(None, (*facts, credit_words(credits[-1]) if credits else "")))
+        return Row(
+            part.title.replace("\n", " "),
+            icon="symbol-method" if policy else "book",
+            tone="remedy" if lost else "dim",
+            word=words,
+            detail=f"{detail}\n{_LOST}" if lost else detail,
+            quiet=lost,
+            key=at,
+        )
+
+    def _entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        row: Row | None = index.data(ROW)
+        if row is None:
+            return ()
+        self.rows.setCurrentIndex(index)
+        buttons = (
+            (self.rewrite_button,)
+            if self._exemplar() is None
+            else (self.drop_button, self.up_button, self.down_button, self.switch_button)
+        )
+        return tuple(
+            Entry(
+                button.text(),
+                button.click,
+                key=str(button.property("key")),
+                enabled=button.isEnabled(),
+                why=button.toolTip(),
+            )
+            for button in buttons
+        )
+
+    def _refresh(self, _key: object = None) -> None:
+        at = self._exemplar()
+        self.drop_button.setEnabled(at is not None)
+        self.up_button.setEnabled(at is not None and self._can_move(at, -1))
+        self.down_button.setEnabled(at is not None and self._can_move(at, 1))
+        self.switch_button.setEnabled(at is not None and bool(self._others()))
+        self.rewrite_button.setVisible(any(item.part.kind == "policy" for item in self.items))
+        self.rewrite_button.setEnabled(self._policy() is not None)
+        exemplars = any(item.part.kind == "exemplar" for item in self.items)
+        for button in (self.up_button, self.down_button, self.drop_button, self.switch_button):
+            button.setVisible(exemplars)
+
+    def _button(self, text: str, words: str, key: str, slot: Callable[[], None]) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setAutoDefault(False)
+        button.setShortcut(key)
+        button.setToolTip(f"{words} ({key})")
+        button.setProperty("key", key)
+        button.clicked.connect(lambda: slot())
+        return button
+
+    def _up(self) -> None:
+        self.shift(-1)
+
+    def _down(self) -> None:
+        self.shift(1)
+
+    def _on_chosen(self, _key: object) -> None:
+        if self._exemplar() is not None:
+            self.switch()
+        else:
+            self.rewrite()
+
+    def _on_reset(self) -> None:
+        self._parts = self._view.parts
+        self.follow()
+
+
+def credit_words(one: Credit) -> str:
+    """Return by how much an exemplar made the step's action likelier."""
+    counts = f"{one.with_same} of {one.with_all} with it, {one.without_same} of {one.without_all} without"
+    return f"no credit: {counts}" if one.share is None else f"credit {one.share:+.2f}: {counts}"

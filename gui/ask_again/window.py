@@ -1,0 +1,328 @@
+"""Ask again: the prompt of a step to be edited and asked several times, beside what the answers propose."""
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.debugger.ask_again.views import AskView, Question, WhatIf
+from core.schema.messages import LLMChoice
+from gui.ask_again.answers import AnswersPane, question_row
+from gui.ask_again.items import PromptItems
+from gui.ask_again.messages import MessagesEditor
+from gui.theme.theme import Theme
+from gui.widgets.formats import count
+from gui.widgets.rows import Rows
+from gui.widgets.section import Section, on_panel, scrolled
+from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+
+_MOST_TIMES = 100
+_WARMEST = 5.0
+_STEP = 0.1
+_COLDEST_SHOWN = -_STEP
+"""Stands for the temperature as it was recorded."""
+_IDLE_MS = 60
+_READING = "The prompt of the step is being read…"
+_NOT_ASKED = (
+    "Nothing was asked again of this step yet. Edit the messages at the left, or leave them as they are, "
+    "and press Ask (Ctrl+Enter): the actions that the answers propose show here, with how often each was."
+)
+_BY_DATA = "The built-in LLM goes by the recorded page and task, not by words: what was edited changes nothing for it."
+_UNDER_WAY = 0
+"""The number of a question whose answers still come."""
+
+
+class AskAgain(QDialog):
+    """Shows what can be asked again of a step and what was; asks for things only by emitting."""
+
+    ask_requested = Signal(object)
+    """The `Question` to put."""
+    credit_requested = Signal(object)
+    """A `Question` that says who is asked how often."""
+    cancel_requested = Signal()
+    exemplar_requested = Signal(int, int, str)
+    """Run, step, and the id of an exemplar that is to be told as this prompt tells them."""
+    adopt_requested = Signal(str)
+    """The action that is to be taken in place of the next one."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Ask again")
+        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
+        self._view = AskView(run=0, step=0)
+        self._adoptable = False
+        self._asked_for = 0
+        self._chosen: int | None = None
+        """The number of the question in view; None for the latest."""
+        self.messages = MessagesEditor(theme, self)
+        self.items = PromptItems(theme, self.messages, self)
+        self.items.exemplar_requested.connect(self._on_exemplar)
+        self.or_words = OrWords(self.messages, self)
+        self.or_words.say(_READING)
+        self.reset_button = self._button("Reset to recorded", "Take back every edit of the messages", "Alt+R")
+        self.reset_button.clicked.connect(self.messages.reset)
+        self.answers = AnswersPane(theme, self)
+        self.answers.show_asked(None, _NOT_ASKED)
+        self.answers.action_selected.connect(self._refresh)
+        self.questions = Rows(theme, "Questions asked of this step")
+        self.questions.selected.connect(self._on_question)
+        self.problem = Note("bad", parent=self)
+        self.problem.setContentsMargins(12, 4, 12, 4)
+        self.progress = ElidedLabel("", self)
+        self.progress.setFont(theme.text_font(bold=True))
+        self.ask_button = self._button("Ask", "Put the question as it stands at the left", "Ctrl+Return")
+        self.ask_button.setToolTip("Put the question as it stands at the left (Ctrl+Enter)")
+        set_flag(self.ask_button, "accent", True)
+        self.ask_button.clicked.connect(lambda: self._on_ask())
+        self.cancel_button = self._button(
+            "Cancel", "Withdraw what is out; answers that came are kept", "Alt+C"
+        )
+        self.cancel_button.clicked.connect(self.cancel_requested)
+        self.credit_button = self._button(
+            "Credit",
+            "Ask with all exemplars as they were sent, and without each: how much likelier did it make the action?",
+            "Alt+E",
+        )
+        self.credit_button.clicked.connect(lambda: self._on_ask(credit=True))
+        self.adopt_button = self._button("Adopt action", "", "Alt+A")
+        self.adopt_button.clicked.connect(self._on_adopt)
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(_IDLE_MS)
+        self._idle.timeout.connect(self._refresh)
+        self.messages.changed.connect(self._idle.start)
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(self._left(theme))
+        split.addWidget(self._right(theme))
+        split.setSizes([580, 420])
+        split.setChildrenCollapsible(False)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(12, 8, 12, 10)
+        foot.setSpacing(8)
+        foot.addWidget(self.progress, 1)
+        for button in (self.adopt_button, self.credit_button, self.cancel_button, self.ask_button):
+            foot.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(split, 1)
+        layout.addWidget(self.problem)
+        layout.addLayout(foot)
+        self.resize(1000, 700)
+        self._refresh()
+
+    def show_llms(self, llms: tuple[LLMChoice, ...]) -> None:
+        """Offer these; the one that is chosen stays so where it is still there."""
+        chosen = self.llm.currentData()
+        self.llm.clear()
+        self.llm.addItem(self._recorded_llm(), "")
+        for one in llms:
+            self.llm.addItem(one.title, one.name)
+            self.llm.setItemData(self.llm.count() - 1, one.description, Qt.ItemDataRole.ToolTipRole)
+        self.llm.setCurrentIndex(max(0, self.llm.findData(chosen)))
+
+    def wait(self, run: int, step: int) -> None:
+        """Say that this step is being read; edits of another step are gone."""
+        self.show_view(AskView(run=run, step=step))
+        self.or_words.say(_READING)
+
+    @Slot(object)
+    def show_view(self, view: AskView) -> None:
+        """Replace what is on screen with `view`; edits of the same prompt stay, and so does the question in view."""
+        if (view.run, view.step) != (self._view.run, self._view.step):
+            self._chosen = None
+            self._asked_for = 0
+        self._view = view
+        self.setWindowTitle(f"Ask again: step {view.step} of run {view.run}")
+        self.messages.show_messages(view.messages)
+        self.items.show_view(view)
+        nothing = view.problem or "This step has no messages to ask again."
+        self.or_words.say("" if view.messages else nothing)
+        self.show_problem(view.problem if view.messages else "")
+        self.llm.setItemText(0, self._recorded_llm())
+        recorded = "none" if view.temperature is None else f"{view.temperature:g}"
+        self.temperature.setSpecialValueText(f"{recorded} (recorded)")
+        self._show_questions()
+        self._refresh()
+
+    def show_problem(self, text: str) -> None:
+        """Say what went wrong, in place of what was said before; empty takes it away."""
+        self.problem.show_text(text)
+
+    def set_adoptable(self, on: bool) -> None:
+        """Say whether the step is the one under review, so that an action can be taken over."""
+        self._adoptable = on
+        self._refresh()
+
+    @property
+    def busy(self) -> bool:
+        """Whether answers still come."""
+        return self._view.busy
+
+    @property
+    def question(self) -> Question:
+        """The question as it stands at the left."""
+        warmth = self.temperature.value()
+        return Question(
+            run=self._view.run,
+            step=self._view.step,
+            messages=self.messages.messages if self.messages.edited else (),
+            llm=self.llm.currentData() or "",
+            temperature=None if warmth < 0 else round(warmth, 2),
+            count=self.times.value(),
+        )
+
+    def _left(self, theme: Theme) -> QWidget:
+        side = QWidget(self)
+        self.prompt_section = Section(theme, "Messages", parent=side)
+        self.prompt_section.head.addWidget(self.reset_button)
+        self.llm = QComboBox(side)
+        self.llm.setAccessibleName("LLM")
+        self.llm.setToolTip("Who is asked")
+        self.llm.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.llm.setMinimumContentsLength(10)
+        self.llm.addItem(self._recorded_llm(), "")
+        self.llm.currentIndexChanged.connect(self._refresh)
+        self.rules_note = Note("remedy", parent=side)
+        self.rules_note.setContentsMargins(12, 4, 12, 0)
+        self.temperature = QDoubleSpinBox(side)
+        self.temperature.setAccessibleName("Temperature")
+        self.temperature.setRange(_COLDEST_SHOWN, _WARMEST)
+        self.temperature.setSingleStep(_STEP)
+        self.temperature.setSpecialValueText("as recorded")
+        self.temperature.setValue(_COLDEST_SHOWN)
+        self.temperature.setFixedWidth(144)
+        self.temperature.setToolTip("Below zero it is as it was recorded")
+        self.times = QSpinBox(side)
+        self.times.setAccessibleName("How many times")
+        self.times.setRange(1, _MOST_TIMES)
+        self.times.setValue(Question.model_fields["count"].default)
+        self.times.setSuffix(" ×")
+        self.times.setFixedWidth(84)
+        self.times.setToolTip("How many times the question is asked")
+        row = QHBoxLayout()
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(8)
+        for words, field, stretch in (("LLM", self.llm, 1), ("Temperature", self.temperature, 0)):
+            label = QLabel(words, side)
+            set_tone(label, "dim")
+            row.addWidget(label)
+            row.addWidget(field, stretch)
+        row.addWidget(self.times)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.items)
+        column.addWidget(self.prompt_section)
+        column.addWidget(self.or_words, 1)
+        column.addWidget(self.rules_note)
+        column.addLayout(row)
+        return side
+
+    def _right(self, theme: Theme) -> QWidget:
+        self.questions_section = Section(theme, "Questions asked of this step")
+        column = self.questions_section.layout()
+        assert column is not None
+        column.addWidget(scrolled("Questions asked of this step", self.questions))
+        self.questions_section.setMinimumHeight(90)
+        on_panel(self.questions_section)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self.answers)
+        split.addWidget(self.questions_section)
+        split.setStretchFactor(0, 1)
+        split.setSizes([450, 150])
+        split.setChildrenCollapsible(False)
+        return split
+
+    def _button(self, text: str, words: str, key: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setAutoDefault(False)
+        button.setShortcut(key)
+        button.setToolTip(f"{words} ({key})")
+        return button
+
+    def _recorded_llm(self) -> str:
+        return f"{self._view.llm} (recorded)" if self._view.llm else "as recorded"
+
+    def _show_questions(self) -> None:
+        asked = self._view.asked
+        self.questions.show_rows(question_row(one, one.number) for one in reversed(asked))
+        self.questions_section.setVisible(bool(asked))
+        self.questions_section.show_fact(count(len(asked), "question"))
+        shown = self._in_view()
+        if shown is not None:
+            self.questions.select_key(shown.number)
+        self.answers.show_asked(shown, self._waiting_words())
+
+    def _in_view(self) -> WhatIf | None:
+        """Return the chosen question, or the latest; none while the first answer to a new one is awaited."""
+        asked = self._view.asked
+        found = next((one for one in asked if one.number == self._chosen), None)
+        if found is not None:
+            return found
+        if self._view.busy and not (asked and asked[-1].number == _UNDER_WAY):
+            return None
+        return asked[-1] if asked else None
+
+    def _waiting_words(self) -> str:
+        return "Asked; the first answer has not come yet." if self._view.busy else _NOT_ASKED
+
+    def _refresh(self) -> None:
+        view = self._view
+        edited = bool(view.messages) and self.messages.edited
+        facts = [count(len(self.messages.sections), "message"), f"~{count(self.messages.tokens, 'token')}"]
+        facts.append("edited" if edited else "as recorded")
+        self.prompt_section.show_fact(" · ".join(facts) if view.messages else "")
+        self.reset_button.setEnabled(edited)
+        by_rules = (self.llm.currentData() or view.llm) == "rules"
+        self.rules_note.show_text(_BY_DATA if by_rules and edited else "")
+        self.ask_button.setEnabled(bool(view.messages) and not view.busy)
+        self.credit_button.setVisible(any(part.kind == "exemplar" for part in view.parts))
+        self.credit_button.setEnabled(not view.busy)
+        self.cancel_button.setEnabled(view.busy)
+        under_way = next((one for one in view.asked if one.number == _UNDER_WAY), None)
+        came, of = (len(under_way.answers), under_way.count) if under_way else (0, self._asked_for)
+        words = f"{came} of {of}" if of else "asking…"
+        self.progress.setText(words if view.busy else "")
+        self._refresh_adopt()
+
+    def _refresh_adopt(self) -> None:
+        action = self.answers.action
+        self.adopt_button.setEnabled(self._adoptable and bool(action))
+        if not self._adoptable:
+            words = "Only the action of the step under review can be replaced"
+        else:
+            words = f"Put {action} in place of the next action" if action else "Choose an action first"
+        self.adopt_button.setToolTip(f"{words} (Alt+A)")
+
+    def _on_question(self, number: int | None) -> None:
+        if number is None or not self.questions.hasFocus():
+            return
+        latest = self._view.asked[-1].number if self._view.asked else None
+        self._chosen = None if number == latest else number
+        self.answers.show_asked(self._in_view(), self._waiting_words())
+
+    def _on_ask(self, *, credit: bool = False) -> None:
+        self._chosen = None
+        self._asked_for = self.times.value()
+        self.show_problem("")
+        if credit:
+            self.credit_requested.emit(self.question.model_copy(update={"messages": ()}))
+        else:
+            self.ask_requested.emit(self.question)
+
+    def _on_exemplar(self, id: str) -> None:
+        self.exemplar_requested.emit(self._view.run, self._view.step, id)
+
+    def _on_adopt(self) -> None:
+        if self.adopt_button.isEnabled():
+            self.adopt_requested.emit(self.answers.action)

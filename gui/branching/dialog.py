@@ -1,0 +1,170 @@
+"""Fork: what a branch from a stored step is to do otherwise, chosen before the page is brought back."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.debugger.branching.views import ForkView
+from core.schema.changes import Changes
+from gui.branching.form import ForkForm
+from gui.theme.theme import Theme
+from gui.widgets.key_button import key_button
+from gui.widgets.section import on_panel
+from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+
+_READING = "The step is being read…"
+
+
+class ForkDialog(QDialog):
+    """Shows `ForkView` and asks for a fork; every choice can be taken back with Ctrl+Z."""
+
+    fork_requested = Signal(int, int, object, bool)
+    """Run, step, the `Changes`, and whether it is known what stays done."""
+    cancel_requested = Signal()
+    """A fork that is under way is to be given up."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Fork")
+        self._view = ForkView(run=0, step=0)
+        self.last_time = Changes()
+        """What was chosen for the fork before."""
+        self._build(theme)
+        self.wait(0, 0)
+        self.resize(760, 620)
+
+    def wait(self, run: int, step: int) -> None:
+        """Say that this step is being read; choices begin anew."""
+        self.show_view(ForkView(run=run, step=step))
+        self.or_words.say(_READING)
+
+    @Slot(object)
+    def show_view(self, view: ForkView) -> None:
+        """Replace what is on screen; choices stay where it is the same step."""
+        begun = view.ready and not self._view.ready
+        same = (view.run, view.step) == (self._view.run, self._view.step)
+        if same and self._view.ready and not view.ready:
+            view = self._view.model_copy(update={"problem": view.problem, "busy": False})
+        self._view = view
+        self.setWindowTitle(f"Fork run {view.run} at step {view.step}")
+        did = f"{view.task}. The run did: {view.action or 'nothing'}." if view.ready else ""
+        self.head.setText(did)
+        self.or_words.say("" if view.ready else view.problem or _READING)
+        self.problem.show_text(view.problem if view.ready else "")
+        if begun:
+            self.form.offer(view)
+        self.lasting.setVisible(bool(view.lasting))
+        self.lasting_words.show_text(
+            f"Going back to step {view.step} does not take back {view.lasting}." if view.lasting else ""
+        )
+        if begun:
+            self.lasting.setChecked(False)
+            self.form.preset.setFocus()
+        self._refresh()
+
+    def reject(self) -> None:
+        """Close; a fork that is under way is given up first."""
+        if self._view.busy:
+            self.cancel_requested.emit()
+            return
+        super().reject()
+
+    # Building
+
+    def _build(self, theme: Theme) -> None:
+        self.head = ElidedLabel("", self)
+        self.head.setContentsMargins(14, 10, 14, 4)
+        set_tone(self.head, "dim")
+        self.form = ForkForm(theme, self)
+        self.form.edited.connect(self._refresh)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setWidget(self.form)
+        on_panel(self.form)
+        self.or_words = OrWords(area, self)
+        self.summary = QLabel(self)
+        self.summary.setWordWrap(True)
+        self.summary.setContentsMargins(14, 6, 14, 2)
+        self.lasting_words = Note("remedy", parent=self)
+        self.lasting_words.setContentsMargins(14, 4, 14, 0)
+        self.lasting = QCheckBox("I know; fork all the same", self)
+        self.lasting.setContentsMargins(14, 0, 14, 0)
+        self.lasting.toggled.connect(self._refresh)
+        self.problem = Note("bad", parent=self)
+        self.problem.setContentsMargins(14, 4, 14, 0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self.head)
+        layout.addWidget(self.or_words, 1)
+        layout.addWidget(self.summary)
+        layout.addWidget(self.lasting_words)
+        known = QHBoxLayout()
+        known.setContentsMargins(14, 0, 14, 0)
+        known.addWidget(self.lasting)
+        layout.addLayout(known)
+        layout.addWidget(self.problem)
+        layout.addLayout(self._foot())
+
+    def _foot(self) -> QHBoxLayout:
+        self.undo_button = key_button("Undo", "Take back the last choice", "Ctrl+Z", self.form.undo)
+        self.redo_button = key_button("Redo", "Make it again", "Ctrl+Shift+Z", self.form.redo)
+        self.reset_button = key_button("As in the run", "Take back every choice", "Alt+R", self._on_reset)
+        self.last_button = key_button(
+            "As last time", "Choose what was chosen for the fork before", "Alt+L", self._on_last
+        )
+        self.cancel_button = key_button("Cancel", "Close without a fork", "Esc", self.reject)
+        self.fork_button = key_button(
+            "Fork", "Bring the page back and go on from there", "Ctrl+Return", self._on_fork
+        )
+        set_flag(self.fork_button, "accent", True)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(14, 8, 14, 10)
+        foot.setSpacing(8)
+        for button in (self.undo_button, self.redo_button, self.reset_button, self.last_button):
+            foot.addWidget(button)
+        foot.addStretch(1)
+        foot.addWidget(self.cancel_button)
+        foot.addWidget(self.fork_button)
+        return foot
+
+    def _on_reset(self) -> None:
+        self.form.take(Changes())
+
+    def _on_last(self) -> None:
+        self.form.take_over(self.last_time)
+
+    def _on_fork(self) -> None:
+        if not self.fork_button.isEnabled():
+            return
+        self.problem.show_text("")
+        self.fork_requested.emit(self._view.run, self._view.step, self.form.changes, self.lasting.isChecked())
+
+    def _refresh(self) -> None:
+        view = self._view
+        differs = self.form.differs if view.ready else ()
+        if view.busy:
+            self.summary.setText(f"Going back to step {view.step} of run {view.run}…")
+        elif differs:
+            self.summary.setText("The branch differs: " + "; ".join(differs) + ".")
+        else:
+            self.summary.setText("Nothing differs from the run yet: the branch asks the same again.")
+        self.summary.setVisible(view.ready)
+        known = not view.lasting or self.lasting.isChecked()
+        self.or_words.setEnabled(not view.busy)
+        self.fork_button.setEnabled(view.ready and not view.busy and known)
+        why = "" if known else "; tick first that you know what stays done"
+        self.fork_button.setToolTip(f"Bring the page back and go on from there (Ctrl+Enter){why}")
+        self.undo_button.setEnabled(self.form.can_undo and not view.busy)
+        self.redo_button.setEnabled(self.form.can_redo and not view.busy)
+        self.reset_button.setEnabled(bool(differs) and not view.busy)
+        self.last_button.setEnabled(view.ready and self.last_time != Changes() and not view.busy)
+        self.cancel_button.setText("Give up" if view.busy else "Cancel")

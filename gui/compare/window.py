@@ -1,0 +1,349 @@
+"""Compare: two runs step by step, where they part, and any two of their steps beside each other."""
+
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QPainter, QShortcut
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QPushButton,
+    QSplitter,
+    QStyle,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.debugger.compare.views import Compared, ComparedView, Pair, PairView, StepKey
+from core.trace.records import RunRow, StepRow
+from gui.panels.diff.steps import StepsBeside
+from gui.theme.theme import Theme
+from gui.widgets.row_delegate import Index, RowDelegate, draw_cut
+from gui.widgets.words import ElidedLabel, OrWords, set_tone
+
+_NONE = "No runs are chosen: choose two in Runs & steps, then compare them."
+_PAIR = Qt.ItemDataRole.UserRole
+_FIRST = Qt.ItemDataRole.UserRole + 1
+"""Whether it is the first pair that differs."""
+_DIFFERS = 2
+_SIDES = ("Left", "Right")
+_OUTCOMES = {"failed": "✗ ", "skipped": "skipped: "}
+
+
+class PairsModel(QAbstractTableModel):
+    """The aligned steps: what was done on the left, on the right, and what differs."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._compared: Compared | None = None
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        return self._compared.pairs if self._compared is not None else ()
+
+    def show_compared(self, compared: Compared | None) -> None:
+        self.beginResetModel()
+        self._compared = compared
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.pairs)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else 3
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return None
+        if orientation != Qt.Orientation.Horizontal or self._compared is None:
+            return None
+        return (_run_title(self._compared.left), _run_title(self._compared.right), "What differs")[section]
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if self._compared is None or not index.isValid():
+            return None
+        pair = self.pairs[index.row()]
+        first = self._compared.first_difference == index.row()
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return (_step_text(pair.left), _step_text(pair.right), _differs_text(pair, first=first))[
+                index.column()
+            ]
+        if role == _PAIR:
+            return pair
+        return first if role == _FIRST else None
+
+
+class _PairPainter(RowDelegate):
+    """Draws a cell; the first difference is bold on a shade of its own, with a bar at its left."""
+
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
+        pair: Pair = index.data(_PAIR)
+        first: bool = index.data(_FIRST)
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, self.theme.colour("selected"))
+        elif first:
+            painter.fillRect(rect, self.theme.colour("found"))
+        if first and index.column() == 0:
+            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), self.theme.colour("remedy"))
+        room = rect.adjusted(9, 0, -9, 0)
+        if index.column() == _DIFFERS:
+            place = QRect(room.left(), room.center().y() - 6, 13, 13)
+            tone = "dim" if pair.same else "text" if first else "remedy"
+            self.theme.icon("check" if pair.same else "diff", tone=tone).paint(painter, place)
+            room = room.adjusted(19, 0, 0, 0)
+        painter.setFont(self.theme.text_font(bold=first))
+        painter.setPen(self.theme.colour("dim" if pair.same else "text"))
+        draw_cut(painter, room, index.data())
+
+
+class CompareWindow(QDialog):
+    """Shows two runs aligned and begins at the first difference; N and Shift+N go through them."""
+
+    pair_requested = Signal(object, object)
+    """The steps to be read, each as run and number or None."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Compare")
+        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
+        self._wanted: tuple[StepKey | None, StepKey | None] = (None, None)
+        self.model = PairsModel(self)
+        self.table = QTableView(self)
+        self.table.setModel(self.model)
+        self.table.setItemDelegate(_PairPainter(theme, QSize(120, 25), self.table))
+        self.table.setAccessibleName("Steps of both runs")
+        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.table.setShowGrid(False)
+        self.table.setWordWrap(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(25)
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(_DIFFERS, QHeaderView.ResizeMode.Interactive)
+        header.resizeSection(_DIFFERS, 270)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setHighlightSections(False)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.table.selectionModel().currentRowChanged.connect(self._on_row)
+        self.or_words = OrWords(self.table, self)
+        self.or_words.say(_NONE)
+        self.summary = ElidedLabel("", self)
+        self.summary.setFont(theme.text_font(bold=True))
+        self.next_button = self._difference_button("Next difference", "N", 1)
+        self.previous_button = self._difference_button("Previous difference", "Shift+N", -1)
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 8, 10, 6)
+        head.setSpacing(8)
+        head.addWidget(self.summary, 1)
+        head.addWidget(self.previous_button)
+        head.addWidget(self.next_button)
+        self.upper = QWidget(self)
+        column = QVBoxLayout(self.upper)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.or_words, 1)
+        self._keys: dict[str, list[StepKey | None]] = {}
+        """The steps that each side offers, as they stand in its choice."""
+        self.choices = {side: self._step_choice(side) for side in _SIDES}
+        self.choosing = QWidget(self)
+        row = QHBoxLayout(self.choosing)
+        row.setContentsMargins(10, 5, 10, 5)
+        row.setSpacing(8)
+        for side, choice in self.choices.items():
+            row.addWidget(choice, 1)
+            if side == "Left":
+                row.addWidget(ElidedLabel("beside", self))
+        self.beside = StepsBeside(theme, self)
+        self.differing = ElidedLabel("", self)
+        self.differing.setFont(theme.small_font())
+        set_tone(self.differing, "dim")
+        self.differing.setMinimumWidth(110)
+        row.addWidget(self.differing)
+        self.beside.fact_changed.connect(self.differing.setText)
+        lower = QWidget(self)
+        column = QVBoxLayout(lower)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.choosing)
+        column.addWidget(self.beside, 1)
+        split = QSplitter(Qt.Orientation.Vertical, self)
+        split.addWidget(self.upper)
+        split.addWidget(lower)
+        split.setStretchFactor(1, 1)
+        split.setSizes([230, 470])
+        split.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(split)
+        QShortcut("Ctrl+F", self, self.beside.focus_search)
+        theme.changed.connect(self.table.viewport().update)
+        self.resize(1000, 700)
+        self._refresh()
+
+    @Slot(object)
+    def show_compared(self, view: ComparedView) -> None:
+        """Replace the runs, and choose the first pair that differs."""
+        self.upper.show()
+        self.choosing.show()
+        self.choosing.setEnabled(view.compared is not None)
+        self.setWindowTitle(f"Compare runs {view.left} and {view.right}")
+        self.model.show_compared(view.compared)
+        waiting = f"Runs {view.left} and {view.right} are being read and aligned…"
+        empty = "" if self.model.pairs else "Neither of the two runs has a step yet."
+        self.or_words.say(view.problem or (waiting if view.compared is None else empty))
+        self.summary.setText(_summary(view.compared))
+        for side, choice in self.choices.items():
+            steps = _steps(self.model.pairs, side)
+            self._keys[side] = [None, *map(_key, steps)]
+            choice.clear()
+            choice.addItem(f"{side}: no step")
+            choice.addItems([f"Run {step.run}, step {_step_text(step)}" for step in steps])
+        self._refresh()
+        if self.model.pairs:
+            first = view.compared.first_difference if view.compared is not None else None
+            self._choose(first or 0)
+        else:
+            self._wanted = (None, None)
+            self.beside.show_pair(PairView())
+
+    def show_steps(self, left: StepKey, right: StepKey) -> None:
+        """Leave out the runs: only these two steps are compared."""
+        self.model.show_compared(None)
+        self.upper.hide()
+        self.choosing.hide()
+        self.setWindowTitle(f"Compare step {left[1]} of run {left[0]} with step {right[1]} of run {right[0]}")
+        self._ask(left, right)
+
+    @Slot(object)
+    def show_pair(self, view: PairView) -> None:
+        """Show two steps where they are still the ones that were asked for."""
+        if (view.left, view.right) == self._wanted:
+            self.beside.show_pair(view)
+
+    def go_on(self, offset: int) -> None:
+        """Choose the next pair that differs, or the one before; stays where there is none."""
+        at = self.table.currentIndex().row() + offset
+        while 0 <= at < len(self.model.pairs):
+            if not self.model.pairs[at].same:
+                self._choose(at)
+                return
+            at += offset
+
+    def _difference_button(self, text: str, key: str, offset: int) -> QPushButton:
+        button = QPushButton(f"{text} ({key})", self)
+        button.setAutoDefault(False)
+        button.setToolTip(f"Choose the {text.lower()} between the runs ({key})")
+        # Not the button's own shortcut, which takes a moment and swallows a key that is pressed again.
+        QShortcut(key, self, lambda: self.go_on(offset))
+        button.clicked.connect(lambda: self.go_on(offset))
+        return button
+
+    def _step_choice(self, side: str) -> QComboBox:
+        choice = QComboBox(self)
+        choice.setAccessibleName(f"{side} step")
+        choice.setToolTip(f"The step on the {side.lower()}: any one can be put beside any other")
+        choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        choice.setMinimumContentsLength(12)
+        choice.activated.connect(self._on_step_chosen)
+        return choice
+
+    def _choose(self, row: int) -> None:
+        self.table.selectionModel().setCurrentIndex(
+            self.model.index(row, 0),
+            QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows,
+        )
+        self.table.scrollTo(self.model.index(max(0, row - 2), 0))
+        self.table.scrollTo(self.model.index(row, 0))
+
+    def _on_row(self, index: QModelIndex) -> None:
+        self._refresh()
+        if not index.isValid():
+            return
+        keys = [_key(step) for step in _both(self.model.pairs[index.row()])]
+        for (side, choice), key in zip(self.choices.items(), keys, strict=True):
+            choice.setCurrentIndex(self._keys[side].index(key))
+        self._ask(*keys)
+
+    def _on_step_chosen(self) -> None:
+        left, right = (self._keys[side][choice.currentIndex()] for side, choice in self.choices.items())
+        for row, pair in enumerate(self.model.pairs):
+            if [_key(step) for step in _both(pair)] == [left, right]:
+                self._choose(row)
+                return
+        self.table.clearSelection()
+        self._ask(left, right)
+
+    def _ask(self, left: StepKey | None, right: StepKey | None) -> None:
+        if (left, right) != self._wanted:
+            self._wanted = (left, right)
+            self.beside.wait(left, right)
+            self.pair_requested.emit(left, right)
+
+    def _refresh(self) -> None:
+        row, pairs = self.table.currentIndex().row(), self.model.pairs
+        self.next_button.setEnabled(any(not pair.same for pair in pairs[row + 1 :]))
+        self.previous_button.setEnabled(row > 0 and any(not pair.same for pair in pairs[:row]))
+
+
+def _both(pair: Pair) -> tuple[StepRow | None, StepRow | None]:
+    return pair.left, pair.right
+
+
+def _steps(pairs: tuple[Pair, ...], side: str) -> list[StepRow]:
+    steps = (pair.left if side == "Left" else pair.right for pair in pairs)
+    return [step for step in steps if step is not None]
+
+
+def _key(step: StepRow | None) -> StepKey | None:
+    return (step.run, step.number) if step is not None else None
+
+
+def _run_title(run: RunRow) -> str:
+    return " · ".join(filter(None, (f"Run {run.run}", run.name, run.llm, run.preset, run.task)))
+
+
+def _step_text(step: StepRow | None) -> str:
+    if step is None:
+        return "–"
+    words = " · ".join(filter(None, (step.action or "no action", step.target)))
+    return f"{step.number}. {_OUTCOMES.get(step.outcome, '')}{words}".replace("\n", " ")
+
+
+def _differs_text(pair: Pair, *, first: bool) -> str:
+    if pair.shared:
+        return "one step of both"
+    if pair.left is None or pair.right is None:
+        words = "only on the left" if pair.right is None else "only on the right"
+    else:
+        words = ", ".join(pair.differs) or "same"
+    return f"First difference: {words}" if first else words
+
+
+def _summary(compared: Compared | None) -> str:
+    if compared is None or not compared.pairs:
+        return ""
+    first = compared.first_difference
+    if first is None:
+        return "No step differs in page, action or outcome."
+    number = sum(not pair.same for pair in compared.pairs)
+    step = compared.pairs[first].left or compared.pairs[first].right
+    at = step.number if step is not None else first + 1
+    return f"They part at step {at} · {number} of {len(compared.pairs)} steps differ"

@@ -1,1 +1,0 @@
-"""The window in which an exemplar is edited."""

@@ -1,0 +1,207 @@
+"""The retrieval bench: what a task would be shown, with distances, votes and reasons, before and after a change."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+
+from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
+from core.memory.analysis.records import Move, Trial, TrialRow
+from core.schema.exemplar import Exemplar
+from core.schema.recall import Recall
+from gui.exemplars.analyses.bench_form import BenchForm
+from gui.exemplars.analyses.page import Page, panel
+from gui.theme.theme import Theme
+from gui.widgets.formats import count
+from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.section import on_panel, scrolled
+from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+
+_START = (
+    "Type a task at the left, or take one from a run, and press Look up (Ctrl+Enter): what a run would be shown "
+    "stands here, with the distance, the votes, and why each is used or not."
+)
+_NONE = "There are no exemplars yet: save one from the tree of runs, or import some."
+_MOVES: dict[Move, str] = {
+    "": "",
+    "new": "new here",
+    "gone": "gone",
+    "up": "nearer the front",
+    "down": "further back",
+    "used now": "used now",
+    "used no more": "used no more",
+}
+_TONES: dict[Move, str] = {"used now": "good", "new": "good", "used no more": "bad", "gone": "bad"}
+_COLUMNS = (
+    Column("#", number=True, tooltip="The nearest is 1"),
+    Column("Distance", number=True, tooltip="From 0 (equal) to 2"),
+    Column("Vote"),
+    Column("Used"),
+    Column("Change"),
+    Column("Before", tooltip="Its place and its distance, and whether it was used"),
+    Column("Family"),
+    Column("Exemplar"),
+    Column("Why"),
+    Column("Task"),
+)
+_CHANGE, _BEFORE = 4, 5
+
+
+class BenchPage(Page):
+    """Shows `BenchView`; asks for things only by emitting."""
+
+    look_up_requested = Signal(object)
+    """A `BenchQuery`."""
+    draft_requested = Signal(object)
+    """An exemplar to be tried in place of the stored one, or None."""
+    take_requested = Signal(int, int)
+    cancel_requested = Signal()
+    exemplar_opened = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._view = BenchView()
+        self.form = BenchForm(theme, self)
+        self.form.look_up_wanted.connect(self._on_look_up)
+        self.form.take_wanted.connect(self.take_requested)
+        self.look_up_button = self.button(
+            "Look up", "See what a run would be shown", "Ctrl+Return", self._on_look_up, accent=True
+        )
+        self.cancel_button = self.button("Cancel", "End the lookup", "Alt+C", self.cancel_requested.emit)
+        self.bar.addWidget(self.look_up_button)
+        self.bar.addWidget(self.cancel_button)
+        self.bar.addWidget(self.progress)
+        self.bar.addWidget(self.words, 1)
+        self.draft_words = Note("remedy", parent=self)
+        self.draft_button = self.button(
+            "Without the draft", "Look up with the stored exemplar again", "Alt+D", self._on_no_draft
+        )
+        self.draft_bar = QWidget(self)
+        row = QHBoxLayout(self.draft_bar)
+        row.setContentsMargins(12, 6, 12, 6)
+        row.addWidget(self.draft_words, 1)
+        row.addWidget(self.draft_button)
+        self.looked_up = ElidedLabel("", self)
+        self.looked_up.setContentsMargins(12, 8, 12, 0)
+        self.looked_up.setFont(theme.heading_font())
+        self.now = Note("", parent=self)
+        self.now.setContentsMargins(12, 4, 12, 2)
+        self.before = Note("dim", parent=self)
+        self.before.setContentsMargins(12, 2, 12, 6)
+        self.table = PlainTable(theme, "What would be retrieved", _COLUMNS, self)
+        self.table.opened.connect(lambda id: self.exemplar_opened.emit(str(id)))
+        result = panel(self.looked_up, self.now, self.before, self.table, tall=self.table)
+        self.or_words = OrWords(result, self)
+        left = scrolled("What is looked up", self.form)
+        left.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inside = left.widget()
+        assert inside is not None
+        on_panel(inside)
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(left)
+        split.addWidget(panel(self.draft_bar, self.or_words, tall=self.or_words))
+        split.setSizes([370, 910])
+        split.setStretchFactor(1, 1)
+        split.setChildrenCollapsible(False)
+        self.column.addWidget(split, 1)
+        set_tone(self.words, "dim")
+        self.show_view(self._view)
+
+    def show_task(self, task: str, observation: str = "") -> None:
+        """Make this the task that is looked up."""
+        shown = {"task": task, "observation": observation, "source": ""}
+        self.form.show_task(self.form.query.model_copy(update=shown))
+
+    def compare_with(self, exemplar: Exemplar | None) -> None:
+        """Try lookups with this exemplar in place of the stored one; None tries them as they are."""
+        self.draft_requested.emit(exemplar)
+
+    @Slot(object)
+    def show_view(self, view: BenchView) -> None:
+        """Replace what is on screen; what is typed stays."""
+        before, self._view = self._view, view
+        self.form.settings.show_presets(view.presets)
+        self.form.other.show_presets(view.presets)
+        self.form.show_environments(view.environments)
+        if view.taken is not None and view.taken_number != before.taken_number:
+            self.form.show_task(view.taken)
+        told = "" if view.members is None else f"{count(view.members, 'exemplar')} can be retrieved."
+        self.show_working(view, told)
+        self.look_up_button.setEnabled(not view.busy)
+        self.cancel_button.setEnabled(view.busy)
+        self.draft_bar.setVisible(bool(view.draft))
+        self.draft_words.show_text(
+            f"Tried with the draft of {view.draft} in place of the stored one; nothing is saved by it."
+            if view.draft
+            else ""
+        )
+        trial = view.trial
+        self.or_words.say(_NONE if view.members == 0 else _START if trial is None else "")
+        if trial is not None and trial != before.trial:
+            self._show_trial(trial)
+
+    def _show_trial(self, trial: Trial) -> None:
+        compares = trial.after is not None
+        query = self._view.query
+        self.looked_up.setText(query.task if query is not None else "")
+        self.now.show_text(("After: " if compares else "") + recall_words(trial.now))
+        self.before.show_text(f"Before: {recall_words(trial.before)}" if compares else "")
+        for column in (_BEFORE, _CHANGE):
+            self.table.setColumnHidden(column, not compares)
+        self.table.show_lines([_line(row, compares=compares) for row in trial.rows])
+
+    # What the person does
+
+    def _on_look_up(self) -> None:
+        query: BenchQuery = self.form.query
+        if not query.task:
+            self.problem.show_text("Type a task first, or take one from a run.")
+            self.form.task.setFocus()
+            return
+        self.look_up_requested.emit(query)
+
+    def _on_no_draft(self) -> None:
+        self.compare_with(None)
+
+
+def recall_words(found: Recall) -> str:
+    """Return what came of a lookup in sentences."""
+    votes = ", ".join(f"{family} {times}" for family, times in found.votes.items())
+    used = f" {count(len(found.used), 'exemplar')} would be prompted with." if found.used else ""
+    return (f"Votes: {votes}. " if votes else "") + found.why + used
+
+
+def _line(row: TrialRow, *, compares: bool) -> Line:
+    now, before = row.now, row.before
+    old = (
+        f"{before.rank}, {before.distance:.3f}{', used' if before.used else ''}" if before else "not told of"
+    )
+    return Line(
+        cells=(
+            str(now.rank) if now else "–",
+            f"{now.distance:.3f}" if now else "–",
+            "votes" if now and now.voted else "",
+            "used" if now and now.used else "",
+            _MOVES[row.move],
+            old if compares else "",
+            row.family,
+            row.id + (" (draft)" if row.draft else ""),
+            now.why if now else "It is not among those that are told of any more.",
+            " ".join(row.task.split()),
+        ),
+        key=row.id,
+        tooltip=f"{row.task}\n{now.why if now else ''}".strip(),
+        tone=_TONES.get(row.move, ""),
+        toned=_CHANGE,
+        strong=bool(now and now.used),
+        values=(
+            now.rank if now else 9999,
+            now.distance if now else 9.0,
+            bool(now and now.voted),
+            bool(now and now.used),
+            row.move,
+            before.rank if before else 9999,
+            row.family,
+            row.id,
+            now.why if now else "",
+            row.task,
+        ),
+    )

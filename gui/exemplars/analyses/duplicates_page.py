@@ -1,0 +1,270 @@
+"""Near duplicates: pairs with their distance, side by side, to be kept both or merged."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QHBoxLayout, QLabel, QSplitter, QWidget
+
+from core.debugger.exemplars.analyses.views import DuplicatesView, PairView
+from core.memory.analysis.records import Sameness
+from gui.exemplars.analyses.page import Page, panel
+from gui.theme.theme import Theme
+from gui.widgets.formats import count, thousands
+from gui.widgets.found_rows import FoundRow, FoundRows
+from gui.widgets.side_by_side import SideBySide
+from gui.widgets.words import ElidedLabel, OrWords, set_tone
+
+SAME: dict[Sameness, str] = {
+    "task and steps": "same task, same steps",
+    "task": "same task, other steps",
+    "steps": "other task, same steps",
+    "neither": "other task, other steps",
+}
+_START = (
+    "Exemplars that say nearly the same take each other's place in a prompt. Choose a distance and press Find "
+    "(Ctrl+Enter): each exemplar is compared with all others. With the built-in embedding, those that differ in "
+    "their numbers alone lie at 0, in a short word up to about 0.15."
+)
+_CHOOSE = "Choose a pair at the left to see both beside each other."
+
+
+class DuplicatesPage(Page):
+    """Shows `DuplicatesView`; asks for things only by emitting."""
+
+    find_requested = Signal(float, bool)
+    """The distance, and whether pairs that are kept are listed, too."""
+    cancel_requested = Signal()
+    pair_requested = Signal(str, str)
+    keep_requested = Signal(str, str, bool)
+    """A pair, and whether both are to be kept, or it is to be listed again."""
+    merge_requested = Signal(str, str)
+    """The exemplar that stays, and the one that is archived."""
+    undo_requested = Signal()
+    exemplar_opened = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._view = DuplicatesView()
+        self._chosen: tuple[str, str] | None = None
+        self.within = QDoubleSpinBox(self)
+        self.within.setRange(0.0, 2.0)
+        self.within.setSingleStep(0.05)
+        self.within.setDecimals(3)
+        self.within.setValue(DuplicatesView().within)
+        self.within.setToolTip("The distance up to which a pair is listed, from 0 (equal) to 2")
+        self.with_kept = QCheckBox("With those kept", self)
+        self.with_kept.setToolTip("List also the pairs of which you said that both are to be kept")
+        self.find_button = self.button(
+            "Find", "Compare all with all", "Ctrl+Return", self._on_find, accent=True
+        )
+        self.cancel_button = self.button(
+            "Cancel", "End it; what was found stays in view", "Alt+C", self.cancel_requested.emit
+        )
+        self.undo_button = self.button(
+            "Undo", "Take back the last of what was done here", "Ctrl+Z", self.undo_requested.emit
+        )
+        self.labelled("&Within", self.within)
+        self.bar.addWidget(self.with_kept)
+        self.bar.addWidget(self.find_button)
+        self.bar.addWidget(self.cancel_button)
+        self.bar.addWidget(self.progress)
+        self.bar.addWidget(self.words, 1)
+        self.bar.addWidget(self.undo_button)
+        self.rows = FoundRows(theme, "Pairs that are much alike", self)
+        self.rows.selectionModel().currentChanged.connect(self._on_row)
+        self.or_words = OrWords(self.rows, self)
+        self.sides = SideBySide(theme, self)
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(panel(self.or_words, tall=self.or_words))
+        split.addWidget(self._pair_panel(theme))
+        split.setSizes([400, 880])
+        split.setStretchFactor(1, 1)
+        split.setChildrenCollapsible(False)
+        self.column.addWidget(split, 1)
+        self.show_view(self._view)
+
+    def _pair_panel(self, theme: Theme) -> QWidget:
+        self.same = QLabel(self)
+        self.same.setFont(theme.heading_font())
+        self.same.setContentsMargins(10, 8, 10, 4)
+        self.left_name, self.right_name = self._name(), self._name()
+        names = QWidget(self)
+        row = QHBoxLayout(names)
+        row.setContentsMargins(26, 0, 10, 4)
+        row.addWidget(self.left_name, 1)
+        row.addWidget(self.right_name, 1)
+        self.keep_button = self.button("Keep both", "Do not list this pair again", "Ctrl+K", self._on_keep)
+        self.keep_left = self.button(
+            "Merge into left", "Archive the right one; its tags and note go to the left", "Ctrl+Left",
+            lambda: self._on_merge(left=True),
+        )  # fmt: skip
+        self.keep_right = self.button(
+            "Merge into right", "Archive the left one; its tags and note go to the right", "Ctrl+Right",
+            lambda: self._on_merge(left=False),
+        )  # fmt: skip
+        self.open_left = self.button("Open left", "Open it in the editor", "Ctrl+1", lambda: self._on_open(0))
+        self.open_right = self.button(
+            "Open right", "Open it in the editor", "Ctrl+2", lambda: self._on_open(1)
+        )
+        self.only_changes = QCheckBox("Only what differs", self)
+        self.only_changes.toggled.connect(self.sides.set_only_changes)
+        foot = QWidget(self)
+        line = QHBoxLayout(foot)
+        line.setContentsMargins(10, 6, 10, 8)
+        line.setSpacing(8)
+        for button in (self.keep_left, self.keep_right, self.keep_button):
+            line.addWidget(button)
+        line.addStretch(1)
+        line.addWidget(self.only_changes)
+        line.addWidget(self.open_left)
+        line.addWidget(self.open_right)
+        self.pair = OrWords(panel(self.same, names, self.sides, foot, tall=self.sides), self)
+        return panel(self.pair, tall=self.pair)
+
+    def _name(self) -> ElidedLabel:
+        label = ElidedLabel("", self, mode=Qt.TextElideMode.ElideMiddle)
+        set_tone(label, "dim")
+        return label
+
+    @Slot(object)
+    def show_view(self, view: DuplicatesView) -> None:
+        """Replace what is on screen; the pair in view stays where it is still listed."""
+        changed = view.groups != self._view.groups
+        self._view = view
+        self.show_working(view, self._summary())
+        self.find_button.setEnabled(not view.busy)
+        self.cancel_button.setEnabled(view.busy)
+        self.undo_button.setEnabled(bool(view.undo))
+        self.undo_button.setToolTip(f"Take back: {view.undo} (Ctrl+Z)" if view.undo else "Nothing to undo")
+        self.or_words.say("" if view.groups else self._nothing())
+        if changed:
+            self._show_rows()
+        self._show_pair()
+
+    @property
+    def chosen(self) -> PairView | None:
+        """The pair in view."""
+        pairs = (pair for group in self._view.groups for pair in group)
+        return next((pair for pair in pairs if pair.ids == self._chosen), None)
+
+    def _nothing(self) -> str:
+        view = self._view
+        if view.busy:
+            return "Nothing was found yet."
+        if not view.asked:
+            return _START
+        kept = f" {count(view.hidden, 'pair')} that you keep are not listed." if view.hidden else ""
+        if not view.members and view.whole:
+            return "There are no exemplars yet: save one from the tree of runs, or import some."
+        if not view.whole:
+            return "It was ended before anything was found."
+        return f"No two of the {thousands(view.members)} exemplars lie within {view.within:g}.{kept}"
+
+    def _summary(self) -> str:
+        view = self._view
+        if not view.asked or not view.members:
+            return ""
+        pairs = sum(len(group) for group in view.groups)
+        parts = [f"{count(pairs, 'pair')} in {count(len(view.groups), 'group')} within {view.within:g}"]
+        if view.more:
+            parts.append("the nearest; there may be more")
+        if view.hidden:
+            parts.append(f"{view.hidden} kept and not listed")
+        if not view.whole:
+            parts.append(
+                f"only {thousands(view.compared)} of {thousands(view.members)} were compared with all"
+            )
+        return "; ".join(parts) + "."
+
+    def _show_rows(self) -> None:
+        chosen, place = self._chosen, self.rows.verticalScrollBar().value()
+        rows: list[FoundRow] = []
+        for group in self._view.groups:
+            ids = {id for pair in group for id in pair.ids}
+            rows.append(FoundRow(title=f"{len(ids)} alike", word=group[0].family))
+            rows += [_row(pair) for pair in group]
+        self.rows.blockSignals(True)
+        self.rows.selectionModel().blockSignals(True)
+        self.rows.show_rows(tuple(rows))
+        self.rows.selectionModel().blockSignals(False)
+        self.rows.blockSignals(False)
+        at = next((at for at, row in enumerate(rows) if row.key and row.key == chosen), None)
+        if at is not None:
+            self.rows.setCurrentIndex(self.rows.rows_model.index(at))
+            self.rows.verticalScrollBar().setValue(place)
+        elif rows:
+            self._choose(rows[1].key)
+
+    def _show_pair(self) -> None:
+        pair, texts = self.chosen, self._view.pair
+        self.pair.say(_CHOOSE if pair is None and self._view.groups else "" if pair else " ")
+        if pair is None:
+            return
+        self.same.setText(
+            f"{pair.distance:.3f} apart: {SAME[pair.same]}" + (", both kept" if pair.kept else "")
+        )
+        for label, id, read_only in (
+            (self.left_name, pair.id, pair.read_only),
+            (self.right_name, pair.other, pair.other_read_only),
+        ):
+            label.setText(f"{id} (of a file, read only)" if read_only else id)
+        if texts is not None and (texts.id, texts.other) == pair.ids:
+            self.sides.show_texts(texts.left, texts.right)
+        else:
+            self.sides.show_texts("It is being read…", "It is being read…")
+        self.keep_button.setText("List again" if pair.kept else "Keep both")
+        for button, gone, read_only in (
+            (self.keep_left, "right", pair.other_read_only),
+            (self.keep_right, "left", pair.read_only),
+        ):
+            button.setEnabled(not read_only)
+            other, key = ("left", "Left") if gone == "right" else ("right", "Right")
+            button.setToolTip(
+                f"The {gone} one is of a file and cannot be archived"
+                if read_only
+                else f"Archive the {gone} one; its tags and note go to the {other} (Ctrl+{key})"
+            )
+
+    # What the person does
+
+    def _on_find(self) -> None:
+        self._chosen = None
+        self.find_requested.emit(self.within.value(), self.with_kept.isChecked())
+
+    def _on_row(self) -> None:
+        index = self.rows.currentIndex()
+        if 0 <= index.row() < len(self.rows.rows) and self.rows.rows[index.row()].key is not None:
+            self._choose(self.rows.rows[index.row()].key)
+
+    def _choose(self, key: tuple[str, str]) -> None:
+        if key != self._chosen:
+            self._chosen = key
+            self.pair_requested.emit(*key)
+            self._show_pair()
+
+    def _on_keep(self) -> None:
+        if (pair := self.chosen) is not None:
+            self.keep_requested.emit(*pair.ids, not pair.kept)
+
+    def _on_merge(self, *, left: bool) -> None:
+        if (pair := self.chosen) is not None:
+            stays, gone = pair.ids if left else pair.ids[::-1]
+            self.merge_requested.emit(stays, gone)
+
+    def _on_open(self, side: int) -> None:
+        if (pair := self.chosen) is not None:
+            self.exemplar_opened.emit(pair.ids[side])
+
+
+def _row(pair: PairView) -> FoundRow:
+    same_family = pair.family == pair.other_family
+    return FoundRow(
+        title=f"{pair.distance:.3f}  {SAME[pair.same]}" + ("  (kept)" if pair.kept else ""),
+        word="" if same_family else f"{pair.family} / {pair.other_family}",
+        excerpt=_cut(pair.task) if pair.same in ("task", "task and steps")
+        else f"{_cut(pair.task)}\u2028{_cut(pair.other_task)}",
+        key=pair.ids,
+    )  # fmt: skip
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 120 else line[:119] + "…"

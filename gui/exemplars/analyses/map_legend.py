@@ -1,0 +1,87 @@
+"""The legend of the map: each family's mark and how many it has."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+
+from gui.exemplars.analyses.map_colours import Look, draw_mark, pen_for
+from gui.theme.theme import Theme
+from gui.widgets.formats import count, thousands
+
+_LISTED = 300
+_TALLEST = 12
+"""Rows that are in view at the most."""
+_MARK = 18
+
+
+class Legend(QTreeWidget):
+    """Lists families, the largest first; a click or Enter chooses one."""
+
+    chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._shown: tuple[tuple[str, ...], tuple[tuple[Look, int], ...]] = ((), ())
+        self.setAccessibleName("Families")
+        self.setColumnCount(2)
+        self.setHeaderHidden(True)
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setIconSize(QSize(_MARK, _MARK))
+        self.setFont(theme.text_font())
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.header().setStretchLastSection(False)
+        self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.itemActivated.connect(self._on_item)
+        self.itemClicked.connect(self._on_item)
+        theme.changed.connect(self._fill)
+
+    def show_families(self, names: Sequence[str], looks: Sequence[tuple[Look, int]]) -> None:
+        """Replace the families."""
+        self._shown = (tuple(names), tuple(looks))
+        self._fill()
+
+    def _fill(self) -> None:
+        names, looks = self._shown
+        self.clear()
+        order = sorted(range(len(names)), key=lambda one: (-looks[one][1], names[one]))
+        for one in order[:_LISTED]:
+            look, members = looks[one]
+            item = QTreeWidgetItem([names[one], thousands(members)])
+            item.setIcon(0, mark_icon(self._theme, look))
+            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            words = f"{names[one]}: {count(members, 'exemplar')}, a {look.shape}"
+            item.setToolTip(0, f"{words}. Show this family alone (Enter), and again for all.")
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, words)
+            item.setData(0, Qt.ItemDataRole.UserRole, names[one])
+            self.addTopLevelItem(item)
+        if len(order) > _LISTED:
+            more = QTreeWidgetItem([f"and {count(len(order) - _LISTED, 'family', 'families')} more"])
+            more.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.addTopLevelItem(more)
+        rows = min(_TALLEST, max(1, self.topLevelItemCount()))
+        self.setFixedHeight(rows * max(22, self.sizeHintForRow(0)) + 4)
+
+    def _on_item(self, item: QTreeWidgetItem) -> None:
+        name = item.data(0, Qt.ItemDataRole.UserRole)
+        if name:
+            self.chosen.emit(str(name))
+
+
+def mark_icon(theme: Theme, look: Look) -> QIcon:
+    """Return the mark of a family as an icon."""
+    picture = QPixmap(2 * _MARK, 2 * _MARK)
+    picture.setDevicePixelRatio(2.0)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(pen_for(theme))
+    painter.setBrush(look.colour(theme))
+    draw_mark(painter, look.shape, QPointF(_MARK / 2, _MARK / 2), 5.5)
+    painter.end()
+    return QIcon(picture)

@@ -1,0 +1,250 @@
+"""The map of the exemplars: who is near, where it is thin, and the current task among them."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QLineEdit, QSplitter, QVBoxLayout, QWidget
+
+from core.debugger.exemplars.analyses.views import MapView
+from gui.exemplars.analyses.map_legend import Legend
+from gui.exemplars.analyses.map_plot import MapPlot
+from gui.exemplars.analyses.page import Page, panel
+from gui.theme.theme import Theme
+from gui.widgets.formats import count
+from gui.widgets.rows import Row, Rows
+from gui.widgets.section import Section, on_panel, scrolled
+from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+
+_START = (
+    "The map lays the exemplars out by the likeness of their texts. Press Draw (Ctrl+Enter). Families that lie "
+    "apart are told apart; where it is thin, tasks find nothing that is like them."
+)
+_LISTED = 200
+_ALL = "All families"
+
+
+class MapPage(Page):
+    """Shows `MapView`; asks for things only by emitting."""
+
+    draw_requested = Signal()
+    cancel_requested = Signal()
+    task_requested = Signal(str, str)
+    """A task and its page; an empty task shows none."""
+    exemplar_opened = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._view = MapView()
+        self._observation = ""
+        self._wanted = ""
+        self.draw_button = self.button(
+            "Draw",
+            "Lay the exemplars out as they are now",
+            "Ctrl+Return",
+            self.draw_requested.emit,
+            accent=True,
+        )
+        self.cancel_button = self.button("Cancel", "End it", "Alt+C", self.cancel_requested.emit)
+        self.fit_button = self.button(
+            "Show all", "Zoom so that all are in view; 0 in the map does so, too", "Ctrl+0", self._on_fit
+        )
+        self.family = QComboBox(self)
+        self.family.setToolTip("Draw those of other families in the background")
+        self.family.setMinimumWidth(150)
+        self.family.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.family.currentIndexChanged.connect(self._on_family)
+        self.task = QLineEdit(self)
+        self.task.setPlaceholderText("A task, to be shown among the exemplars (Enter)")
+        self.task.setClearButtonEnabled(True)
+        self.task.setMinimumWidth(120)
+        self.task.returnPressed.connect(self._on_task)
+        self.task.textChanged.connect(self._on_text)
+        self.bar.addWidget(self.draw_button)
+        self.bar.addWidget(self.cancel_button)
+        self.bar.addWidget(self.fit_button)
+        self.labelled("&Family", self.family)
+        self.labelled("&Task", self.task)
+        self.bar.setStretchFactor(self.task, 2)
+        self.bar.addWidget(self.progress)
+        self.plot = MapPlot(theme, self)
+        self.plot.opened.connect(self.exemplar_opened)
+        self.plot.current_changed.connect(self._on_current)
+        self.told = Note("dim", parent=self)
+        self.told.setContentsMargins(12, 4, 12, 4)
+        self.current = ElidedLabel("", self)
+        self.current.setContentsMargins(12, 0, 12, 6)
+        self.legend = Legend(theme)
+        self.near = Rows(theme, "Nearest to the task")
+        self.alone = Rows(theme, "Families of one exemplar")
+        self.lonely = Rows(theme, "Furthest from all others")
+        self._lay_out(theme)
+        self.show_view(self._view)
+        self._show_near()
+        self._show_thin()
+
+    def _lay_out(self, theme: Theme) -> None:
+        self.sections = {
+            "near": Section(theme, "Nearest to the task", self.near),
+            "legend": Section(theme, "Families", self.legend),
+            "alone": Section(theme, "Alone in their family", self.alone),
+            "lonely": Section(theme, "Furthest from all others", self.lonely),
+        }
+        self.legend.chosen.connect(self._on_legend)
+        for rows in (self.near, self.alone, self.lonely):
+            rows.pressed_on.connect(lambda id: self.exemplar_opened.emit(str(id)))
+        side = QWidget(self)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(scrolled("About the map", *self.sections.values()))
+        on_panel(side)
+        set_tone(self.current, "dim")
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(panel(self.plot, self.told, self.current, tall=self.plot))
+        split.addWidget(side)
+        split.setSizes([930, 350])
+        split.setStretchFactor(0, 1)
+        split.setChildrenCollapsible(False)
+        self.or_words = OrWords(split, self)
+        self.column.addWidget(self.or_words, 1)
+        foot = QWidget(self)
+        line = QVBoxLayout(foot)
+        line.setContentsMargins(12, 4, 12, 6)
+        line.addWidget(self.words)
+        self.column.addWidget(foot)
+
+    def show_task(self, task: str, observation: str = "") -> None:
+        """Make this the current task."""
+        self._observation = observation
+        self.task.setText(task)
+        self._wanted = task
+        self.task_requested.emit(task, observation)
+
+    @Slot(object)
+    def show_view(self, view: MapView) -> None:
+        """Replace what is on screen; zoom, current point and family stay."""
+        before, self._view = self._view, view
+        self.show_working(view, self._hint())
+        self.draw_button.setEnabled(not view.busy)
+        self.cancel_button.setEnabled(view.busy)
+        self.or_words.say(self._nothing())
+        self.plot.show_view(view)
+        if view.points != before.points or view.names != before.names:
+            self._show_choice()
+            self._show_families()
+        self.told.show_text(self._share())
+        if (view.task, view.wanted_task) != (before.task, before.wanted_task):
+            self._show_near()
+        if (view.alone, view.lonely, view.lonely_known, view.busy) != (
+            before.alone,
+            before.lonely,
+            before.lonely_known,
+            before.busy,
+        ):
+            self._show_thin()
+
+    def _nothing(self) -> str:
+        if self._view.ids:
+            return ""
+        if self._view.busy:
+            return "The exemplars are being laid out…"
+        if self._view.asked and not self._view.problem:
+            return "There are no exemplars yet: save one from the tree of runs, or import some."
+        return _START
+
+    def _hint(self) -> str:
+        if not self._view.ids:
+            return ""
+        return (
+            "Wheel or +/−: zoom. Drag or Shift+arrows: move. Arrows: from point to point. "
+            "A click or Enter opens the exemplar."
+        )
+
+    def _share(self) -> str:
+        view = self._view
+        if not view.ids:
+            return ""
+        words = (
+            f"{count(len(view.ids), 'exemplar')} of {count(len(view.names), 'family', 'families')} "
+            f"by {view.embedding}. "
+            f"The plane shows {view.share:.0%} of what tells them apart: what lies near here need not be near. "
+            "The numbers at the lines are the real distances."
+        )
+        return words + (" Exemplars were added or archived since: draw it again." if view.stale else "")
+
+    def _show_choice(self) -> None:
+        chosen = self.family.currentText()
+        self.family.blockSignals(True)
+        self.family.clear()
+        self.family.addItems([_ALL, *sorted(self._view.names)])
+        self.family.setCurrentIndex(max(0, self.family.findText(chosen)))
+        self.family.blockSignals(False)
+        self._on_family()
+
+    def _show_families(self) -> None:
+        names, looks = self._view.names, self.plot.looks
+        self.legend.show_families(names, looks)
+        self.sections["legend"].show_fact(count(len(names), "family", "families") if names else "")
+
+    def _show_near(self) -> None:
+        view, task = self._view, self._view.task
+        self.sections["near"].setVisible(bool(view.wanted_task))
+        rows = [
+            Row(
+                one.task or one.id,
+                word=f"{one.distance:.3f}",
+                detail=f"{one.id}, of {one.family}"
+                + ("" if one.place is not None else ", not on the map yet"),
+                link=True,
+                key=one.id,
+                tooltip="Open it (Enter)",
+            )
+            for one in (task.near if task is not None else ())
+        ]
+        self.near.show_rows(rows or [Row("There is none." if task else "It is being looked up…", quiet=True)])
+
+    def _show_thin(self) -> None:
+        view = self._view
+        alone = [
+            Row(family, detail=id, link=True, key=id, tooltip="Open it (Enter)") for family, id in view.alone
+        ]
+        self.alone.show_rows(alone[:_LISTED] or [Row("No family has only one.", quiet=True)])
+        self.sections["alone"].show_fact(str(len(alone)) if alone else "")
+        lonely = [
+            Row(
+                one.id,
+                word=f"{one.distance:.3f}",
+                detail=f"{one.family}; the nearest is {one.nearest}",
+                link=True,
+                key=one.id,
+                tooltip="Open it (Enter)",
+            )
+            for one in view.lonely
+        ]
+        waiting = "They are being sought…" if view.busy else "This was not found out: draw it again."
+        few = "There is no other one." if view.lonely_known else waiting
+        self.lonely.show_rows(lonely or [Row(few, quiet=True)])
+
+    # What the person does
+
+    def _on_fit(self) -> None:
+        self.plot.fit()
+
+    def _on_family(self) -> None:
+        name = self.family.currentText()
+        self.plot.show_family("" if name == _ALL else name)
+
+    def _on_legend(self, name: object) -> None:
+        at = self.family.findText(str(name))
+        self.family.setCurrentIndex(0 if at == self.family.currentIndex() else max(0, at))
+
+    def _on_task(self) -> None:
+        task = self.task.text().strip()
+        if task != self._wanted:
+            self._observation = ""
+        self._wanted = task
+        self.task_requested.emit(task, self._observation)
+
+    def _on_text(self, text: str) -> None:
+        if not text and self._wanted:
+            self._on_task()
+
+    def _on_current(self, words: str) -> None:
+        self.current.setText(words)

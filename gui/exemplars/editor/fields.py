@@ -1,0 +1,201 @@
+"""Fields of the editor: they tell only what a person typed, and leave undo to the window."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QStringListModel, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QKeySequence, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QCompleter, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+
+from gui.theme.theme import Theme
+from gui.widgets.formats import thousands
+from gui.widgets.words import set_flag
+
+MOST = 200_000
+"""Characters that can be edited; what is longer is shown in part and kept as it is."""
+_LONGEST = 20_000
+"""Characters of a line, likewise."""
+_SHOWN = 10_000
+
+
+class Mark(NamedTuple):
+    """Lines that are marked, counted from 0."""
+
+    line: int
+    kind: str
+    """``meant``: an action is on it. ``current``: the action with the cursor is. ``wrong``: it is at fault."""
+
+
+class TextField(QPlainTextEdit):
+    """A text of several lines."""
+
+    edited = Signal(str)
+    left = Signal()
+    """The focus has gone elsewhere."""
+    line_changed = Signal(int)
+    """The cursor is on another line."""
+
+    def __init__(
+        self, theme: Theme, name: str, *, machine: bool = True, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._marks: tuple[Mark, ...] = ()
+        self._text = ""
+        self._line = 0
+        self.setAccessibleName(name)
+        self.setTabChangesFocus(True)
+        self.setUndoRedoEnabled(False)
+        self.setFont(theme.machine_font() if machine else theme.text_font())
+        self.document().setDocumentMargin(4)
+        set_flag(self, "framed", True)
+        self.textChanged.connect(self._on_text)
+        self.cursorPositionChanged.connect(self._on_cursor)
+        theme.changed.connect(self._draw_marks)
+
+    @property
+    def line(self) -> int:
+        """The line of the cursor, from 0."""
+        return self.textCursor().blockNumber()
+
+    def show_text(self, text: str) -> None:
+        """Replace the text without telling; the same text leaves the cursor where it is."""
+        if text == self._text:
+            return
+        self._text = text
+        long = len(text) > MOST or max(map(len, text.split("\n"))) > _LONGEST
+        self.setReadOnly(long)
+        rest = (
+            f"\n… {thousands(len(text) - _SHOWN)} more characters: too long to be edited here, kept as it is"
+        )
+        at = self.textCursor().position()
+        self.blockSignals(True)
+        self.setPlainText(text[:_SHOWN] + rest if long else text)
+        self.blockSignals(False)
+        cursor = self.textCursor()
+        cursor.setPosition(min(at, self.document().characterCount() - 1))
+        self.setTextCursor(cursor)
+        self._draw_marks()
+
+    def mark(self, marks: Iterable[Mark]) -> None:
+        """Mark these lines in place of those that were."""
+        if self._marks != (marks := tuple(marks)):
+            self._marks = marks
+            self._draw_marks()
+
+    def go_to_line(self, line: int) -> None:
+        """Put the cursor at the end of this line and show it."""
+        block = self.document().findBlockByNumber(line)
+        if block.isValid():
+            cursor = QTextCursor(block)
+            cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+            self.setTextCursor(cursor)
+            self.ensureCursorVisible()
+
+    def event(self, event: QEvent) -> bool:
+        if _is_undo(event):
+            event.ignore()
+            return True
+        return super().event(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.left.emit()
+
+    def _on_text(self) -> None:
+        # The raw text, since the plain one has common spaces in place of those that do not break.
+        text = self.document().toRawText().replace("\u2029", "\n")
+        if text != self._text and not self.isReadOnly():
+            self._text = text
+            self.edited.emit(text)
+
+    def _on_cursor(self) -> None:
+        if self.line != self._line:
+            self._line = self.line
+            self.line_changed.emit(self._line)
+
+    def _draw_marks(self) -> None:
+        drawn: list[QTextEdit.ExtraSelection] = []
+        for mark in self._marks:
+            block = self.document().findBlockByNumber(mark.line)
+            if not block.isValid():
+                continue
+            look = QTextCharFormat()
+            cursor = QTextCursor(block)
+            if mark.kind == "wrong":
+                cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+                look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+                look.setUnderlineColor(self._theme.colour("bad"))
+            else:
+                shade = QColor(self._theme.colour("selected" if mark.kind == "current" else "found"))
+                look.setBackground(shade)
+                look.setProperty(QTextCharFormat.Property.FullWidthSelection, True)
+            selection = QTextEdit.ExtraSelection()
+            selection.cursor, selection.format = cursor, look
+            drawn.append(selection)
+        self.setExtraSelections(drawn)
+
+
+class LineField(QLineEdit):
+    """One line, with completion from words that are there."""
+
+    edited = Signal(str)
+    left = Signal()
+
+    def __init__(
+        self, name: str, placeholder: str = "", *, several: bool = False, parent: QWidget | None = None
+    ) -> None:
+        """With `several` each of the words between commas is completed by itself."""
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setPlaceholderText(placeholder)
+        self._words = QStringListModel(self)
+        completer = _Last(self) if several else QCompleter(self)
+        completer.setModel(self._words)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.activated.connect(self._on_completed)
+        self.setCompleter(completer)
+        self.textEdited.connect(self.edited)
+
+    def offer(self, words: Sequence[str]) -> None:
+        self._words.setStringList(list(words))
+
+    def show_text(self, text: str) -> None:
+        if text != self.text():
+            self.setText(text)
+            self.setCursorPosition(0)
+
+    def event(self, event: QEvent) -> bool:
+        if _is_undo(event):
+            event.ignore()
+            return True
+        return super().event(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.left.emit()
+
+    def _on_completed(self, text: str) -> None:
+        self.setText(text)
+        self.edited.emit(text)
+
+
+class _Last(QCompleter):
+    """Completes what stands behind the last comma."""
+
+    def splitPath(self, path: str) -> list[str]:
+        return [path.rpartition(",")[2].strip()]
+
+    def pathFromIndex(self, index: QModelIndex | QPersistentModelIndex) -> str:
+        widget = self.widget()
+        before = widget.text().rpartition(",")[0] if isinstance(widget, QLineEdit) else ""
+        found = str(index.data())
+        return f"{before.strip()}, {found}" if before.strip() else found
+
+
+def _is_undo(event: QEvent) -> bool:
+    """Whether it is the key for undo or redo: those of a field would take back only what was typed in it."""
+    return isinstance(event, QKeyEvent) and (
+        event.matches(QKeySequence.StandardKey.Undo) or event.matches(QKeySequence.StandardKey.Redo)
+    )

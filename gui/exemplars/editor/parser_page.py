@@ -1,0 +1,152 @@
+"""The program for implicit abstraction, and what it makes of a recorded page."""
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.debugger.exemplars.editor.views import EditorView, PageChoice, Trial
+from gui.exemplars.editor.edits import Edits
+from gui.exemplars.editor.fields import TextField
+from gui.theme.theme import Theme
+from gui.widgets.formats import count, seconds, thousands
+from gui.widgets.text_view import TextView
+from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+
+_NO_PAGE = "no page"
+_HOW = (
+    "parse(html) gets the page's HTML, in which elements carry their refs as data-ref, and returns the clean "
+    "observation. Test run (Ctrl+Enter) runs it here, confined, on the page chosen above."
+)
+_NO_PAGES = "There is no page to run it on: the exemplar came from no run that is at hand. Add a pair in the Pairs tab."
+
+
+class ParserPage(QWidget):
+    """Shows the program of `edits` and changes it; asks for a test run by emitting."""
+
+    test_requested = Signal(object)
+    """A `PageChoice`."""
+    cancel_requested = Signal()
+
+    def __init__(self, theme: Theme, edits: Edits, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._edits = edits
+        self._pages: tuple[PageChoice, ...] = ()
+        self._trial: Trial | None = None
+        self.code = TextField(theme, "Program", parent=self)
+        self.code.setPlaceholderText('def parse(html):\n    return "…"')
+        self.code.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.code.edited.connect(self._on_edited)
+        self.code.left.connect(edits.seal)
+        self.page = QComboBox(self)
+        self.page.setAccessibleName("Page of the test run")
+        self.page.setToolTip("The page that the program is run on")
+        self.page.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.test_button = QPushButton("Test run", self)
+        self.test_button.setToolTip("Run the program, confined, on this page (Ctrl+Enter)")
+        self.test_button.setShortcut("Ctrl+Return")
+        self.test_button.clicked.connect(self._on_test)
+        self.cancel_button = QPushButton("Cancel", self)
+        self.cancel_button.setToolTip("Kill the program (Alt+C)")
+        self.cancel_button.setShortcut("Alt+C")
+        self.cancel_button.clicked.connect(self.cancel_requested)
+        for button in (self.test_button, self.cancel_button):
+            button.setAutoDefault(False)
+        self.fact = ElidedLabel("", self)
+        set_tone(self.fact, "dim")
+        self.note = Note("dim", parent=self)
+        self.note.setContentsMargins(10, 0, 10, 4)
+        self.error = Note("bad", parent=self)
+        self.error.setContentsMargins(10, 0, 10, 4)
+        self.output = TextView(theme, "What the program made of the page", self)
+        self.or_words = OrWords(self.output, self)
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 6, 8, 4)
+        head.setSpacing(6)
+        head.addWidget(self.page, 1)
+        head.addWidget(self.test_button)
+        head.addWidget(self.cancel_button)
+        result = QWidget(self)
+        column = QVBoxLayout(result)
+        column.setContentsMargins(0, 4, 0, 0)
+        column.setSpacing(2)
+        line = QHBoxLayout()
+        line.setContentsMargins(10, 0, 10, 0)
+        line.addWidget(self.fact)
+        column.addLayout(line)
+        column.addWidget(self.error)
+        column.addWidget(self.note)
+        column.addWidget(self.or_words, 1)
+        inside = QWidget(self)
+        around = QVBoxLayout(inside)
+        around.setContentsMargins(8, 0, 8, 6)
+        around.addWidget(self.code)
+        split = QSplitter(Qt.Orientation.Vertical, self)
+        split.addWidget(inside)
+        split.addWidget(result)
+        split.setSizes([260, 200])
+        split.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(split, 1)
+        edits.changed.connect(self.refresh)
+        self.show_view(EditorView())
+
+    def refresh(self) -> None:
+        self.code.show_text(self._edits.now.parser)
+        self._enable()
+
+    def show_view(self, view: EditorView) -> None:
+        if view.pages != self._pages or not self.page.count():
+            self._pages = view.pages
+            before = self.page.currentText()
+            with QSignalBlocker(self.page):
+                self.page.clear()
+                self.page.addItems([one.title for one in view.pages] or [_NO_PAGE])
+                self.page.setCurrentIndex(max(0, self.page.findText(before)))
+        self._trial = view.trial
+        self._show_trial(view)
+        self._enable()
+
+    def _show_trial(self, view: EditorView) -> None:
+        trial = view.trial
+        notes = [view.pages_note]
+        self.error.show_text(trial.error if trial is not None else "")
+        if trial is None:
+            self.fact.setText("")
+            self.or_words.say(_HOW if self._pages else f"{_HOW}\n\n{_NO_PAGES}")
+        elif trial.running:
+            self.fact.setText(f"{trial.page}: the program runs…")
+            self.or_words.say(" ")
+        else:
+            took = seconds(trial.seconds) if trial.seconds else "not started"
+            left = f"{thousands(trial.tokens)} of the page's {count(trial.page_tokens, 'token')}"
+            parts = [took, left if trial.text else "", trial.page]
+            self.fact.setText(" · ".join(part for part in parts if part))
+            self.or_words.say("" if trial.text else " ")
+            self.output.show_text(trial.text)
+            notes.append(trial.note)
+        self.note.show_text("\n".join(one for one in notes if one))
+
+    def _enable(self) -> None:
+        running = self._trial is not None and self._trial.running
+        has_code = bool(self._edits.now.parser.strip())
+        self.test_button.setEnabled(not running and bool(self._pages) and has_code)
+        self.cancel_button.setEnabled(running)
+
+    def _on_edited(self, text: str) -> None:
+        draft = self._edits.now.model_copy(update={"parser": text})
+        self._edits.do("edit the program", draft, key="parser")
+
+    def _on_test(self) -> None:
+        at = self.page.currentIndex()
+        if self.test_button.isEnabled() and 0 <= at < len(self._pages):
+            self.test_requested.emit(self._pages[at])

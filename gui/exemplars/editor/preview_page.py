@@ -1,0 +1,86 @@
+"""The exemplar as the LLM is told it, by the preset that is chosen."""
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from core.debugger.exemplars.editor.views import Checked, EditorView
+from gui.theme.theme import Theme
+from gui.widgets.finder import Finder
+from gui.widgets.formats import count
+from gui.widgets.text_view import Piece, TextView
+from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+
+_WAITING = "The prompt is being made…"
+
+
+class PreviewPage(QWidget):
+    """Shows the messages of `Checked`."""
+
+    preset_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.preset = QComboBox(self)
+        self.preset.setAccessibleName("Preset of the preview")
+        self.preset.setToolTip("By which preset's templates the exemplar is told")
+        self.preset.activated.connect(lambda _at: self.preset_chosen.emit(self.chosen))
+        self.fact = ElidedLabel("", self)
+        set_tone(self.fact, "dim")
+        self.text = TextView(theme, "The exemplar in the prompt", self)
+        self.finder = Finder(theme, "Search the prompt", (self.text,), self)
+        self.note = Note("dim", parent=self)
+        self.note.setContentsMargins(10, 2, 10, 4)
+        self.or_words = OrWords(self.text, self)
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 6, 8, 4)
+        head.setSpacing(8)
+        head.addWidget(self.preset)
+        head.addWidget(self.fact, 1)
+        head.addWidget(self.finder, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.note)
+        column.addWidget(self.or_words, 1)
+        self.or_words.say(_WAITING)
+
+    @property
+    def chosen(self) -> str:
+        """The preset's name; empty for the one by default."""
+        return self.preset.currentData() or ""
+
+    def choose(self, name: str) -> None:
+        """Choose a preset, offered or not yet, without telling."""
+        with QSignalBlocker(self.preset):
+            if self.preset.findData(name) < 0 and name:
+                self.preset.addItem(name, name)
+            self.preset.setCurrentIndex(self.preset.findData(name))
+
+    def show_view(self, view: EditorView) -> None:
+        names = [one.name for one in view.presets]
+        if names and names != [self.preset.itemData(at) for at in range(self.preset.count())]:
+            before = self.chosen
+            with QSignalBlocker(self.preset):
+                self.preset.clear()
+                for one in view.presets:
+                    self.preset.addItem(one.title, one.name)
+                self.preset.setCurrentIndex(self.preset.findData(before))
+        self._show(view.checked)
+
+    def _show(self, checked: Checked) -> None:
+        if checked.edit < 0:
+            self.or_words.say(_WAITING)
+            return
+        if checked.preset and self.chosen != checked.preset:
+            self.choose(checked.preset)
+        self.note.show_text(checked.prompt_note if checked.messages else "")
+        self.or_words.say("" if checked.messages else checked.prompt_note or "There is nothing to tell yet.")
+        self.fact.setText(count(checked.prompt_tokens, "token") if checked.messages else "")
+        pieces: list[Piece] = []
+        for number, one in enumerate(checked.messages, start=1):
+            pieces += [Piece(f"{number}. {one.role}", heading=number), Piece(one.text)]
+        at = self.text.verticalScrollBar().value()
+        self.text.show_pieces(pieces)
+        self.text.verticalScrollBar().setValue(at)
+        self.finder.refresh()

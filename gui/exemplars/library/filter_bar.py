@@ -1,0 +1,188 @@
+"""What is looked for in the library: words or their meaning, and the filters with what each offers."""
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from core.debugger.exemplars.library.views import CountsView, Query
+from core.memory.library.records import Filter
+from gui.exemplars.library.date_picker import DatePicker
+from gui.exemplars.library.value_picker import ValuePicker
+from gui.theme.theme import Theme
+from gui.widgets.flow_layout import FlowLayout
+from gui.widgets.search_field import SearchField
+from gui.widgets.words import ElidedLabel, set_tone
+
+_WORDS_MS = 160
+_MEANING_MS = 500
+"""A meaning costs an embedding, so what is typed is waited for longer."""
+_STATES: tuple[tuple[str, bool | None], ...] = (
+    ("In use", False),
+    ("In the archive", True),
+    ("In use and archived", None),
+)
+
+
+class FilterBar(QWidget):
+    """Tells the query that is wanted as soon as something of it is changed."""
+
+    changed = Signal()
+    left = Signal()
+    """Enter or Down in the search field: the person goes on to the rows."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._order = Query()
+        self.search = SearchField(
+            theme, "Search task, family, id, tags, note, thoughts and actions (Ctrl+F)", self
+        )
+        self.meaning = QPushButton("By meaning", self)
+        self.meaning.setCheckable(True)
+        self.meaning.setAutoDefault(False)
+        self.meaning.setToolTip(
+            "List what is nearest to the words by the embedding that recall uses, with its distance (Ctrl+M)"
+        )
+        self.meaning.setShortcut("Ctrl+M")
+        self.family = ValuePicker(theme, "Family", parent=self)
+        self.environment = ValuePicker(theme, "Environment", parent=self)
+        self.site = ValuePicker(theme, "Site", parent=self)
+        self.origin = ValuePicker(theme, "Origin", parent=self)
+        self.llm = ValuePicker(theme, "LLM", parent=self)
+        self.tags = ValuePicker(theme, "Tags", several=True, parent=self)
+        self.made = DatePicker(theme, self)
+        self.state = QComboBox(self)
+        self.state.setAccessibleName("Archive")
+        self.state.setToolTip("Exemplars in the archive are kept and not recalled")
+        for title, archived in _STATES:
+            self.state.addItem(title, archived)
+        self.state.currentIndexChanged.connect(self._on_picked)
+        self._pickers = {
+            "family": self.family,
+            "environment": self.environment,
+            "site": self.site,
+            "origin": self.origin,
+            "llm": self.llm,
+            "tag": self.tags,
+        }
+        self.clear_button = QPushButton("Clear", self)
+        self.clear_button.setAutoDefault(False)
+        self.clear_button.setToolTip("Take words and filters away (Ctrl+Shift+C)")
+        self.clear_button.setShortcut("Ctrl+Shift+C")
+        self.clear_button.clicked.connect(self.clear)
+        self.words = ElidedLabel("", self)
+        self.words.setAccessibleName("How many")
+        set_tone(self.words, "dim")
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.timeout.connect(self.changed)
+        self._lay_out()
+        self.search.textChanged.connect(self._on_typed)
+        self.search.next_wanted.connect(self._on_enter)
+        self.meaning.toggled.connect(self._on_meaning)
+        for picker in self._pickers.values():
+            picker.picked.connect(self._on_picked)
+        self.made.picked.connect(self._on_picked)
+
+    @property
+    def query(self) -> Query:
+        """What is wanted, in the order that was set last."""
+        words, meaning = self.search.text().strip(), self.meaning.isChecked()
+        since, until = self.made.span
+        values = {
+            name: (picker.chosen or ("",))[0] for name, picker in self._pickers.items() if name != "tag"
+        }
+        return self._order.model_copy(
+            update={
+                "filter": Filter.model_validate(
+                    {
+                        **values,
+                        "words": "" if meaning else words,
+                        "tags": self.tags.chosen,
+                        "made_from": since,
+                        "made_until": until,
+                        "archived": self.state.currentData(),
+                    }
+                ),
+                "like": words if meaning else "",
+            }
+        )
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether any word or filter is set."""
+        query = self.query
+        return bool(query.like) or query.filter != Filter()
+
+    def show_query(self, query: Query) -> None:
+        """Show what is looked for, without telling."""
+        self._order = query
+        wanted = query.filter
+        self.search.blockSignals(True)
+        self.search.setText(query.like or wanted.words)
+        self.search.blockSignals(False)
+        self.meaning.blockSignals(True)
+        self.meaning.setChecked(bool(query.like))
+        self.meaning.blockSignals(False)
+        for name, picker in self._pickers.items():
+            value = wanted.tags if name == "tag" else getattr(wanted, name)
+            picker.choose(value if isinstance(value, tuple) else ((value,) if value else ()))
+        self.made.choose(wanted.made_from, wanted.made_until)
+        self.state.blockSignals(True)
+        self.state.setCurrentIndex([archived for _, archived in _STATES].index(wanted.archived))
+        self.state.blockSignals(False)
+        self.clear_button.setEnabled(self.narrowed)
+
+    def show_counts(self, view: CountsView) -> None:
+        """Offer the values that there are."""
+        for name, picker in self._pickers.items():
+            picker.offer(view.offers.get(name, {}))
+
+    def sort_by(self, order: str, reverse: bool) -> None:
+        self._order = Query.model_validate({**self._order.model_dump(), "order": order, "reverse": reverse})
+        self.changed.emit()
+
+    def clear(self) -> None:
+        self.show_query(Query(order=self._order.order, reverse=self._order.reverse))
+        self._idle.stop()
+        self.changed.emit()
+
+    def focus_search(self) -> None:
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def _lay_out(self) -> None:
+        first = QHBoxLayout()
+        first.setSpacing(6)
+        first.addWidget(self.search, 1)
+        first.addWidget(self.meaning)
+        pickers = QWidget(self)
+        flow = FlowLayout(pickers, spacing=5)
+        for one in (*self._pickers.values(), self.made, self.state, self.clear_button):
+            flow.addWidget(one)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 8, 10, 6)
+        column.setSpacing(6)
+        column.addLayout(first)
+        column.addWidget(pickers)
+        column.addWidget(self.words)
+
+    def _on_typed(self) -> None:
+        self.clear_button.setEnabled(self.narrowed)
+        self._idle.start(_MEANING_MS if self.meaning.isChecked() else _WORDS_MS)
+
+    def _on_enter(self) -> None:
+        if self._idle.isActive():
+            self._idle.stop()
+            self.changed.emit()
+        self.left.emit()
+
+    def _on_meaning(self) -> None:
+        if self.search.text().strip():
+            self._idle.stop()
+            self.changed.emit()
+        else:
+            self.search.setFocus()
+
+    def _on_picked(self) -> None:
+        self.clear_button.setEnabled(self.narrowed)
+        self._idle.stop()
+        self.changed.emit()

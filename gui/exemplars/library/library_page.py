@@ -1,0 +1,283 @@
+"""The library itself: what is looked for, the table of what is found, one exemplar whole, and the commands."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from core.debugger.exemplars.library.views import CheckView, Chosen, CountsView, ListView, PageView, Query
+from core.memory.library.records import Filter
+from gui.exemplars.library.check_pane import CheckPane
+from gui.exemplars.library.detail_pane import DetailPane
+from gui.exemplars.library.filter_bar import FilterBar
+from gui.exemplars.library.library_commands import MOST, LibraryCommands
+from gui.exemplars.library.row_table import RowTable
+from gui.theme.theme import Theme
+from gui.widgets.formats import count, thousands
+from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.section import on_panel
+from gui.widgets.words import OrWords
+
+_WAITING = "The library is being read…"
+_EMPTY = (
+    "The library is empty. An exemplar is a successful trajectory that prompts are given: keep one from a run in "
+    "the tree of runs, write one by hand with New (Ctrl+N), or bring some in with Import… (Ctrl+I)."
+)
+_NO_ARCHIVE = (
+    "The archive is empty. Archive (Del) keeps an exemplar here that is not to be recalled any more."
+)
+_NOT_FOUND = "There is no exemplar “{id}” any more; it may have been in a file that has gone."
+
+
+class LibraryPage(QWidget):
+    """Shows `ListView`, `CountsView` and `DetailView`; asks for things only by emitting."""
+
+    query_wanted = Signal(object, object, str, int)
+    """A `Query`, ids whose places are wanted, the exemplar to be in view, and a place to be in view."""
+    command_asked = Signal(str)
+    told = Signal(str)
+    """Something that could not be done."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._query = Query()
+        self._list = ListView()
+        self._counts: CountsView | None = None
+        """None as long as it is not known."""
+        self._revealing = ""
+        self._loosened = False
+        self.filters = FilterBar(theme, self)
+        self.commands = LibraryCommands(theme, self)
+        self.table = RowTable(theme, self)
+        self.detail = DetailPane(theme, self)
+        self.check = CheckPane(theme, self)
+        self.check.hide()
+        self.or_words = OrWords(self.table, self)
+        self.or_words.say(_WAITING)
+        self.left = QSplitter(Qt.Orientation.Vertical, self)
+        self.left.addWidget(self.or_words)
+        self.left.addWidget(self.check)
+        self.left.setSizes([440, 180])
+        self.left.setChildrenCollapsible(False)
+        self.split = QSplitter(Qt.Orientation.Horizontal, self)
+        self.split.addWidget(self.left)
+        self.split.addWidget(self.detail)
+        self.split.setSizes([780, 480])
+        self.split.setStretchFactor(0, 1)
+        self.split.setChildrenCollapsible(False)
+        on_panel(self.or_words)
+        on_panel(self.check)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.filters)
+        column.addWidget(self.commands)
+        column.addWidget(self.split, 1)
+        self.menu = RowMenu(self.table, lambda _index: self._entries())
+        self.filters.changed.connect(self._on_query)
+        self.filters.left.connect(self._on_left)
+        self.commands.asked.connect(self._on_command)
+        self.table.sort_wanted.connect(self.filters.sort_by)
+        self.table.archive_wanted.connect(lambda: self._on_command("archive"))
+        self.table.opened.connect(lambda _id: self._on_command("open"))
+        self.table.row_chosen.connect(self.detail.wait)
+        self.table.selection_changed.connect(self.refresh)
+        self.detail.check_wanted.connect(lambda _id: self._on_command("check_shown"))
+        self.check.exemplar_chosen.connect(self.reveal)
+        self.check.closed.connect(self.check.hide)
+        self.refresh()
+
+    @property
+    def query(self) -> Query:
+        return self._query
+
+    @property
+    def chosen(self) -> Chosen:
+        """What is selected."""
+        return self.table.chosen
+
+    @property
+    def all_found(self) -> Chosen:
+        """All that is listed."""
+        if self._list.query.like:
+            return Chosen(ids=tuple(row.id for row in self._list.rows))
+        return Chosen(query=self._list.query, ranges=((0, self._list.total),))
+
+    @property
+    def total(self) -> int:
+        return self._list.total
+
+    @property
+    def few(self) -> tuple[str, ...]:
+        """The ids of the selected rows, where they are few enough."""
+        rows = self.table.selected
+        return tuple(row.id for row in rows) if rows is not None and len(rows) <= MOST else ()
+
+    def begin(self, query: Query) -> None:
+        """Show this query, whose list has been asked for."""
+        self.filters.show_query(query)
+        self._query = query
+
+    def reveal(self, id: str) -> None:
+        """Select an exemplar and show it; filters that hide it are taken away."""
+        self._revealing, self._loosened = id, False
+        self.table.want(id)
+        self._ask(self._query, anchor=id)
+
+    @Slot(object)
+    def show_list(self, view: ListView) -> None:
+        """Replace the rows."""
+        if view.query != self._query:
+            return
+        if not view.ready:
+            self.or_words.say(view.problem or view.waiting or _WAITING)
+            if view.problem or not self._list.ready:
+                self._list = view
+            self.refresh()
+            return
+        if self._revealing and self._look_for(view):
+            return
+        same = self._list.ready and self._list.query == view.query
+        self._list = view
+        self.table.show_list(view, same=same)
+        self.table.choose_first()
+        if not view.total:
+            self.table.clearSelection()
+            self.detail.wait("")
+        self._say()
+        if self.window().focusWidget() in (None, self.filters.search) and not (
+            same or self.filters.search.text()
+        ):
+            self.table.setFocus()  # Nobody has begun to type.
+        self.refresh()
+
+    @Slot(object)
+    def show_page(self, view: PageView) -> None:
+        self.table.rows_model.show_page(view)
+        if view.problem:
+            self.told.emit(view.problem)
+
+    @Slot(object)
+    def show_counts(self, view: CountsView) -> None:
+        """Offer what there is, and say how much is found."""
+        if view.filter != self._query.filter:
+            return
+        self._counts = view
+        self.filters.show_counts(view)
+        self._say()
+        self.refresh()
+
+    @Slot(object)
+    def show_check(self, view: CheckView) -> None:
+        self.check.show_check(view)
+        self.check.show()
+
+    def refresh(self) -> None:
+        """Offer what can be asked for, and say how many there are."""
+        selected = self.table.selected_count
+        self.commands.refresh(self.table.selected, selected, self._list.total)
+        self.filters.words.setText(self._facts(selected))
+
+    def _facts(self, selected: int) -> str:
+        view, counts = self._list, self._counts
+        if not view.ready:
+            return view.waiting
+        of = "" if view.whole == view.total else f" of {thousands(view.whole)}"
+        parts = [f"{thousands(view.total)}{of} {'exemplar' if view.whole == 1 else 'exemplars'}"]
+        if view.query.like:
+            parts[0] = f"the {thousands(view.total)} nearest{of} exemplars"
+        if counts is not None and counts.filter == view.query.filter and not view.query.like:
+            parts.append(count(counts.counts.families, "family", "families"))
+            parts.append(count(counts.counts.tokens, "token"))
+        if selected > 1:
+            parts.append(f"{thousands(selected)} selected")
+        return " · ".join(parts)
+
+    def _say(self) -> None:
+        """Say in place of the rows why there are none."""
+        view = self._list
+        if view.total:
+            self.or_words.say("")
+            return
+        if not self.filters.narrowed:
+            self.or_words.say(_EMPTY)
+        elif view.query.like and view.query.filter.archived:
+            self.or_words.say(
+                "Those in the archive are not looked up by meaning: look for words instead (Ctrl+M)."
+            )
+        elif view.query.filter == Filter(archived=True):
+            self.or_words.say(_NO_ARCHIVE)
+        else:
+            self.or_words.say(self._looser())
+
+    def _looser(self) -> str:
+        view, counts = self._list, self._counts
+        if counts is None or counts.filter != view.query.filter or counts.counts.total:
+            return "No exemplar is like that."
+        helps = [
+            f"without {name} there would be {thousands(number)}" for name, number in counts.without if number
+        ]
+        if helps:
+            return f"No exemplar is like that: {'; '.join(helps)}. Clear (Ctrl+Shift+C) takes all of it away."
+        if len(counts.without) > 1:
+            return (
+                "No exemplar is like that, and no single filter is the reason. Clear (Ctrl+Shift+C) takes all of "
+                "them away."
+            )
+        return _EMPTY if not view.whole else "No exemplar is like that. Clear (Ctrl+Shift+C) shows all."
+
+    def _look_for(self, view: ListView) -> bool:
+        """Loosen the filters where they hide what is to be revealed; returns whether another list was asked for."""
+        id = self._revealing
+        if id in view.places or any(row.id == id for row in view.rows):
+            self._revealing = ""
+            return False
+        if self._loosened:
+            self._revealing = ""
+            self.told.emit(_NOT_FOUND.format(id=id))
+            return False
+        self._loosened = True
+        query = Query.model_validate(
+            {"order": self._query.order, "reverse": self._query.reverse, "filter": {"archived": None}}
+        )
+        self.filters.show_query(query)
+        self._ask(query, anchor=id)
+        return True
+
+    def _ask(self, query: Query, *, anchor: str = "") -> None:
+        self._query = query
+        current = self.table.current
+        keep = tuple(one for one in (current, anchor) if one)
+        self.query_wanted.emit(query, keep, anchor, 0)
+
+    # What the person does
+
+    def _on_query(self) -> None:
+        self._revealing = ""
+        self._ask(self.filters.query)
+
+    def _on_left(self) -> None:
+        if self.or_words.currentWidget() is self.table:
+            self.table.setFocus()
+            self.table.choose_first()
+
+    def _on_command(self, name: str) -> None:
+        action = self.commands.actions_by_name.get(name)
+        if action is None or action.isEnabled():
+            self.command_asked.emit(name)
+
+    def _entries(self) -> tuple[Entry, ...]:
+        actions = self.commands.actions_by_name
+        found = []
+        for name in ("edit", "copy", "archive", "check", "replay", "worth", "export"):
+            action = actions[name]
+            text = self.commands.buttons[name].text()
+            key = "Del" if name == "archive" else action.shortcut().toString()
+            found.append(
+                Entry(
+                    text,
+                    lambda name=name: self._on_command(name),  # type: ignore[misc]
+                    key=key,
+                    enabled=action.isEnabled(),
+                    why=action.toolTip(),
+                )
+            )
+        return tuple(found)

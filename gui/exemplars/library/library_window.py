@@ -1,0 +1,207 @@
+"""The window of the exemplars: the library, and pages beside it."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QDialog, QTabWidget, QVBoxLayout, QWidget
+
+from core.debugger.exemplars.library.views import Chosen, Told
+from gui.exemplars.library.library_page import LibraryPage
+from gui.exemplars.library.notice_bar import NoticeBar
+from gui.theme.theme import Theme
+from gui.widgets.remembered import Remembered
+
+if TYPE_CHECKING:
+    # The forms of other programs take long to load, which only who exports waits for.
+    from gui.exemplars.library.export_dialog import ExportDialog
+
+
+class LibraryWindow(QDialog):
+    """Asks for things only by emitting; closing it ends nothing that goes on."""
+
+    edit_requested = Signal(str)
+    """The id of an exemplar."""
+    copy_requested = Signal(str)
+    new_requested = Signal()
+    run_opened = Signal(int, int)
+    """Run and step that the main window is to show."""
+    replay_requested = Signal(tuple)
+    """Ids of exemplars."""
+    worth_requested = Signal(tuple)
+    """Ids of exemplars."""
+    import_requested = Signal()
+    export_requested = Signal(object, str, str)
+    """What is `Chosen`, the name of the form, and the path."""
+    check_requested = Signal(object)
+    """What is `Chosen`."""
+    archive_requested = Signal(object, bool)
+    """What is `Chosen`, and whether it goes into the archive."""
+    reindex_requested = Signal()
+    watched = Signal(bool)
+    """Whether somebody looks at the library now."""
+
+    def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Exemplars")
+        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
+        self.setMinimumSize(640, 420)
+        self._theme = theme
+        self._remembered = remembered
+        # Without a parent until all of it is there: the style sheet is then gone through once.
+        self.page = LibraryPage(theme)
+        self.notices = NoticeBar(theme, self)
+        self.export_dialog: ExportDialog | None = None
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.setTabBarAutoHide(True)
+        self.tabs.addTab(self.page, "Library")
+        self.tabs.currentChanged.connect(self._on_tab)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.tabs, 1)
+        column.addWidget(self.notices)
+        self.page.command_asked.connect(self._on_command)
+        self.page.told.connect(self._on_problem)
+        self.page.detail.run_opened.connect(self.run_opened)
+        QShortcut("Ctrl+F", self, self._on_search)
+        QShortcut("Ctrl+Shift+F", self, self.page.detail.focus_search)
+        self.resize(1240, 760)
+        self._restore()
+
+    def add_page(self, name: str, page: QWidget) -> None:
+        """Add a tab behind those that are there."""
+        self.tabs.addTab(page, name)
+
+    def show_page(self, page: QWidget) -> None:
+        """Bring a page that was added to the front."""
+        self.tabs.setCurrentWidget(page)
+
+    def begin(self) -> None:
+        """Show what was looked for when the window was left; its list has been asked for."""
+        self.page.begin(self._remembered.library_query)
+
+    def reveal(self, id: str) -> None:
+        """Show and select an exemplar."""
+        self.tabs.setCurrentWidget(self.page)
+        self.page.reveal(id)
+
+    @Slot(object)
+    def tell(self, told: Told) -> None:
+        self.notices.tell(told)
+
+    def keep(self) -> None:
+        """Remember size, splitters, columns, filters and order."""
+        kept = self._remembered
+        kept.keep_part("library/geometry", self.saveGeometry())
+        kept.keep_part("library/split", self.page.split.saveState())
+        kept.keep_part("library/columns", self.page.table.layout_state)
+        kept.library_query = self.page.filters.query
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.keep()
+        super().closeEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.watched.emit(True)
+
+    def done(self, result: int) -> None:
+        self.keep()
+        super().done(result)
+        self.watched.emit(False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            # First what lies over the library, then the library.
+            if self.notices.has_notice:
+                self.notices.dismiss()
+                return
+            if self.page.check.isVisible():
+                self.page.check.hide()
+                return
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            return  # It is no dialog to be answered.
+        super().keyPressEvent(event)
+
+    def _restore(self) -> None:
+        kept = self._remembered
+        if (geometry := kept.part("library/geometry")) is not None:
+            self.restoreGeometry(geometry)
+        if (split := kept.part("library/split")) is not None:
+            self.page.split.restoreState(split)
+        if (columns := kept.part("library/columns")) is not None:
+            self.page.table.restore_layout(columns)
+
+    def _on_tab(self) -> None:
+        on = self.tabs.currentWidget() is self.page
+        for action in self.page.commands.actions():
+            action.setEnabled(on)
+        if on:
+            self.page.refresh()
+
+    def _on_search(self) -> None:
+        if self.tabs.currentWidget() is self.page:
+            self.page.filters.focus_search()
+
+    def _on_problem(self, text: str) -> None:
+        self.tell(Told(text=text, bad=True))
+
+    def _on_command(self, name: str) -> None:
+        page = self.page
+        current = page.table.current
+        match name:
+            case "new":
+                self.new_requested.emit()
+            case "open":
+                self._open(current)
+            case "edit":
+                self.edit_requested.emit(page.few[0])
+            case "copy":
+                self.copy_requested.emit(page.few[0])
+            case "archive":
+                self.archive_requested.emit(page.chosen, not page.commands.brings_back)
+            case "check":
+                if page.table.selected_count == 1:
+                    page.detail.show_problems()
+                self.check_requested.emit(page.chosen)
+            case "check_all":
+                self.check_requested.emit(page.all_found)
+            case "check_shown":
+                self.check_requested.emit(Chosen(ids=(current,)))
+            case "replay":
+                self.replay_requested.emit(page.few)
+            case "worth":
+                self.worth_requested.emit(page.few)
+            case "import":
+                self.import_requested.emit()
+            case "export":
+                self._export()
+            case "reindex":
+                self.reindex_requested.emit()
+
+    def _open(self, id: str) -> None:
+        """Edit an exemplar; one of a file is only read."""
+        rows = self.page.table.selected
+        row = next((one for one in rows or () if one.id == id), None)
+        if row is not None and row.read_only:
+            detail = self.page.detail
+            detail.tabs.setCurrentWidget(detail.texts)
+            detail.trajectory.setFocus()
+        elif id:
+            self.edit_requested.emit(id)
+
+    def _export(self) -> None:
+        from gui.exemplars.library.export_dialog import ExportDialog
+
+        page = self.page
+        self.export_dialog = dialog = ExportDialog(
+            selected=page.table.selected_count, found=page.total, parent=self
+        )
+        dialog.chosen.connect(
+            lambda everything, form, path: self.export_requested.emit(
+                page.all_found if everything else page.chosen, form, path
+            )
+        )
+        dialog.open()

@@ -1,0 +1,112 @@
+"""The lower edge of the library: the work that goes on, and what was done last, with a way to take it back."""
+
+from PySide6.QtCore import QSize, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.debugger.exemplars.library.views import JobView, Told, Undo
+from gui.theme.theme import Theme
+from gui.widgets.formats import thousands
+from gui.widgets.words import ElidedLabel, Note, set_flag, set_tone
+
+
+class NoticeBar(QWidget):
+    """Hidden where there is nothing to tell."""
+
+    cancel_wanted = Signal()
+    undo_wanted = Signal(object)
+    """An `Undo`."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._undo = Undo()
+        self.progress = QProgressBar(self)
+        self.progress.setAccessibleName("How far it is")
+        self.progress.setMaximumWidth(240)
+        self.progress.setTextVisible(False)
+        self.doing = ElidedLabel("", self)
+        self.cancel_button = QPushButton("Cancel", self)
+        self.cancel_button.setAutoDefault(False)
+        self.cancel_button.setToolTip("End what goes on (Alt+C)")
+        self.cancel_button.setShortcut("Alt+C")
+        self.cancel_button.clicked.connect(self.cancel_wanted)
+        self.work = QFrame(self)
+        row = QHBoxLayout(self.work)
+        row.setContentsMargins(12, 6, 10, 6)
+        row.setSpacing(8)
+        row.addWidget(self.progress)
+        row.addWidget(self.doing, 1)
+        row.addWidget(self.cancel_button)
+        self.title = QLabel(self)
+        self.title.setFont(theme.text_font(bold=True))
+        self.text = Note("", parent=self)
+        self.undo_button = QPushButton("Undo", self)
+        self.undo_button.setAutoDefault(False)
+        self.undo_button.setToolTip("Take it back (Ctrl+Z)")
+        self.undo_button.setShortcut("Ctrl+Z")
+        self.undo_button.clicked.connect(self._on_undo)
+        self.close_button = QToolButton(self)
+        self.close_button.setIcon(theme.icon("close"))
+        self.close_button.setIconSize(QSize(12, 12))
+        self.close_button.setToolTip("Close this message (Esc)")
+        self.close_button.setAccessibleName("Close this message")
+        self.close_button.clicked.connect(self.dismiss)
+        theme.changed.connect(self.close_button.update)
+        self.notice = QFrame(self)
+        row = QHBoxLayout(self.notice)
+        row.setContentsMargins(12, 6, 10, 6)
+        row.setSpacing(8)
+        row.addWidget(self.title)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.undo_button)
+        row.addWidget(self.close_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.work)
+        column.addWidget(self.notice)
+        self.work.hide()
+        self.notice.hide()
+
+    @property
+    def has_notice(self) -> bool:
+        return not self.notice.isHidden()
+
+    @Slot(object)
+    def show_work(self, view: JobView) -> None:
+        self.work.setVisible(view.kind is not None)
+        if view.kind is None:
+            return
+        self.progress.setRange(0, view.of)
+        self.progress.setValue(view.done)
+        far = f": {thousands(view.done)} of {thousands(view.of)}" if view.of else "…"
+        self.doing.setText(f"{view.doing}{far}")
+
+    @Slot(object)
+    def tell(self, told: Told) -> None:
+        """Say what was done, or why not, until it is closed or something else is told."""
+        self._undo = told.undo
+        self.title.setText("✗ Not done" if told.bad else "✓ Done")
+        set_tone(self.title, "bad" if told.bad else "good")
+        self.text.show_text(told.text)
+        self.undo_button.setVisible(told.undo.anything)
+        set_flag(self.notice, "messageBar", "failed" if told.bad else "good")
+        self.notice.show()
+
+    def dismiss(self) -> None:
+        self._undo = Undo()
+        self.notice.hide()
+
+    def _on_undo(self) -> None:
+        undo = self._undo
+        if undo.anything:
+            self.dismiss()
+            self.undo_wanted.emit(undo)

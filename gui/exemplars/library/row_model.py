@@ -1,0 +1,209 @@
+"""The rows of the library as a table asks for them: page by page, with only the last pages held."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, QTimer, Signal
+
+from core.debugger.exemplars.library.views import PAGE, ListView, PageView, Query
+from core.memory.library.records import Order, Row
+from gui.widgets.formats import thousands
+from gui.widgets.row_delegate import Index
+
+_PAGES = 40
+"""Pages that are held."""
+_AT_ONCE = 2
+"""Pages that are asked for at the same time."""
+_IDLE_MS = 15
+
+
+class Column(NamedTuple):
+    """One column; `order` is what its heading sorts by, if it can."""
+
+    name: str
+    title: str
+    width: int
+    order: Order | None = None
+    number: bool = False
+    tooltip: str = ""
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column("distance", "Distance", 74, number=True, tooltip="From what is looked for, by meaning"),
+    Column("id", "Id", 150, "id"),
+    Column("family", "Family", 110, "family"),
+    Column("task", "Task", 230, "task"),
+    Column("origin", "Origin", 148, "origin", tooltip="Where it came from; those of files are read only"),
+    Column("environment", "Environment", 102, "environment"),
+    Column("site", "Site", 100, "site"),
+    Column("llm", "LLM", 90, "llm", tooltip="Who decided the actions"),
+    Column("steps", "Looks", 54, "steps", True, "How many observations it has"),
+    Column("tokens", "Tokens", 64, "tokens", True, "About how many it has in a prompt"),
+    Column("retrieved", "Retrieved", 72, None, True, "How often a run was shown it, or might have been"),
+    Column("used", "Used", 52, None, True, "How often a run was shown it"),
+    Column(
+        "outcomes", "Success", 84, None, True, "Of the judged runs that were shown it, those that succeeded"
+    ),
+    Column("tags", "Tags", 110),
+    Column("changed", "Changed", 132, "changed"),
+    Column("made", "Made", 132, "made"),
+)
+HIDDEN = ("distance", "made")
+"""Columns that are not shown at first."""
+DOWN: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
+"""What these sort by comes with the largest first."""
+
+
+class RowModel(QAbstractTableModel):
+    """Holds the pages that were looked at last; a row that is not there yet shows as such and is asked for."""
+
+    page_wanted = Signal(object, int)
+    """A `Query`, and the place of the first row."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._query = Query()
+        self._total = 0
+        self._pages: OrderedDict[int, tuple[Row, ...]] = OrderedDict()
+        self._distances: tuple[float, ...] = ()
+        self._asked: set[int] = set()
+        self.visible: Callable[[], tuple[int, int]] = lambda: (0, 0)
+        """Tells the first row in view and the one behind the last."""
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(_IDLE_MS)
+        self._idle.timeout.connect(self._ask)
+
+    @property
+    def query(self) -> Query:
+        return self._query
+
+    @property
+    def total(self) -> int:
+        return self._total
+
+    @property
+    def held(self) -> int:
+        """How many rows are held."""
+        return sum(len(page) for page in self._pages.values())
+
+    def row(self, at: int) -> Row | None:
+        """Return a row; None where it is not there yet."""
+        page = self._pages.get(at // PAGE)
+        return page[at % PAGE] if page is not None and at % PAGE < len(page) else None
+
+    def show_list(self, view: ListView) -> None:
+        """Replace all rows."""
+        self.beginResetModel()
+        self._query, self._total = view.query, view.total
+        self._pages.clear()
+        self._asked.clear()
+        self._distances = view.distances
+        for start in range(0, len(view.rows), PAGE):
+            self._keep((view.first + start) // PAGE, view.rows[start : start + PAGE])
+        self.endResetModel()
+
+    def show_page(self, view: PageView) -> None:
+        """Put in rows that were asked for; those of another list are dropped."""
+        if view.query != self._query:
+            return
+        page = view.first // PAGE
+        self._asked.discard(page)
+        if view.rows:
+            self._keep(page, view.rows)
+            last = min(self._total, view.first + len(view.rows)) - 1
+            self.dataChanged.emit(self.index(view.first, 0), self.index(last, len(COLUMNS) - 1))
+        if not view.problem:
+            self._idle.start()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else self._total
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        column = COLUMNS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _side(column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            sorts = "A click sorts by it" if column.order else "It cannot be sorted by"
+            return ". ".join(part for part in (column.tooltip, sorts) if part)
+        return column.title if role == Qt.ItemDataRole.DisplayRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.text(index.row(), index.column())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            row, name = self.row(index.row()), COLUMNS[index.column()].name
+            if row is None or name == "distance":
+                return None
+            words = cell(row, name)
+            return (f"{words}\n{row.note}" if name == "task" and row.note else words) or None
+        return None
+
+    def text(self, at: int, column: int) -> str:
+        """Return what a cell says in one line; a row that is not there is asked for."""
+        row, name = self.row(at), COLUMNS[column].name
+        if row is None:
+            self._want()
+            return "…" if name == "id" else ""
+        if name == "distance":
+            return f"{self._distances[at]:.3f}" if at < len(self._distances) else ""
+        return cell(row, name).replace("\n", " ")
+
+    def _want(self) -> None:
+        if not self._idle.isActive():
+            self._idle.start()
+
+    def _ask(self) -> None:
+        """Ask for what is missing of what is in view now: what was scrolled over meanwhile is not."""
+        first, end = self.visible()
+        for page in range(first // PAGE, max(first, end - 1) // PAGE + 1):
+            if page * PAGE >= self._total or page in self._asked:
+                continue
+            if page in self._pages:
+                self._pages.move_to_end(page)
+            elif len(self._asked) < _AT_ONCE:
+                self._asked.add(page)
+                self.page_wanted.emit(self._query, page * PAGE)
+
+    def _keep(self, page: int, rows: tuple[Row, ...]) -> None:
+        self._pages[page] = rows
+        self._pages.move_to_end(page)
+        while len(self._pages) > _PAGES:
+            self._pages.popitem(last=False)
+
+
+def cell(row: Row, name: str) -> str:
+    """Return what a cell says."""
+    if name == "origin":
+        more = ", read only" if row.read_only else ", archived" if row.archived else ""
+        return f"{row.origin}{more}"
+    if name == "tags":
+        return ", ".join(row.tags)
+    if name in ("changed", "made"):
+        return moment(getattr(row, name))
+    if name == "outcomes":
+        judged = row.successes + row.failures
+        return f"{row.successes} of {judged}" if judged else ""
+    if name in ("retrieved", "used"):
+        return thousands(getattr(row, name)) if row.retrieved else ""
+    value = getattr(row, name)
+    return thousands(value) if isinstance(value, int) else str(value)
+
+
+def moment(seconds: float) -> str:
+    """Return a moment as lists write it; nothing where it is not known."""
+    return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M}" if seconds else ""
+
+
+def _side(column: Column) -> int:
+    side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
+    return int(side | Qt.AlignmentFlag.AlignVCenter)

@@ -1,0 +1,306 @@
+"""The table of the library: sorted by its headings, several rows selected, and what the keys do there."""
+
+from typing import NamedTuple
+
+from PySide6.QtCore import (
+    QByteArray,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
+
+from core.debugger.exemplars.library.views import Chosen, ListView, Query
+from core.memory.library.records import Row
+from gui.exemplars.library.cell_delegate import CellDelegate
+from gui.exemplars.library.row_model import COLUMNS, DOWN, HIDDEN, RowModel
+from gui.theme.theme import Theme
+
+_ROW = 24
+_IDLE_MS = 120
+_MOST = 500
+"""Selected rows that are remembered one by one."""
+
+
+class Standing(NamedTuple):
+    """Where the person is in the list."""
+
+    keep: tuple[str, ...]
+    anchor: str
+    first: int
+
+
+class RowTable(QTableView):
+    """Shows the rows; the current one is the one whose details are shown."""
+
+    sort_wanted = Signal(str, bool)
+    """The order, and whether it is reversed."""
+    row_chosen = Signal(str)
+    """The id of the row that is current now; empty for none."""
+    opened = Signal(str)
+    """Enter, or a double click."""
+    archive_wanted = Signal()
+    selection_changed = Signal()
+    stood = Signal(object)
+    """A `Standing`, once the person has come to rest."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows_model = RowModel(self)
+        self.rows_model.visible = self._visible
+        self.setModel(self.rows_model)
+        self.setItemDelegate(CellDelegate(theme, self.rows_model, self))
+        self.setAccessibleName("Exemplars")
+        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QTableView.SelectionMode.ExtendedSelection)
+        self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setFont(theme.text_font())
+        vertical = self.verticalHeader()
+        vertical.hide()
+        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        vertical.setDefaultSectionSize(_ROW)
+        header = self.horizontalHeader()
+        header.setSectionsMovable(True)
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setHighlightSections(False)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._on_header_menu)
+        header.sectionClicked.connect(self._on_heading)
+        for at, column in enumerate(COLUMNS):
+            self.setColumnWidth(at, column.width)
+            self.setColumnHidden(at, column.name in HIDDEN)
+        self._current = ""
+        self._wanted = ""
+        self._places: dict[str, int] = {}
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(_IDLE_MS)
+        self._idle.timeout.connect(lambda: self.stood.emit(self.standing))
+        self._showing = False
+        self.selectionModel().currentRowChanged.connect(self._on_current)
+        self.selectionModel().selectionChanged.connect(self._on_selected)
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.doubleClicked.connect(self._on_opened)
+        self.rows_model.dataChanged.connect(self._on_came)
+        theme.changed.connect(self.viewport().update)
+
+    # What is shown
+
+    def show_list(self, view: ListView, *, same: bool) -> None:
+        """Replace the rows; of the `same` list, selection and place stay as they are, by id."""
+        standing, everything = self.standing, self.everything
+        top = self._offset_of(standing.anchor)
+        current = self._wanted or (self._current if same else "")
+        self._showing = True
+        value = self.verticalScrollBar().value()
+        self.rows_model.show_list(view)
+        self.doItemsLayout()
+        self.setColumnHidden(0, not view.query.like)
+        self._show_sort(view.query)
+        if same and everything:
+            self.selectAll()
+        elif same:
+            self._select([view.places[id] for id in standing.keep if id in view.places])
+        place = view.places.get(current)
+        if place is None and current:
+            place = next((at for at, row in enumerate(view.rows, view.first) if row.id == current), None)
+        self._showing = False
+        if place is not None:
+            self._go_to(place, select=bool(self._wanted) or not same)
+        if self._wanted and place is not None:
+            self.scrollTo(self.rows_model.index(place, 1), QTableView.ScrollHint.PositionAtCenter)
+        elif same and standing.anchor in view.places:
+            self.verticalScrollBar().setValue(max(0, view.places[standing.anchor] * _ROW - top))
+        else:
+            self.verticalScrollBar().setValue(value if same else 0)
+        self._wanted = ""
+        if place is None:
+            self._set_current(self._id_at(self.currentIndex().row()))
+        self.selection_changed.emit()
+
+    def want(self, id: str) -> None:
+        """Select this exemplar and bring it into view with the next list."""
+        self._wanted = id
+
+    def choose_first(self) -> None:
+        if self.rows_model.total and not self.currentIndex().isValid():
+            self._go_to(0, select=True)
+
+    def _go_to(self, place: int, *, select: bool) -> None:
+        flags = QItemSelectionModel.SelectionFlag
+        how = flags.ClearAndSelect | flags.Rows if select else flags.NoUpdate
+        self.selectionModel().setCurrentIndex(self.rows_model.index(place, 1), how)
+
+    def _select(self, places: list[int]) -> None:
+        selection = QItemSelection()
+        for place in places:
+            left = self.rows_model.index(place, 0)
+            selection.merge(
+                QItemSelection(left, self.rows_model.index(place, len(COLUMNS) - 1)),
+                QItemSelectionModel.SelectionFlag.Select,
+            )
+        self.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+
+    def _offset_of(self, id: str) -> int:
+        """Return how far below the top of the view the anchor stands."""
+        first, end = self._visible()
+        at = next((at for at in range(first, end) if self._id_at(at) == id), first)
+        return at * _ROW - self.verticalScrollBar().value()
+
+    # What is selected
+
+    @property
+    def current(self) -> str:
+        """The id of the current row."""
+        return self._current
+
+    @property
+    def everything(self) -> bool:
+        total = self.rows_model.total
+        return total > 1 and self._ranges() == ((0, total),)
+
+    @property
+    def selected_count(self) -> int:
+        return sum(end - start for start, end in self._ranges())
+
+    @property
+    def selected(self) -> tuple[Row, ...] | None:
+        """The selected rows from above; None where some are not held."""
+        found: list[Row] = []
+        for start, end in self._ranges():
+            if end - start > self.rows_model.held:
+                return None
+            for at in range(start, end):
+                row = self.rows_model.row(at)
+                if row is None:
+                    return None
+                found.append(row)
+        return tuple(found)
+
+    @property
+    def chosen(self) -> Chosen:
+        """The selected rows, by id where they are held and by place where not."""
+        rows = self.selected
+        if rows is not None:
+            return Chosen(ids=tuple(row.id for row in rows))
+        return Chosen(query=self.rows_model.query, ranges=self._ranges())
+
+    @property
+    def standing(self) -> Standing:
+        first, end = self._visible()
+        keep: list[str] = []
+        for start, stop in self._ranges():
+            keep += [id for at in range(start, min(stop, start + _MOST)) if (id := self._id_at(at))]
+        # What is selected and in view holds still; else what is on top does.
+        current = self.currentIndex().row()
+        anchor = self._current if first <= current < end else self._id_at(first)
+        return Standing(tuple(keep[:_MOST]), anchor, first)
+
+    def _ranges(self) -> tuple[tuple[int, int], ...]:
+        selection = self.selectionModel().selection()
+        parts = (selection.at(number) for number in range(selection.count()))
+        spans = sorted((part.top(), part.bottom() + 1) for part in parts)
+        found: list[tuple[int, int]] = []
+        for start, end in spans:
+            if found and start <= found[-1][1]:
+                found[-1] = (found[-1][0], max(end, found[-1][1]))
+            else:
+                found.append((start, end))
+        return tuple(found)
+
+    def _id_at(self, at: int) -> str:
+        row = self.rows_model.row(at) if at >= 0 else None
+        return row.id if row is not None else ""
+
+    def _visible(self) -> tuple[int, int]:
+        first = max(0, self.verticalScrollBar().value() // _ROW)
+        return first, min(self.rows_model.total, first + self.viewport().height() // _ROW + 2)
+
+    # Columns and sorting
+
+    @property
+    def layout_state(self) -> QByteArray:
+        """Widths, places and what is hidden of the columns."""
+        return self.horizontalHeader().saveState()
+
+    def restore_layout(self, state: QByteArray) -> None:
+        self.horizontalHeader().restoreState(state)
+        self.horizontalHeader().setSortIndicatorShown(True)
+        self.setColumnHidden(0, True)
+
+    def _show_sort(self, query: Query) -> None:
+        header = self.horizontalHeader()
+        at = next((at for at, column in enumerate(COLUMNS) if column.order == query.order), -1)
+        orders = Qt.SortOrder
+        if query.like:
+            header.setSortIndicator(0, orders.AscendingOrder)
+        else:
+            down = (query.order in DOWN) != query.reverse
+            header.setSortIndicator(at, orders.DescendingOrder if down else orders.AscendingOrder)
+
+    def _on_heading(self, section: int) -> None:
+        query, order = self.rows_model.query, COLUMNS[section].order
+        if order is None or query.like:
+            self._show_sort(query)
+            return
+        self.sort_wanted.emit(order, not query.reverse if order == query.order else False)
+
+    def _on_header_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        for at, column in enumerate(COLUMNS):
+            if column.name in ("distance", "id"):
+                continue
+            action = menu.addAction(column.title)
+            action.setCheckable(True)
+            action.setChecked(not self.isColumnHidden(at))
+            action.toggled.connect(lambda on, at=at: self.setColumnHidden(at, not on))
+        menu.popup(self.horizontalHeader().mapToGlobal(place))
+
+    # What the person does
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._on_opened(self.currentIndex())
+        elif event.key() == Qt.Key.Key_Delete:
+            self.archive_wanted.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_opened(self, index: QModelIndex) -> None:
+        if id := self._id_at(index.row()):
+            self.opened.emit(id)
+
+    def _on_current(self, index: QModelIndex, _before: QModelIndex) -> None:
+        if not self._showing:
+            self._set_current(self._id_at(index.row()))
+
+    def _on_came(self) -> None:
+        """The current row may be among those that have come."""
+        if not self._current and self.currentIndex().isValid():
+            self._set_current(self._id_at(self.currentIndex().row()))
+        self.selection_changed.emit()
+
+    def _set_current(self, id: str) -> None:
+        if id != self._current:
+            self._current = id
+            self.row_chosen.emit(id)
+
+    def _on_selected(self) -> None:
+        if not self._showing:
+            self._idle.start()
+            self.selection_changed.emit()
+
+    def _on_scrolled(self) -> None:
+        if not self._showing:
+            self._idle.start()

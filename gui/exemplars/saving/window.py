@@ -1,0 +1,263 @@
+"""Save as exemplar: which steps of a run are kept, how the LLM would be told them, and what they are called."""
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+
+from core.debugger.exemplars.saving.views import Choice, KeepStep, KeepView
+from gui.exemplars.saving.corrections import KeepContrasts
+from gui.exemplars.saving.form import KeepForm
+from gui.exemplars.saving.saved import KeepSaved
+from gui.theme.theme import Theme
+from gui.widgets.formats import count, step_text
+from gui.widgets.key_button import key_button
+from gui.widgets.rows import Row, Rows
+from gui.widgets.section import Section, on_panel, scrolled
+from gui.widgets.text_view import Piece, TextView
+from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+
+_READING = "The run is being read…"
+_IDLE_MS = 250
+_ORIGINS = {"person": "by hand", "rule": "by rule"}
+
+
+class KeepWindow(QDialog):
+    """Shows `KeepView`; asks for things only by emitting. What is chosen lives here until it is saved."""
+
+    chosen = Signal(object)
+    """A `Choice` that is to be shown."""
+    save_requested = Signal(object, bool)
+    """The `Choice`, and whether it is known that the run was no success."""
+    undo_requested = Signal()
+    edit_requested = Signal(object, object)
+    """The `Exemplar` as it is, and its `Provenance`."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
+        self._theme = theme
+        self._view = KeepView(run=0)
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(_IDLE_MS)
+        self._idle.timeout.connect(self._on_idle)
+        self._build(theme)
+        self.resize(1080, 740)
+        self.wait(0)
+
+    def wait(self, run: int) -> None:
+        """Say that this run is being read; what was chosen for another one is forgotten."""
+        self._idle.stop()
+        self.form.begin(run)
+        self.contrasts.begin()
+        self._view = KeepView(run=run)
+        self._draw()
+
+    @Slot(object)
+    def show_view(self, view: KeepView) -> None:
+        """Replace what is on screen; what the person writes meanwhile stays."""
+        if view.saved is not None and self._view.saved is None:
+            self.form.hold_id(view.saved.id)
+        self._view = view
+        self._draw()
+
+    @property
+    def choice(self) -> Choice:
+        """What is chosen, as it stands."""
+        view = self._view
+        shown = {one.step for one in view.contrasts}
+        return Choice.model_validate(
+            {
+                "steps": frozenset(one.row.number for one in view.steps if one.chosen)
+                if view.ready
+                else None,
+                # What belongs to a step that has just come in is left to the survey.
+                "contrasts": self.contrasts.chosen if shown else None,
+                "reasons": self.contrasts.reasons,
+                **self.form.values,
+            }
+        )
+
+    # Building
+
+    def _build(self, theme: Theme) -> None:
+        self.head = ElidedLabel("", self)
+        self.head.setContentsMargins(12, 8, 12, 6)
+        set_tone(self.head, "dim")
+        self.steps = Rows(theme, "Steps of the run")
+        self.steps.toggled.connect(self._on_toggled)
+        self.steps_section = Section(theme, "Steps", self.steps)
+        self.contrasts = KeepContrasts(theme)
+        self.contrasts.edited.connect(self._idle.start)
+        self.contrasts_section = Section(theme, "Corrections", self.contrasts)
+        left = QWidget()
+        around = QVBoxLayout(left)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(scrolled("Steps and corrections", self.steps_section, self.contrasts_section))
+        on_panel(left)
+        self.problems = Rows(theme, "What is wrong with it")
+        self.text = TextView(theme, "The trajectory as the LLM would see it")
+        self.told = Section(theme, "As the LLM would see it", self.problems)
+        told = self.told.layout()
+        assert isinstance(told, QVBoxLayout)
+        self.text_or_words = OrWords(self.text)
+        told.addWidget(self.text_or_words, 1)
+        on_panel(self.told)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.addWidget(left)
+        split.addWidget(self.told)
+        split.setStretchFactor(1, 1)
+        split.setSizes([430, 650])
+        split.setChildrenCollapsible(False)
+        self.or_words = OrWords(split, self)
+        self.form = KeepForm(self)
+        self.form.edited.connect(self._on_edited)
+        self.saved = KeepSaved(theme, self)
+        self.question = Note("remedy", "", self)
+        self.question.setContentsMargins(12, 2, 12, 2)
+        self.problem = Note("bad", "", self)
+        self.problem.setContentsMargins(12, 2, 12, 2)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.head)
+        column.addWidget(self.or_words, 1)
+        column.addWidget(self.form)
+        column.addWidget(self.saved)
+        column.addWidget(self.question)
+        column.addWidget(self.problem)
+        column.addLayout(self._foot())
+
+    def _foot(self) -> QHBoxLayout:
+        self.state = ElidedLabel("", self)
+        set_tone(self.state, "dim")
+        self.undo_button = key_button("Undo", "Take back what was saved", "Alt+U", self.undo_requested.emit)
+        self.edit_button = key_button(
+            "Edit…", "Go on with it in the editor, where every word can be changed", "Alt+E", self._on_edit
+        )
+        self.cancel_button = key_button("Cancel", "Close without saving", "Esc", self.reject)
+        self.save_button = key_button("Save", "Put it into your library", "Ctrl+Return", self._on_save)
+        set_flag(self.save_button, "accent", True)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(12, 6, 12, 10)
+        foot.setSpacing(8)
+        foot.addWidget(self.state, 1)
+        for button in (self.undo_button, self.edit_button, self.cancel_button, self.save_button):
+            foot.addWidget(button)
+        return foot
+
+    # Showing
+
+    def _draw(self) -> None:
+        view = self._view
+        self.setWindowTitle(f"Save run {view.run} as exemplar" if view.run else "Save as exemplar")
+        self.head.setText(f"{view.task}. {view.instruction}" if view.ready else "")
+        unread = "" if view.ready else view.problem or _READING
+        self.or_words.say(unread)
+        self.steps.show_rows(_step_row(one) for one in view.steps)
+        kept = sum(one.chosen for one in view.steps)
+        left_out = len(view.steps) - kept
+        self.steps_section.show_fact(
+            f"{kept} kept" + (f", {left_out} left out" if left_out else "") if view.steps else ""
+        )
+        chosen = {one.row.number for one in view.steps if one.chosen}
+        contrasts = tuple(one for one in view.contrasts if one.step in chosen)
+        self.contrasts.show_contrasts(contrasts)
+        self.contrasts_section.setVisible(bool(contrasts))
+        self.contrasts_section.show_fact(count(len(self.contrasts.chosen), "contrast"))
+        self._draw_told()
+        self.form.show_view(view)
+        self.saved.show_saved(view.saved, busy=view.busy)
+        self.question.show_text(view.question)
+        self.problem.show_text(view.problem if view.ready else "")
+        self._refresh()
+
+    def _draw_told(self) -> None:
+        view = self._view
+        pieces: list[Piece] = []
+        for at, message in enumerate(view.messages):
+            pieces += [Piece(message.role, heading=at), Piece(message.text)]
+        self.text.show_pieces(pieces)
+        nothing = view.untold or ("Tick a step at the left: nothing would be told." if view.ready else "")
+        self.text_or_words.say("" if view.messages else nothing)
+        about = f"about {count(view.tokens, 'token')}" if view.messages else ""
+        self.told.show_fact(about)
+        rows = [
+            Row(
+                one.text,
+                icon="error" if one.level == "fault" else "info",
+                tone="bad" if one.level == "fault" else "remedy",
+                word=one.where,
+                key=at,
+            )
+            for at, one in enumerate(view.problems)
+        ]
+        nothing_wrong = [Row("Nothing is wrong with it.", icon="check", tone="good", quiet=True)]
+        self.problems.show_rows(rows or (nothing_wrong if view.exemplar is not None else []))
+
+    def _refresh(self) -> None:
+        view = self._view
+        saved = view.saved
+        able = view.exemplar is not None and not view.problem and not view.busy
+        self.save_button.setText("Save anyway" if view.question else "Save")
+        self.save_button.setShortcut("Ctrl+Return")
+        self.save_button.setEnabled(able and (saved is None or saved.undone or self._idle.isActive()))
+        self.edit_button.setEnabled(able)
+        self.undo_button.setVisible(saved is not None and saved.changed)
+        self.undo_button.setEnabled(saved is not None and not saved.undone and not view.busy)
+        self.cancel_button.setText("Close" if saved is not None else "Cancel")
+        words = f"A new version of {view.version_of}" if view.version_of and saved is None else ""
+        self.state.setText(words)
+
+    # What the person does
+
+    def _on_toggled(self, number: object, on: bool) -> None:
+        view = self._view
+        if view.busy:
+            return
+        steps = tuple(
+            one.model_copy(update={"chosen": on}) if one.row.number == number else one for one in view.steps
+        )
+        # Shown at once; the rest of the view follows when the core has made it.
+        self._view = view.model_copy(update={"steps": steps, "question": ""})
+        self.steps.show_rows(_step_row(one) for one in steps)
+        self._idle.stop()
+        self.chosen.emit(self.choice)
+
+    def _on_edited(self) -> None:
+        self._idle.start()
+        self._view = self._view.model_copy(update={"problem": "" if self._view.ready else self._view.problem})
+        self._refresh()
+
+    def _on_idle(self) -> None:
+        if self._view.ready and not self._view.busy:
+            self.chosen.emit(self.choice)
+
+    def _on_save(self) -> None:
+        if self.save_button.isEnabled():
+            self._idle.stop()
+            self.save_requested.emit(self.choice, bool(self._view.question))
+
+    def _on_edit(self) -> None:
+        if self._view.exemplar is not None:
+            self.edit_requested.emit(self._view.exemplar, self._view.provenance)
+
+
+def _step_row(one: KeepStep) -> Row:
+    row = one.row
+    if one.why:
+        told = f"put back in, though {one.why}" if one.chosen else f"left out: {one.why}"
+    else:
+        told = "" if one.chosen else "left out: not chosen"
+    thought = one.thought if len(one.thought) <= 200 else f"{one.thought[:199]}…"
+    word = _ORIGINS.get(row.origin, "")
+    return Row(
+        f"{row.number}. {step_text(row)}",
+        icon="warning" if one.why and one.chosen else "circle-slash" if not one.chosen else "",
+        tone="remedy" if one.why and one.chosen else "dim",
+        word=word,
+        detail="\n".join(part for part in (told, thought) if part),
+        quiet=not one.chosen,
+        key=row.number,
+        checked=one.chosen if one.possible else None,
+        tooltip="Space or a click on the box keeps the step or leaves it out" if one.possible else told,
+    )

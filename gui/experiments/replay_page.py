@@ -1,0 +1,165 @@
+"""Replays: whether exemplars still succeed on the tasks they came from."""
+
+from datetime import datetime
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from core.debugger.experiments.evaluation_views import ProvingView, ReplayedRow
+from core.debugger.experiments.records import Replayed, ends_in_words
+from gui.theme.theme import Theme
+from gui.widgets.key_button import key_button
+from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.section import on_panel
+from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+
+_NONE = (
+    "No exemplar was replayed yet. Replay all (Ctrl+Enter) opens the task that each came from in the background, "
+    "carries its actions out and has it judged; or choose some in the library and press Replay."
+)
+_COLUMNS = (
+    Column("Result"),
+    Column("Exemplar"),
+    Column("Task"),
+    Column("Seed", number=True),
+    Column("Looks", number=True, tooltip="How many were carried out"),
+    Column("When"),
+    Column("Why, or what was not certain"),
+)
+_TONES = {True: "good", False: "bad", None: "remedy"}
+
+
+class ReplayPage(QWidget):
+    """Shows `ProvingView`; asks for things only by emitting."""
+
+    replay_requested = Signal(tuple)
+    """Ids; nothing for all."""
+    cancel_requested = Signal()
+    exemplar_opened = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = ProvingView()
+        self.table = PlainTable(theme, "Replayed exemplars", _COLUMNS, self)
+        self.table.opened.connect(lambda key: self.exemplar_opened.emit(str(key)))
+        self.table.current.connect(lambda _key: self._refresh())
+        self.problem = Note("bad", parent=self)
+        self.problem.setContentsMargins(12, 4, 12, 4)
+        self.progress = QProgressBar(self)
+        self.progress.setAccessibleName("Exemplars replayed")
+        self.progress.setMaximumWidth(220)
+        self.words = ElidedLabel("", self)
+        set_tone(self.words, "dim")
+        self.all_button = key_button(
+            "Replay all",
+            "All exemplars, in the background",
+            "Ctrl+Return",
+            lambda: self.replay_requested.emit(()),
+        )
+        set_flag(self.all_button, "accent", True)
+        self.one_button = key_button("Replay this one", "Only the chosen one", "Ctrl+R", self._on_one)
+        self.failed_button = key_button(
+            "Replay what failed", "All that did not succeed the last time", "Ctrl+Shift+R", self._on_failed
+        )
+        self.cancel_button = key_button(
+            "Cancel", "End it; what was replayed is kept", "Alt+C", self.cancel_requested.emit
+        )
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.table)
+        on_panel(inside)
+        self.or_words = OrWords(inside, self)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(12, 8, 12, 10)
+        foot.setSpacing(8)
+        foot.addWidget(self.progress)
+        foot.addWidget(self.words, 1)
+        for button in (self.cancel_button, self.one_button, self.failed_button, self.all_button):
+            foot.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.or_words, 1)
+        layout.addWidget(self.problem)
+        layout.addLayout(foot)
+        self.show_view(ProvingView())
+
+    @Slot(object)
+    def show_view(self, view: ProvingView) -> None:
+        """Replace what is on screen; what goes on stands above what is known from before."""
+        self._view = view
+        fresh = view.tally.results if view.tally is not None else ()
+        rows = {row.found.id: row for row in view.replays}
+        rows |= {one.id: ReplayedRow(found=one) for one in fresh}
+        first = {one.id for one in fresh}
+        ordered = sorted(rows.values(), key=lambda row: (row.found.id not in first, _rank(row)))
+        starting = "The browser starts…" if view.starting or view.tally is not None else ""
+        reading = "" if view.ready or view.problem else "The library is being read…"
+        self.or_words.say("" if ordered else starting or reading or _NONE)
+        self.table.show_lines([_line(row) for row in ordered])
+        self.problem.show_text(view.problem)
+        self._refresh()
+
+    def _failed(self) -> tuple[str, ...]:
+        return tuple(
+            row.found.id for row in self._view.replays if row.found.success is False and row.is_there
+        )
+
+    def _refresh(self) -> None:
+        view, tally = self._view, self._view.tally
+        idle = view.ready and not view.busy
+        self.all_button.setEnabled(idle)
+        self.one_button.setEnabled(idle and self.table.current_key is not None)
+        self.failed_button.setEnabled(idle and bool(self._failed()))
+        self.cancel_button.setEnabled(tally is not None)
+        self.progress.setVisible(tally is not None)
+        if tally is not None:
+            self.progress.setRange(0, max(1, tally.wanted))
+            self.progress.setValue(tally.done)
+            self.words.setText(f"{tally.done} of {tally.wanted}")
+        else:
+            other = "An experiment goes on: wait for its end, or cancel it there." if view.experiment else ""
+            self.words.setText(other or view.notice)
+
+    def _on_one(self) -> None:
+        if self.table.current_key is not None:
+            self.replay_requested.emit((self.table.current_key,))
+
+    def _on_failed(self) -> None:
+        if self._failed():
+            self.replay_requested.emit(self._failed())
+
+
+def _rank(row: ReplayedRow) -> tuple[int, str]:
+    return {False: 0, None: 1, True: 2}[row.found.success], row.found.id
+
+
+def _line(row: ReplayedRow) -> Line:
+    one = row.found
+    result = ends_in_words(one)
+    if not row.is_there:
+        result += ", in the archive"
+    elif row.is_old:
+        result += ", changed since"
+    guessed = f"Not for certain: {'; '.join(one.guessed)}" if one.guessed else ""
+    why = " ".join(filter(None, (one.problem, guessed)))
+    return Line(
+        cells=(
+            result,
+            one.id,
+            one.task,
+            str(one.seed) if one.task else "",
+            str(one.looks),
+            _day(one),
+            why,
+        ),
+        values=(result, one.id, one.task, one.seed, one.looks, one.when, why),
+        key=one.id,
+        tone=_TONES[one.success],
+        tooltip=one.sentence,
+    )
+
+
+def _day(one: Replayed) -> str:
+    return f"{datetime.fromtimestamp(one.when):%d %b %H:%M}" if one.when else ""

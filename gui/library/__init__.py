@@ -1,1 +1,0 @@
-"""The library of exemplars as a window of its own."""

@@ -1,1 +1,0 @@
-"""Pages of the library window that look at all exemplars at once."""

@@ -1,0 +1,124 @@
+"""A bar that says how a run ended, what failed or what it stopped at; it lies over the page."""
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from core.debugger.snapshots import SessionView
+from gui.theme.theme import Theme
+from gui.widgets.enabled_commands import can_say_how_it_ended
+from gui.widgets.words import set_flag, set_tone
+
+
+class MessageBar(QFrame):
+    """Shows a failed, ended or stopped session's message until it is closed or overtaken.
+
+    It lies over the page instead of pushing it: a bar in the layout would
+    resize the page under the agent.
+    """
+
+    end_requested = Signal(bool)
+    """The person says whether the run succeeded."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._over = parent
+        self._told: tuple[object, ...] = ()
+        self._closed = False
+        self._aside = False
+        self.setAutoFillBackground(True)
+        self.title = QLabel(self)
+        self.title.setFont(theme.text_font(bold=True))
+        self.text = QLabel(self)
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.success_button = QPushButton("It succeeded", self)
+        self.success_button.setToolTip("Record that the run did what was asked (Ctrl+Shift+Y)")
+        self.success_button.clicked.connect(lambda: self.end_requested.emit(True))
+        self.failure_button = QPushButton("It did not", self)
+        self.failure_button.setToolTip("Record that the run did not do what was asked (Ctrl+Shift+X)")
+        self.failure_button.clicked.connect(lambda: self.end_requested.emit(False))
+        self.close_button = QToolButton(self)
+        self.close_button.setIcon(theme.icon("close"))
+        self.close_button.setIconSize(QSize(12, 12))
+        self.close_button.setToolTip("Close this message (Esc)")
+        self.close_button.setAccessibleName("Close this message")
+        self.close_button.clicked.connect(self.dismiss)
+        row = self._row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 8, 8)
+        row.setSpacing(10)
+        row.addWidget(self.title, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.text, 1)
+        for widget in (self.success_button, self.failure_button, self.close_button):
+            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    @property
+    def shown(self) -> bool:
+        return not self.isHidden()
+
+    def show_session(self, view: SessionView) -> None:
+        """Say how the run ended or what failed; nothing in other modes."""
+        asks = can_say_how_it_ended(view) and view.mode == "ended"
+        told = (view.mode, view.stopped_at or view.message, view.run, view.success, asks)
+        if told != self._told:
+            self._told, self._closed = told, False
+        title, tone, text = _words(view)
+        self.title.setText(title)
+        set_tone(self.title, tone if tone != "info" else "")
+        self.text.setText(text)
+        self.text.setAccessibleName(f"{title}: {text}")
+        set_flag(self, "messageBar", "failed" if tone == "bad" else tone)
+        self.success_button.setVisible(asks)
+        self.failure_button.setVisible(asks)
+        self.setVisible(bool(title) and not self._closed and not self._aside)
+
+    def say(self, title: str, text: str) -> None:
+        """Say something else, until the session has something new to tell."""
+        self._closed = False
+        self.title.setText(title)
+        set_tone(self.title, "")
+        self.text.setText(text)
+        set_flag(self, "messageBar", "info")
+        self.success_button.hide()
+        self.failure_button.hide()
+        self.show()
+        self.lie_in(self._over.rect())
+
+    def set_aside(self, aside: bool, view: SessionView) -> None:
+        """Make room while a recorded step is looked at, and come back afterwards."""
+        if aside != self._aside:
+            self._aside = aside
+            self.show_session(view)
+
+    def dismiss(self) -> None:
+        """Close the message until there is another."""
+        self._closed = True
+        self.hide()
+
+    def lie_in(self, room: QRect) -> None:
+        """Lie along the lower edge of `room`, as high as the words need."""
+        height = max(self._row.heightForWidth(room.width()), self.minimumSizeHint().height(), 40)
+        self.setGeometry(room.left(), room.bottom() + 1 - height, room.width(), height)
+        self.raise_()
+
+
+def _words(view: SessionView) -> tuple[str, str, str]:
+    """Return title, tone and text for a session."""
+    if view.stopped_at:
+        return "‖ Stopped", "remedy", view.stopped_at
+    if view.mode == "failed":
+        return "✗ Failed", "bad", view.message or "Something outside failed; the Log says what."
+    if view.mode != "ended":
+        return "", "info", ""
+    answer = f' Answer: "{view.answer}".' if view.answer else ""
+    told = "reward" in view.message.lower()
+    reward = f" Reward {view.reward:g}." if view.reward is not None and not told else ""
+    if view.success is True:
+        return "✓ Success", "good", f"{view.message}{reward}{answer}".strip()
+    if view.success is False:
+        return "✗ No success", "bad", f"{view.message}{reward}{answer}".strip()
+    asked = view.judged or "say how it ended" in view.message
+    asks = "" if asked else " Nobody judges this task: did the run do what was asked?"
+    return "The run has ended", "info", f"{view.message}{answer}{asks}".strip()

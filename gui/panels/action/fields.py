@@ -1,0 +1,202 @@
+"""The fields of the action form: one widget for each kind of argument."""
+
+import re
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt, Signal
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QHBoxLayout, QLineEdit, QWidget
+
+from core.schema.action_space import Choice, Parameter
+from core.schema.observation import Element, Ref
+from gui.theme.theme import Theme
+from gui.widgets.words import set_flag
+
+_NUMBERED = re.compile(r"\s*\[(\d+)\]")
+
+
+class Field(QWidget):
+    """One argument; `value` is its text as an action's brackets would hold it."""
+
+    changed = Signal()
+
+    def __init__(self, parameter: Parameter, editor: QWidget) -> None:
+        super().__init__()
+        self.parameter = parameter
+        self._editor = editor
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(editor)
+        self.setFocusProxy(editor)
+        editor.setAccessibleName(parameter.name)
+        editor.setToolTip(parameter.description)
+
+    @property
+    @abstractmethod
+    def value(self) -> str | bool:
+        """What the field holds, as the action's text wants it."""
+
+    @abstractmethod
+    def show_value(self, value: str | bool) -> None:
+        """Put `value` in without telling of a change."""
+
+    def show_wrong(self, wrong: bool) -> None:
+        """Frame the field where it is at fault."""
+        set_flag(self._editor, "wrong", wrong)
+
+
+class TextField(Field):
+    """Free text."""
+
+    def __init__(self, parameter: Parameter, theme: Theme) -> None:
+        self.edit = QLineEdit()
+        super().__init__(parameter, self.edit)
+        self.edit.setFont(theme.machine_font())
+        self.edit.setPlaceholderText(parameter.description or parameter.name)
+        self.edit.textEdited.connect(lambda _text: self.changed.emit())
+
+    @property
+    def value(self) -> str:
+        return self.edit.text()
+
+    def show_value(self, value: str | bool) -> None:
+        if self.edit.text() != str(value):
+            self.edit.setText(str(value))
+
+
+class FlagField(Field):
+    """Yes or no."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        self.check = QCheckBox(parameter.description or parameter.name)
+        super().__init__(parameter, self.check)
+        self.check.clicked.connect(lambda _on: self.changed.emit())
+
+    @property
+    def value(self) -> bool:
+        return self.check.isChecked()
+
+    def show_value(self, value: str | bool) -> None:
+        self.check.setChecked(value is True or str(value).lower() in ("1", "true"))
+
+
+class ChoiceBox(QComboBox):
+    """A combo box to type and search in; it fits its room and leaves the wheel to the panel."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line = QLineEdit(self)
+        self.setLineEdit(self.line)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+        self.setMaxVisibleItems(16)
+        self._texts = QStringListModel(self)
+        self.setModel(self._texts)
+        completer = QCompleter(self._texts, self)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setMaxVisibleItems(12)
+        self.setCompleter(completer)
+
+    def show_texts(self, texts: Sequence[str]) -> None:
+        if self._texts.stringList() != list(texts):
+            kept = self.currentText()
+            with QSignalBlocker(self):
+                self._texts.setStringList(list(texts))
+                self.setEditText(kept)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class ChoiceField(Field):
+    """One value of several; which ones may depend on the target."""
+
+    def __init__(self, parameter: Parameter, theme: Theme) -> None:
+        self.box = ChoiceBox()
+        super().__init__(parameter, self.box)
+        self.box.setFont(theme.machine_font())
+        self.box.show_texts([choice.value for choice in parameter.choices or ()])
+        self.box.setEditText("")
+        self.box.editTextChanged.connect(lambda _text: self.changed.emit())
+
+    @property
+    def value(self) -> str:
+        return self.box.currentText()
+
+    def show_value(self, value: str | bool) -> None:
+        if self.box.currentText() != str(value):
+            with QSignalBlocker(self.box):
+                self.box.setEditText(str(value))
+
+    def show_target(self, ref: Ref | None) -> None:
+        """Offer what this target allows, where that decides."""
+        allowed = self.parameter.choices_by_ref
+        if allowed is not None:
+            self.box.show_texts(allowed.get(ref, ()) if ref is not None else ())
+
+
+class TargetField(Field):
+    """The element to act on: a number chosen by its words, or any target written out."""
+
+    def __init__(self, parameter: Parameter, elements: Sequence[Element], theme: Theme) -> None:
+        self.box = ChoiceBox()
+        super().__init__(parameter, self.box)
+        self.box.setFont(theme.machine_font())
+        self.box.line.setPlaceholderText("number, role and name, xpath=… or focus")
+        self._by_ref = {}
+        if parameter.choices is not None:
+            self._by_ref = {choice.value: _entry(choice) for choice in parameter.choices}
+        else:
+            self._by_ref = {
+                str(element.ref): _entry(Choice(value=str(element.ref), label=_words(element)))
+                for element in elements
+                if element.usable
+            }
+        self._others = {
+            str(element.ref): _entry(Choice(value=str(element.ref), label=_words(element)))
+            for element in elements
+            if str(element.ref) not in self._by_ref
+        }
+        self.box.show_texts(list(self._by_ref.values()))
+        self.box.setEditText("")
+        self.box.editTextChanged.connect(lambda _text: self.changed.emit())
+
+    @property
+    def value(self) -> str:
+        text = self.box.currentText()
+        match = _NUMBERED.match(text)
+        return match[1] if match else text.strip()
+
+    @property
+    def ref(self) -> Ref | None:
+        return int(self.value) if self.value.isascii() and self.value.isdigit() else None
+
+    def show_value(self, value: str | bool) -> None:
+        if self.value == str(value) and self.box.currentText():
+            return
+        entry = self._by_ref.get(str(value)) or self._others.get(str(value)) or str(value)
+        with QSignalBlocker(self.box):
+            self.box.setEditText(entry)
+        self.box.line.setCursorPosition(0)
+
+
+def _entry(choice: Choice) -> str:
+    return f"[{choice.value}] {choice.label}".replace("\n", " ").rstrip()
+
+
+def _words(element: Element) -> str:
+    return f'{element.role} "{element.name}"' if element.name else element.role
+
+
+def field_for(parameter: Parameter, elements: Sequence[Element], theme: Theme) -> Field:
+    """Return the widget that fits an argument."""
+    if parameter.name in ("target", "to"):
+        return TargetField(parameter, elements, theme)
+    if parameter.type == "boolean":
+        return FlagField(parameter)
+    if parameter.choices is not None or parameter.choices_by_ref is not None:
+        return ChoiceField(parameter, theme)
+    return TextField(parameter, theme)

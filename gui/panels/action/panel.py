@@ -1,0 +1,374 @@
+"""Next action: what is about to happen, to be taken, changed, asked for again or skipped.
+
+The same panel tells what became of the action of an old step, and is where a
+person answers in the LLM's place.
+"""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.debugger.snapshots import ActionView, PersonQuestion, Picked, SessionView
+from core.schema.action_space import PermissibleRow
+from gui.panels.action.buttons import ActionButtons
+from gui.panels.action.form import ActionForm, same_action
+from gui.panels.action.labels import OUTCOMES, words_without_action
+from gui.panels.action.queue_list import QueueList
+from gui.theme.theme import Theme
+from gui.widgets.fitted_text import FittedText
+from gui.widgets.origin import OriginMark
+from gui.widgets.provenance_menu import WhyMenu
+from gui.widgets.words import Note, OrWords, set_flag, set_tone
+
+_IDLE_MS = 400
+"""Rest after a change before the session is told of it."""
+
+
+_MINIMUM_WIDTH = 276
+"""Below it the form's fields would be cut off at the right."""
+
+
+class ActionPanel(QWidget):
+    """Shows `ActionView` and asks for what the person wants done with it.
+
+    An edit is told to the session a moment after the last change, and at the
+    latest before the action is taken: then the panel waits until the session
+    shows the edited action, so that a refused edit never lets the old action
+    through.
+    """
+
+    edit_requested = Signal(str)
+    accept_requested = Signal()
+    skip_requested = Signal()
+    queue_edited = Signal(tuple)
+    ask_again_requested = Signal()
+    answer_requested = Signal(str, str)
+    """Thought and action."""
+    pointing_requested = Signal(bool)
+    why_requested = Signal(str)
+    """Words of thought or action that are to be looked for."""
+    fact_changed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = ActionView()
+        self._session = SessionView()
+        self._question: PersonQuestion | None = None
+        self._base = ""
+        self._sent: set[str] = set()
+        self._refused = ""
+        self._then: Callable[[], None] | None = None
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(_IDLE_MS)
+        self._idle.timeout.connect(self._send_edit)
+        self._build(theme)
+        self._refresh()
+
+    @property
+    def answering(self) -> bool:
+        """Whether the person is asked to answer in the LLM's place."""
+        return self._question is not None or self._session.mode == "answering"
+
+    @property
+    def editable(self) -> bool:
+        return self._view.editable or self.answering
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether the action can be taken or the answer given: not while the person has the page."""
+        return self.editable and not self._session.handed_over
+
+    @property
+    def changed(self) -> bool:
+        """Whether the action was changed here and the session does not show it yet."""
+        return self.editable and not same_action(self.form.text, self._base)
+
+    @Slot(object)
+    def show_action(self, view: ActionView) -> None:
+        """Replace what is on screen with `view`; what the person is just typing stays."""
+        before, self._view = self._view, view
+        draft = self.form.text
+        changed = self.changed and before.editable
+        self.form.show_options(view.form, view.elements)
+        if self.answering:
+            self._base = ""
+        elif not view.editable or not changed:
+            self._settle_at(view.action)
+        elif same_action(view.action, draft):
+            self._settle_at(draft)
+        elif same_action(view.action, self._base) or view.action in self._sent:
+            self._base = view.action
+        else:
+            self._settle_at(view.action)
+        if view.problem:
+            self._refused = draft if changed else ""
+            self._then = None
+        elif not view.editable:
+            self._then = None
+        self._refresh()
+        if view.problem:
+            self.form.show_problem(view.problem)
+        if self._then is not None and not self.changed:
+            then, self._then = self._then, None
+            then()
+
+    @Slot(object)
+    def show_session(self, view: SessionView) -> None:
+        """Follow what the session is doing: it decides what can be asked for."""
+        self._session = view
+        self._refresh()
+
+    @Slot(object)
+    def show_question(self, question: PersonQuestion | None) -> None:
+        """Let the person answer `question`; None takes it back."""
+        if question is not None and question != self._question:
+            self.form.show_text("")
+            self.thought_edit.clear()
+            self._base = ""
+        self._question = question
+        self._refresh()
+        if question is not None:
+            self.thought_edit.setFocus()
+
+    @Slot(object)
+    def show_row(self, row: PermissibleRow) -> None:
+        """Put a row of the list in place of the action; what is still to be filled in gets the focus."""
+        if self.editable:
+            whole = self.form.show_row(row)
+            if whole:
+                self._send_edit()
+
+    @Slot(object)
+    def show_picked(self, picked: Picked) -> None:
+        """Put the element that was clicked while pointing into the action."""
+        if not self.editable or not picked.final or picked.ref is None or self.form.show_target(picked.ref):
+            return
+        if picked.action:
+            self.form.show_text(picked.action)
+            self._send_edit()
+        else:
+            self.form.show_problem(
+                "This action has no target, and no other that is permissible acts on what you point at; "
+                "choose one, or point again."
+            )
+
+    def show_remarks(self, interventions: tuple[str, ...], events: tuple[str, ...]) -> None:
+        """Tell what a person did in this step, and what happened in the browser beside the action."""
+        others = [event for event in events if event not in self._view.message]
+        self.remarks.show_text("\n".join([*(f"◆ {one}" for one in interventions), *others]))
+
+    @Slot(bool)
+    def show_pointing(self, on: bool) -> None:
+        self.point_button.setChecked(on)
+
+    def accept(self) -> None:
+        """Take the action as it stands here, or answer with it."""
+        if self.answering:
+            self._answer()
+        elif self._view.editable and self.acceptable:
+            self.settle(self.accept_requested.emit)
+
+    def settle(self, then: Callable[[], None]) -> None:
+        """Call `then` once the session has what was edited here; never where it refuses the edit."""
+        if not self.changed or self.answering:
+            then()
+        elif self.form.problem:
+            self.form.line.setFocus()
+        else:
+            self._then = then
+            self._send_edit(again=True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.editable:
+            self.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def _build(self, theme: Theme) -> None:
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(10, 7, 10, 7)
+        column.setSpacing(6)
+        self.origin = OriginMark(theme, "agent", content)
+        self.outcome = QLabel(content)
+        head = QHBoxLayout()
+        head.addWidget(self.origin)
+        head.addStretch(1)
+        head.addWidget(self.outcome)
+        column.addLayout(head)
+        self.notice = Note("remedy", parent=content)
+        column.addWidget(self.notice)
+        self.thought = FittedText("Thought", lines=6, parent=content)
+        font = theme.text_font()
+        font.setItalic(True)
+        self.thought.setFont(font)
+        self.streaming = QPlainTextEdit(content)
+        self.streaming.setReadOnly(True)
+        self.streaming.setFont(theme.machine_font())
+        self.streaming.setAccessibleName("What the LLM is saying")
+        self.streaming.setMinimumHeight(80)
+        self.thought_edit = QPlainTextEdit(content)
+        self.thought_edit.setProperty("framed", True)
+        self.thought_edit.setPlaceholderText("Your thought: why this action? (may stay empty)")
+        self.thought_edit.setAccessibleName("Thought")
+        self.thought_edit.setTabChangesFocus(True)
+        self.thought_edit.setFixedHeight(58)
+        self.proposed = Note("dim", parent=content)
+        self.form = ActionForm(theme, content)
+        self.form.changed.connect(self._on_changed)
+        self.form.problem_shown.connect(self._reveal_problem)
+        self.taken = Note("", parent=content)
+        self.taken.setFont(theme.machine_font())
+        self.message = Note("", parent=content)
+        self.queue = QueueList(theme, content)
+        self.queue.edited.connect(self.queue_edited)
+        self.remarks = Note("dim", parent=content)
+        for widget in (
+            self.thought,
+            self.thought_edit,
+            self.streaming,
+            self.taken,
+            self.form,
+            self.proposed,
+            self.message,
+            self.queue,
+            self.remarks,
+        ):
+            column.addWidget(widget)
+        texts = (self.thought, self.thought_edit, self.streaming, self.taken, self.form.line, self.message)
+        self.why = WhyMenu(texts, self)
+        self.why.asked.connect(self.why_requested)
+        column.addStretch(1)
+        area = self._area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setMinimumWidth(_MINIMUM_WIDTH)
+        area.setWidget(content)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.or_words = OrWords(area, self)
+        self.buttons = ActionButtons(self)
+        self.accept_button, self.answer_button = self.buttons.accept, self.buttons.answer
+        self.point_button, self.again_button = self.buttons.point, self.buttons.again
+        self.skip_button = self.buttons.skip
+        self.accept_button.clicked.connect(self.accept)
+        self.answer_button.clicked.connect(self.accept)
+        self.point_button.clicked.connect(self.pointing_requested)
+        self.again_button.clicked.connect(self.ask_again_requested)
+        self.skip_button.clicked.connect(self.skip_requested)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.or_words, 1)
+        layout.addWidget(self.buttons)
+
+    def _refresh(self) -> None:
+        focus = self.focusWidget()
+        focused = focus is not None and focus.hasFocus()
+        self._show_all()
+        if focused and not focus.isVisible():
+            # The next widget in the row of focus would be a button of the dock.
+            (self.accept_button if self.accept_button.isVisible() else self).setFocus()
+
+    def _show_all(self) -> None:
+        view, answering = self._view, self.answering
+        thinking = view.outcome == "thinking" and not answering
+        there = bool(view.action or view.thought or view.message or view.editable or thinking or answering)
+        self.or_words.say("" if there else words_without_action(self._session))
+        if thinking:
+            self.origin.show_origin("agent", "the agent is thinking")
+        elif answering:
+            self.origin.show_origin("person", "you answer in the LLM's place")
+        else:
+            person = view.origin == "person" or (view.editable and self.changed)
+            self.origin.show_origin("person" if person else view.origin)
+        word, tone = OUTCOMES[view.outcome]
+        over = view.outcome in ("done", "failed", "skipped")
+        self.outcome.setText(word if over and not answering else "")
+        set_tone(self.outcome, tone)
+        self.notice.show_text(
+            self._session.message if view.editable and self._session.mode == "waiting" else ""
+        )
+        self.thought.show_text(f"“{view.thought}”" if view.thought and not answering else "")
+        self.thought_edit.setVisible(answering)
+        self.streaming.setVisible(thinking and bool(view.streaming))
+        _follow_stream(self.streaming, view.streaming if thinking else "")
+        self.form.setVisible(self.editable)
+        set_flag(self.form, "next", self.editable)
+        self.taken.show_text(view.action if view.action and not self.editable and not thinking else "")
+        before = view.proposed or (self._base if view.editable and self.changed and not answering else "")
+        self.proposed.show_text(f"The agent had proposed: {before}" if before else "")
+        waiting = "Waiting for the first words of the LLM. F5 twice cancels the call." if thinking else ""
+        self.message.show_text(view.message or (waiting if not view.streaming else ""))
+        set_tone(self.message, "bad" if view.outcome == "failed" else "dim")
+        self.queue.show_queue(view.queue if not thinking else (), editable=view.editable and not answering)
+        self.buttons.setVisible(self.editable)
+        self.buttons.show_answering(answering)
+        self._enable_buttons()
+        self.fact_changed.emit(
+            "your answer" if answering else "asking the LLM…" if thinking else "" if over else word
+        )
+
+    def _enable_buttons(self) -> None:
+        ready = bool(self.form.text.strip()) and not self.form.problem
+        needs_action = self._question is None or self._question.needs_action
+        self.buttons.allow(
+            change=self.acceptable,
+            accept=ready and self.acceptable,
+            answer=ready or (not needs_action and not self.form.text.strip()),
+        )
+
+    def _reveal_problem(self) -> None:
+        # Its place is known once the layout has made room for it.
+        QTimer.singleShot(0, self, lambda: self._area.ensureWidgetVisible(self.form.note, 0, 4))
+
+    def _settle_at(self, text: str) -> None:
+        self._base = text
+        self._sent.clear()
+        self._refused = ""
+        self._idle.stop()
+        self.form.show_text(text)
+
+    def _on_changed(self) -> None:
+        self._then = None
+        if not self.answering:
+            self._idle.start()
+        self._refresh()
+
+    def _send_edit(self, *, again: bool = False) -> None:
+        self._idle.stop()
+        text = self.form.text
+        if self.answering or not self.changed or self.form.problem or not text.strip():
+            return
+        if again or (text != self._refused and text not in self._sent):
+            self._sent.add(text)
+            self.edit_requested.emit(text)
+
+    def _answer(self) -> None:
+        if self.answer_button.isEnabled():
+            self.answer_requested.emit(self.thought_edit.toPlainText().strip(), self.form.text.strip())
+        else:
+            self.form.line.setFocus()
+
+
+def _follow_stream(edit: QPlainTextEdit, text: str) -> None:
+    """Add what is new of a growing text, and keep its end in view."""
+    shown = edit.toPlainText()
+    if text == shown:
+        return
+    if not text.startswith(shown) or not shown:
+        edit.setPlainText(text)
+    else:
+        cursor = edit.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        cursor.insertText(text[len(shown) :])
+    edit.verticalScrollBar().setValue(edit.verticalScrollBar().maximum())

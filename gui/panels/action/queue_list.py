@@ -1,0 +1,83 @@
+"""The actions of the same reply that wait for the next steps: renamed, moved and deleted in place."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from gui.theme.theme import Theme
+from gui.widgets.words import set_tone
+
+_ROWS_SHOWN = 5
+
+
+class QueueList(QWidget):
+    """Shows the queue and asks for what a person makes of it; hidden while nothing waits."""
+
+    edited = Signal(tuple)
+    """The actions as text, in their order."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shown: tuple[str, ...] = ()
+        self.label = QLabel(self)
+        set_tone(self.label, "dim")
+        self.list = QListWidget(self)
+        self.list.setAccessibleName("Actions that wait for the next steps")
+        self.list.setToolTip("Double-click or F2 to edit, Delete to remove, drag to move")
+        self.list.setFont(theme.machine_font())
+        self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.list.setTabKeyNavigation(False)
+        self.list.installEventFilter(self)
+        self.list.itemChanged.connect(self._tell)
+        self.list.model().rowsMoved.connect(self._tell)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(3)
+        column.addWidget(self.label)
+        column.addWidget(self.list)
+        self.setVisible(False)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(item.text() for item in self._items())
+
+    def show_queue(self, actions: Sequence[str], *, editable: bool) -> None:
+        """Show these, in the order of their turns; what is just being typed stays where nothing has changed."""
+        if tuple(actions) == self.texts and editable == self.list.dragEnabled():
+            return
+        self._shown = tuple(actions)
+        row = self.list.currentRow()
+        with QSignalBlocker(self.list), QSignalBlocker(self.list.model()):
+            self.list.clear()
+            for text in actions:
+                item = QListWidgetItem(text)
+                if editable:
+                    item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
+                self.list.addItem(item)
+        self.list.setCurrentRow(min(row, len(self._shown) - 1))
+        self.list.setDragEnabled(editable)
+        self.label.setText("Then, from the same reply" + (" (editable)" if editable else ""))
+        height = self.list.sizeHintForRow(0) * min(len(self._shown), _ROWS_SHOWN)
+        self.list.setFixedHeight(height + 2 * self.list.frameWidth() + 4)
+        self.setVisible(bool(self._shown))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        deletes = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
+        if watched is self.list and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            item = self.list.currentItem()
+            if event.key() in deletes and item is not None and item.flags() & Qt.ItemFlag.ItemIsEditable:
+                self.list.takeItem(self.list.row(item))
+                self._tell()
+                return True
+        return super().eventFilter(watched, event)
+
+    def _items(self) -> list[QListWidgetItem]:
+        return [self.list.item(row) for row in range(self.list.count())]
+
+    def _tell(self) -> None:
+        texts = tuple(text for text in self.texts if text.strip())
+        if texts != self._shown:
+            self._shown = texts
+            self.edited.emit(texts)

@@ -1,0 +1,264 @@
+"""The dialog that makes or changes a breakpoint; it closes only when the breakpoint was accepted."""
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.debugger.breakpoints.expression import compile_expression
+from core.debugger.breakpoints.kinds import BREAKPOINT, Breakpoint
+from core.schema.errors import UsageError
+from gui.panels.breakpoints.expression_field import ExpressionField
+from gui.panels.breakpoints.fields import (
+    GROUPS,
+    TITLES,
+    Field,
+    Offers,
+    help_of_kind,
+    help_of_texts,
+    make_field,
+    own_fields,
+)
+from gui.theme.theme import Theme
+from gui.widgets.section import scrolled
+from gui.widgets.words import Note, set_flag
+
+_KIND = Qt.ItemDataRole.UserRole
+_THEN = (("stop", "the run stops"), ("log", "only the Log tells"))
+_EMPTY = "Write what is to become true, such as state.name == 'item'."
+_CONDITION_HELP = "An expression that has to be true as well; empty for none."
+_IGNORE_HELP = "Hits that are counted and let pass before it stops."
+
+
+class BreakpointEditor(QDialog):
+    """Edits one breakpoint and asks for it by emitting it whole; the kind can be changed."""
+
+    breakpoint_wanted = Signal(object)
+    """A `Breakpoint`, new where its number is 0; answered through `show_answer`."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        breakpoint: Breakpoint | None = None,
+        offers: Offers = Offers(),  # noqa: B008
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._edited = breakpoint
+        self._offers = offers
+        self._waits = False
+        self.fields: dict[str, Field] = {}
+        self.setWindowTitle(f"Breakpoint {breakpoint.number}" if breakpoint else "New breakpoint")
+        self._build()
+        self._fill(breakpoint)
+        self.resize(740, 590)
+
+    @property
+    def kind(self) -> str:
+        item = self.kinds.currentItem()
+        return str(item.data(_KIND)) if item is not None else ""
+
+    @Slot(str)
+    def show_answer(self, problem: str) -> None:
+        """Close where there is no problem; else say it under the field at fault."""
+        self._waits = False
+        self._enable()
+        if not problem:
+            self.accept()
+            return
+        note = self._note_at_fault()
+        note.show_text(f"✗ {problem}")
+
+    def send(self) -> None:
+        """Ask for the breakpoint as the fields have it; what is certainly wrong is told at once."""
+        if self._waits:
+            return
+        self._forget_problems()
+        values = self._values()
+        if values.get("expression") == "":
+            self._problem_of_own.show_text(f"✗ {_EMPTY}")
+            self.fields["expression"].widget.setFocus()
+            return
+        self._waits = True
+        self._enable()
+        self.breakpoint_wanted.emit(BREAKPOINT.validate_python(values))
+
+    def _values(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "number": self._edited.number if self._edited else 0,
+            "enabled": self._edited.enabled if self._edited else True,
+            "then": self.then.currentData(),
+            "condition": self.condition.text().strip(),
+            "ignore": self.ignore.value(),
+            **{name: field.read() for name, field in self.fields.items()},
+        }
+
+    def _build(self) -> None:
+        theme = self._theme
+        self.kinds = QListWidget(self)
+        self.kinds.setAccessibleName("What it stops at")
+        self.kinds.setFixedWidth(218)
+        self.kinds.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for group, kinds in GROUPS:
+            heading = QListWidgetItem(group, self.kinds)
+            heading.setFlags(Qt.ItemFlag.NoItemFlags)
+            heading.setFont(theme.small_font(bold=True))
+            for kind in kinds:
+                QListWidgetItem(TITLES[kind], self.kinds).setData(_KIND, kind)
+        self.kinds.currentItemChanged.connect(self._on_kind)
+        self.title = QLabel(self)
+        self.title.setFont(theme.text_font(bold=True))
+        self.about = Note()
+        self._own = QWidget()
+        self._own_form = _form(self._own)
+        self._texts = Note()
+        self._problem_of_own = Note("bad")
+        line = QFrame()
+        line.setProperty("line", True)
+        common = QWidget()
+        form = _form(common)
+        self.condition = ExpressionField(theme, "Only if")
+        self.condition.setPlaceholderText("step.number > 3")
+        self._problem_of_condition = Note("bad")
+        self.ignore = QSpinBox()
+        self.ignore.setRange(0, 1_000_000)
+        self.ignore.setAccessibleName("Let pass")
+        self.then = QComboBox()
+        self.then.setAccessibleName("Then")
+        for value, words in _THEN:
+            self.then.addItem(words, value)
+        _add(form, "Only if", self.condition, _CONDITION_HELP, self._problem_of_condition)
+        _add(form, "Let pass", self.ignore, _IGNORE_HELP)
+        _add(form, "Then", self.then, "")
+        self._problem = Note("bad")
+        inside = scrolled(
+            "Breakpoint",
+            self.title,
+            self.about,
+            self._own,
+            self._texts,
+            self._problem_of_own,
+            line,
+            common,
+            self._problem,
+        )
+        content = inside.widget()
+        column = content.layout() if content is not None else None
+        assert column is not None
+        column.setSpacing(8)
+        column.setContentsMargins(4, 0, 10, 6)
+        both = QHBoxLayout()
+        both.setSpacing(14)
+        both.addWidget(self.kinds)
+        both.addWidget(inside, 1)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.save_button = buttons.addButton(
+            "Save" if self._edited else "Add", QDialogButtonBox.ButtonRole.ApplyRole
+        )
+        self.save_button.setToolTip("Put it in the list; it takes hold at once (Enter)")
+        self.save_button.setDefault(True)
+        set_flag(self.save_button, "accent", True)
+        self.save_button.clicked.connect(self.send)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addLayout(both, 1)
+        layout.addWidget(buttons)
+
+    def _fill(self, breakpoint: Breakpoint | None) -> None:
+        kind = breakpoint.kind if breakpoint else GROUPS[0][1][0]
+        items = (self.kinds.item(row) for row in range(self.kinds.count()))
+        self.kinds.setCurrentItem(next(item for item in items if item.data(_KIND) == kind))
+        if breakpoint is not None:
+            self.condition.setText(breakpoint.condition)
+            self.ignore.setValue(breakpoint.ignore)
+            self.then.setCurrentIndex(self.then.findData(breakpoint.then))
+            first = next(iter(self.fields.values()), None)
+            (first.widget if first else self.condition).setFocus()
+
+    def _on_kind(self) -> None:
+        """Show the fields of the kind, with what of the edited breakpoint, or typed before, fits them."""
+        typed = {name: field.read() for name, field in self.fields.items()}
+        edited = self._edited.model_dump() if self._edited and self._edited.kind == self.kind else {}
+        while self._own_form.rowCount():
+            self._own_form.removeRow(0)
+        self.title.setText(TITLES[self.kind])
+        self.about.show_text(help_of_kind(self.kind))
+        self.fields = {}
+        for name in own_fields(self.kind):
+            value = typed.get(name) if isinstance(typed.get(name), str) else edited.get(name)
+            field = make_field(self._theme, self.kind, name, value, self._offers)
+            self.fields[name] = field
+            _add(self._own_form, field.label, field.widget, field.help)
+        self._own.setVisible(bool(self.fields))
+        self._texts.show_text(help_of_texts(self.kind))
+        self._forget_problems()
+
+    def _note_at_fault(self) -> Note:
+        """Return where to say what is wrong: below the expression that cannot be read, else below all."""
+        own = self.fields.get("expression")
+        if own is not None and not _readable(own.read()):
+            own.widget.setFocus()
+            return self._problem_of_own
+        if not _readable(self.condition.text()):
+            self.condition.setFocus()
+            return self._problem_of_condition
+        return self._problem
+
+    def _forget_problems(self) -> None:
+        for note in (self._problem_of_own, self._problem_of_condition, self._problem):
+            note.show_text("")
+
+    def _enable(self) -> None:
+        self.save_button.setEnabled(not self._waits)
+
+
+def _readable(text: str) -> bool:
+    try:
+        if text.strip():
+            compile_expression(text)
+    except UsageError:
+        return False
+    return True
+
+
+def _form(parent: QWidget) -> QFormLayout:
+    form = QFormLayout(parent)
+    form.setContentsMargins(0, 0, 0, 0)
+    form.setHorizontalSpacing(12)
+    form.setVerticalSpacing(9)
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    return form
+
+
+def _add(form: QFormLayout, label: str, widget: QWidget, told: str, problem: Note | None = None) -> None:
+    """Add a row: the widget, its help below it, and what is wrong with it below that."""
+    around = QWidget()
+    column = QVBoxLayout(around)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(3)
+    column.addWidget(widget)
+    if told:
+        column.addWidget(Note("dim", told))
+        widget.setAccessibleDescription(told)
+    if problem is not None:
+        column.addWidget(problem)
+    name = QLabel(label)
+    name.setBuddy(widget)
+    name.setMinimumWidth(74)
+    form.addRow(name, around)

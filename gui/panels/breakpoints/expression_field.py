@@ -1,0 +1,108 @@
+"""A field for an expression of a breakpoint or a watch, which offers what may come next."""
+
+import re
+
+from PySide6.QtCore import QModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QListView, QStyle, QWidget
+
+from core.debugger.breakpoints.completion import Completion, completions
+from gui.theme.theme import Theme
+from gui.widgets.row_delegate import Index, RowDelegate, draw_cut
+
+COMPLETION = Qt.ItemDataRole.UserRole
+_BEGUN = re.compile(r"[A-Za-z_]\w*\Z")
+_WIDTH = 460
+_NAME = 110
+
+
+class ExpressionField(QLineEdit):
+    """Offers names while one is typed, and all that fit for Ctrl+Space; Enter or Tab takes one.
+
+    With `completing` off it is a plain field.
+    """
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.completing = True
+        self.setAccessibleName(name)
+        self.setFont(theme.machine_font())
+        self._offered = QStandardItemModel(self)
+        self._completer = QCompleter(self)
+        self._completer.setModel(self._offered)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setWidget(self)
+        self._completer.setMaxVisibleItems(9)
+        self.popup = QListView()
+        self._completer.setPopup(self.popup)
+        self.popup.setItemDelegate(_Offered(theme, self.popup))
+        self.popup.setUniformItemSizes(True)
+        self.popup.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.popup.setFrameShape(QFrame.Shape.Box)
+        self.popup.setAccessibleName("What may come next")
+        self._completer.activated[QModelIndex].connect(self._on_taken)  # type: ignore[index]
+        self.textEdited.connect(self._on_edited)
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The names that are offered now."""
+        return tuple(self._offered.item(at).text() for at in range(self._offered.rowCount()))
+
+    def offer(self) -> None:
+        """Offer what may stand at the cursor."""
+        self._offered.clear()
+        found = completions(self.text(), self.cursorPosition()) if self.completing else ()
+        for one in found:
+            item = QStandardItem(one.name)
+            item.setData(one, COMPLETION)
+            item.setToolTip(one.doc)
+            item.setData(f"{one.name}. {one.doc}", Qt.ItemDataRole.AccessibleTextRole)
+            self._offered.appendRow(item)
+        if found:
+            self._completer.complete(QRect(0, 0, max(_WIDTH, self.width()), self.height()))
+        else:
+            self.popup.hide()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if event.key() == Qt.Key.Key_Space and control:
+            self.offer()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_edited(self) -> None:
+        head = self.text()[: self.cursorPosition()]
+        if head.endswith(".") or _BEGUN.search(head):
+            self.offer()
+        else:
+            self.popup.hide()
+
+    def _on_taken(self, index: QModelIndex) -> None:
+        completion: Completion = index.data(COMPLETION)
+        text, cursor = self.text(), self.cursorPosition()
+        begun = _BEGUN.search(text[:cursor])
+        start = begun.start() if begun is not None else cursor
+        name = f"{completion.name}(" if completion.kind == "function" else completion.name
+        self.setText(text[:start] + name + text[cursor:])
+        self.setCursorPosition(start + len(name))
+
+
+class _Offered(RowDelegate):
+    """The name, and what it stands for."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, QSize(_WIDTH, 23), parent)
+
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
+        completion: Completion = index.data(COMPLETION)
+        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            painter.fillRect(rect, self.theme.colour("selected"))
+        room = rect.adjusted(8, 0, -8, 0)
+        painter.setFont(self.theme.machine_font())
+        painter.setPen(self.theme.colour("text"))
+        name = completion.name
+        draw_cut(painter, room, name)
+        room.setLeft(room.left() + max(_NAME, painter.fontMetrics().horizontalAdvance(name) + 12))
+        painter.setFont(self.theme.small_font())
+        painter.setPen(self.theme.colour("dim"))
+        draw_cut(painter, room, completion.doc)

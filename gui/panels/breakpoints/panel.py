@@ -1,0 +1,252 @@
+"""Breakpoints: what stops a run, and below it the watches with their values."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from core.debugger.breakpoints.kinds import Breakpoint, Failure, NotAligned, RequestBegins
+from core.debugger.breakpoints.views import BreaksView
+from core.debugger.breakpoints.watch import Watch
+from core.debugger.snapshots import StepView
+from gui.panels.breakpoints.rows import breakpoint_row, watch_row
+from gui.panels.breakpoints.watch_field import WatchField
+from gui.theme.theme import Theme
+from gui.widgets.flow_layout import FlowLayout
+from gui.widgets.rows import Rows
+from gui.widgets.section import Section, scrolled
+from gui.widgets.words import Note, Words
+
+_NONE = (
+    "Nothing stops a run yet. Add a breakpoint (Ctrl+Shift+B), or one of these, which are asked for often:"
+)
+_COMMON: tuple[tuple[str, Breakpoint], ...] = (
+    ("A step is judged not aligned", NotAligned()),
+    ("Anything fails", Failure()),
+    ("The page sends something", RequestBegins()),
+)
+
+
+class BreakpointsPanel(QWidget):
+    """Shows `BreaksView`; asks for breakpoints and watches by emitting them whole."""
+
+    add_requested = Signal()
+    edit_requested = Signal(object)
+    """The `Breakpoint` to be edited in the dialog."""
+    breakpoint_wanted = Signal(object)
+    """A new `Breakpoint`."""
+    breakpoint_replaced = Signal(object)
+    breakpoint_removed = Signal(int)
+    breakpoint_switched = Signal(int, bool)
+    watch_wanted = Signal(object)
+    """A `Watch` as it was typed, new where its number is 0; answered through `show_watch_answer`."""
+    watch_replaced = Signal(object)
+    """A `Watch` of the list with another switch."""
+    watch_removed = Signal(int)
+    hit_wanted = Signal(int, int)
+    """Run and step before which the last hit is looked for."""
+    change_wanted = Signal(int, int, int)
+    """The number of a watch, and run and step before which its last change is looked for."""
+    state_changed = Signal()
+    """What can be asked for has changed."""
+    fact_changed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._view = BreaksView()
+        self._place: tuple[int, int] | None = None
+        """Run and number of the step in view."""
+        area = scrolled("Breakpoints", self._breakpoints_section(), self._watches_section())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(area)
+        self.show_breaks(BreaksView())
+
+    @property
+    def chosen(self) -> Breakpoint | None:
+        """The breakpoint whose row is the current one."""
+        number = self.breakpoints.key
+        found = (one.breakpoint for one in self._view.breakpoints if one.breakpoint.number == number)
+        return next(found, None)
+
+    @property
+    def chosen_watch(self) -> Watch | None:
+        """The watch whose row is the current one, else the first."""
+        watches = [one.watch for one in self._view.watches]
+        chosen = next((one for one in watches if one.number == self.watches.key), None)
+        return chosen or next(iter(watches), None)
+
+    @property
+    def can_go_to_hit(self) -> bool:
+        return self._place is not None and any(one.breakpoint.enabled for one in self._view.breakpoints)
+
+    @property
+    def can_go_to_change(self) -> bool:
+        return self._place is not None and self.chosen_watch is not None
+
+    @Slot(object)
+    def show_breaks(self, view: BreaksView) -> None:
+        """Replace what is on screen with `view`; what is being typed stays."""
+        self._view = view
+        self.breakpoints.show_rows(breakpoint_row(one) for one in view.breakpoints)
+        self.breakpoints.setVisible(bool(view.breakpoints))
+        self.none.setVisible(not view.breakpoints)
+        self.problems.show_text("\n".join(f"⚠ {problem}" for problem in view.problems))
+        self.watches.show_rows(watch_row(one) for one in view.watches)
+        self.watches.setVisible(bool(view.watches))
+        self.watches_section.show_fact("checked: a change stops" if view.watches else "")
+        on = sum(1 for one in view.breakpoints if one.breakpoint.enabled)
+        total = len(view.breakpoints)
+        told = f"{on} on" if on == total else f"{on} of {total} on"
+        self.fact_changed.emit(told if total else "")
+        self._refresh()
+
+    @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        """Go backwards from this step."""
+        self._place = (step.run, step.number) if step.number else None
+        self._refresh()
+
+    @Slot(str)
+    def show_watch_answer(self, problem: str) -> None:
+        """Say what is wrong with the watch that was wanted, or nothing."""
+        self.field.show_answer(problem)
+
+    @Slot()
+    def begin_watch(self) -> None:
+        """Go to the line that adds a watch."""
+        self.field.text.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    @Slot()
+    def go_to_hit(self) -> None:
+        if self._place is not None and self.can_go_to_hit:
+            self.hit_wanted.emit(*self._place)
+
+    @Slot()
+    def go_to_change(self) -> None:
+        watch = self.chosen_watch
+        if self._place is not None and watch is not None:
+            self.change_wanted.emit(watch.number, *self._place)
+
+    def _breakpoints_section(self) -> QWidget:
+        self.breakpoints = Rows(self._theme, "Breakpoints")
+        self.breakpoints.chosen.connect(self._on_edit)
+        self.breakpoints.toggled.connect(self._on_toggled)
+        self.breakpoints.selected.connect(self._refresh)
+        self.edit_action = self._action(self.breakpoints, "Edit…", "F2", self._on_edit)
+        self.log_action = self._action(self.breakpoints, "Only log", "L", self._on_log)
+        self.log_action.setCheckable(True)
+        self.remove_action = self._action(self.breakpoints, "Delete", "Del", self._on_remove)
+        self.none = QWidget()
+        column = QVBoxLayout(self.none)
+        column.setContentsMargins(0, 0, 0, 4)
+        column.setSpacing(0)
+        column.addWidget(Words(_NONE))
+        around = QWidget()
+        row = FlowLayout(around)
+        row.setContentsMargins(10, 0, 10, 0)
+        for words, breakpoint in _COMMON:
+            button = QPushButton(f"+ {words}")
+            button.setToolTip("Add this breakpoint")
+            button.clicked.connect(lambda _on, wanted=breakpoint: self.breakpoint_wanted.emit(wanted))
+            row.addWidget(button)
+        column.addWidget(around)
+        self.problems = Note("remedy")
+        self.problems.setContentsMargins(10, 1, 10, 3)
+        self.section = Section(self._theme, "Stop when", self.problems, self.breakpoints, self.none)
+        self.add_button = self._tool("add", "Add a breakpoint (Ctrl+Shift+B)", self.add_requested.emit)
+        self.hit_button = self._tool(
+            "debug-reverse-continue",
+            "Back to the last hit: show the last step before the one in view at which one stops (Ctrl+F5)",
+            self.go_to_hit,
+        )
+        self.section.head.addWidget(self.hit_button)
+        self.section.head.addWidget(self.add_button)
+        return self.section
+
+    def _watches_section(self) -> QWidget:
+        self.watches = Rows(self._theme, "Watches")
+        self.watches.chosen.connect(self._on_edit_watch)
+        self.watches.toggled.connect(self._on_watch_toggled)
+        self.watches.selected.connect(self._refresh)
+        self.edit_watch_action = self._action(self.watches, "Edit", "F2", self._on_edit_watch)
+        self.stop_action = self._action(self.watches, "Stop when it changes", "S", self._on_stop)
+        self.stop_action.setCheckable(True)
+        self.remove_watch_action = self._action(self.watches, "Delete", "Del", self._on_remove_watch)
+        self.field = WatchField(self._theme)
+        self.field.watch_wanted.connect(self.watch_wanted)
+        self.watches_section = Section(self._theme, "Watches", self.watches, self.field)
+        self.change_button = self._tool(
+            "debug-reverse-continue",
+            "Back to the last change of the chosen watch, before the step in view (Ctrl+Shift+F5)",
+            self.go_to_change,
+        )
+        self.watches_section.head.addWidget(self.change_button)
+        return self.watches_section
+
+    def _action(self, rows: Rows, text: str, key: str, slot: Callable[[], object]) -> QAction:
+        """Add a command to the context menu of a list; its key is heard where the list has the focus."""
+        action = QAction(text, rows)
+        action.setShortcut(QKeySequence(key))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.triggered.connect(lambda: slot())
+        rows.addAction(action)
+        rows.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        return action
+
+    def _tool(self, icon: str, words: str, slot: Callable[[], object]) -> QToolButton:
+        button = QToolButton()
+        button.setIcon(self._theme.icon(icon))
+        button.setIconSize(QSize(14, 14))
+        button.setToolTip(words)
+        button.setAccessibleName(words)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(lambda: slot())
+        return button
+
+    def _on_edit(self) -> None:
+        if self.chosen is not None:
+            self.edit_requested.emit(self.chosen)
+
+    def _on_toggled(self, number: int, on: bool) -> None:
+        self.breakpoint_switched.emit(number, on)
+
+    def _on_log(self) -> None:
+        if self.chosen is not None:
+            then = "stop" if self.chosen.then == "log" else "log"
+            self.breakpoint_replaced.emit(self.chosen.model_copy(update={"then": then}))
+
+    def _on_remove(self) -> None:
+        if self.chosen is not None:
+            self.breakpoint_removed.emit(self.chosen.number)
+
+    def _on_edit_watch(self) -> None:
+        if self.chosen_watch is not None:
+            self.field.change(self.chosen_watch)
+
+    def _on_watch_toggled(self, number: int, on: bool) -> None:
+        watch = next((one.watch for one in self._view.watches if one.watch.number == number), None)
+        if watch is not None:
+            self.watch_replaced.emit(watch.model_copy(update={"on_change": on}))
+
+    def _on_stop(self) -> None:
+        if self.chosen_watch is not None:
+            self._on_watch_toggled(self.chosen_watch.number, not self.chosen_watch.on_change)
+
+    def _on_remove_watch(self) -> None:
+        if self.chosen_watch is not None:
+            self.watch_removed.emit(self.chosen_watch.number)
+
+    def _refresh(self) -> None:
+        chosen, watch = self.chosen, self.chosen_watch
+        for action in (self.edit_action, self.log_action, self.remove_action):
+            action.setEnabled(chosen is not None)
+        self.log_action.setChecked(chosen is not None and chosen.then == "log")
+        for action in (self.edit_watch_action, self.stop_action, self.remove_watch_action):
+            action.setEnabled(watch is not None)
+        self.stop_action.setChecked(watch is not None and watch.on_change)
+        self.hit_button.setEnabled(self.can_go_to_hit)
+        self.change_button.setEnabled(self.can_go_to_change)
+        self.state_changed.emit()

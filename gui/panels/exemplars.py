@@ -1,0 +1,250 @@
+"""Exemplars: what the memory was asked, which trajectories it gave, and which were nearest without being used."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from core.debugger.snapshots import ExemplarRow, ExemplarsView
+from gui.theme.theme import Theme
+from gui.widgets.finder import Finder
+from gui.widgets.fitted_text import FittedText
+from gui.widgets.rows import Row, Rows
+from gui.widgets.section import Section, indented, scrolled
+from gui.widgets.text_view import TextView
+from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+
+_NONE = (
+    "No exemplars were recalled yet. Switch Memory on in Mechanisms (Ctrl+Shift+H), or choose a preset that "
+    "has it (Ctrl+Shift+P); exemplars are recalled at the start of a run and of a policy."
+)
+_NOT_KEPT = (
+    "This exemplar was near but not used; with the step its distance was kept, not its trajectory. "
+    "It is {id} among the files of exemplars."
+)
+
+
+class ExemplarsPanel(QWidget):
+    """Shows `ExemplarsView`; a click or Enter opens an exemplar's trajectory, Escape leads back."""
+
+    fact_changed = Signal(str)
+    library_requested = Signal(str)
+    """The id of the exemplar that is open or chosen; empty for none."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = ExemplarsView()
+        self.library_button = QPushButton("Open the library", self)
+        self.library_button.setIcon(theme.icon("library"))
+        self.library_button.setToolTip(
+            "Search, check, bring in and take out exemplars; shows the one that is open here (Ctrl+L)"
+        )
+        self.library_button.clicked.connect(self._on_library)
+        theme.changed.connect(self.library_button.update)
+        self.progress = Note("remedy")
+        self.facts = Note()
+        for note in (self.progress, self.facts):
+            note.setContentsMargins(10, 6, 10, 2)
+        self.used = Rows(theme, "Exemplars in the prompt, the nearest first")
+        self.nearest = Rows(theme, "The nearest that were not used")
+        for rows in (self.used, self.nearest):
+            rows.pressed_on.connect(self._open)
+        self.query = FittedText("What the memory was asked", lines=6)
+        self.used_section = Section(theme, "In the prompt", self.used)
+        self.nearest_section = Section(theme, "Nearest, not used", self.nearest)
+        self.query_section = Section(theme, "What was asked", indented(self.query))
+        area = scrolled(
+            "Exemplars",
+            self.progress,
+            self.facts,
+            self.used_section,
+            self.nearest_section,
+            self.query_section,
+        )
+        self.reader = Reader(theme)
+        self.reader.closed.connect(self._close)
+        self.pages = QStackedWidget(self)
+        self.pages.addWidget(area)
+        self.pages.addWidget(self.reader)
+        self.or_words = OrWords(self.pages, self)
+        self.or_words.say(_NONE)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(10, 4, 10, 6)
+        foot.addWidget(self.library_button)
+        foot.addStretch(1)
+        layout.addWidget(self.or_words, 1)
+        layout.addLayout(foot)
+
+    @property
+    def reading(self) -> bool:
+        return self.pages.currentWidget() is self.reader
+
+    @Slot(object)
+    def show_exemplars(self, view: ExemplarsView) -> None:
+        """Replace what is on screen with `view`; an open trajectory stays while its exemplar is there."""
+        self._view = view
+        there = view.rows or view.query or view.why or view.progress
+        self.or_words.say(view.message or ("" if there else _NONE))
+        making = f"The index is being made: {view.progress}." if view.progress else ""
+        self.progress.show_text(making)
+        self.facts.show_text(_facts(view))
+        used = [row for row in view.rows if row.used]
+        others = [row for row in view.rows if not row.used]
+        self.used.show_rows(_row(one, view) for one in used)
+        self.nearest.show_rows(_row(one, view) for one in others)
+        self.used_section.setVisible(bool(used))
+        self.used_section.show_fact(str(len(used)))
+        self.nearest_section.setVisible(bool(others))
+        self.nearest_section.show_fact(str(len(others)))
+        self.query.show_text(view.query)
+        self.query_section.setVisible(bool(view.query))
+        self.query_section.show_fact(view.embedding)
+        if self.reading:
+            opened = next((row for row in view.rows if row.id == self.reader.exemplar), None)
+            if opened is None or view.message:
+                self._close()
+            else:
+                self.reader.show_exemplar(opened)
+        self.fact_changed.emit("" if view.message else _fact(view))
+
+    def focus_search(self) -> None:
+        """Search in the trajectory that is open."""
+        if self.reading:
+            self.reader.finder.focus_search()
+
+    def show_place(self, identifier: str, found: str) -> None:
+        """Open an exemplar and mark words in it."""
+        self._open(identifier)
+        needle = found.strip().partition("\n")[0][:200]
+        self.reader.finder.show_needle(needle)
+        self.reader.text.seek(needle)
+
+    def _on_library(self) -> None:
+        self.library_requested.emit(self.reader.exemplar if self.reading else "")
+
+    def _open(self, identifier: str) -> None:
+        for row in self._view.rows:
+            if row.id == identifier:
+                self.reader.show_exemplar(row)
+                self.pages.setCurrentWidget(self.reader)
+                self.reader.text.setFocus()
+
+    def _close(self) -> None:
+        had_focus = self.reader.isAncestorOf(self.focusWidget() or self)
+        self.pages.setCurrentIndex(0)
+        if had_focus:
+            among = any(row.key == self.reader.exemplar for row in self.used.rows)
+            (self.used if among else self.nearest).setFocus()
+
+
+class Reader(QWidget):
+    """One trajectory, to be read and searched."""
+
+    closed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.exemplar = ""
+        """The id of the exemplar that is open."""
+        self.back = QPushButton("Back", self)
+        self.back.setIcon(theme.icon("arrow-left"))
+        self.back.setToolTip("Back to the exemplars (Esc)")
+        self.back.clicked.connect(self.closed)
+        theme.changed.connect(self.back.update)
+        self.title = ElidedLabel("", self)
+        self.title.setFont(theme.text_font(bold=True))
+        self.facts = ElidedLabel("", self)
+        self.facts.setFont(theme.small_font())
+        set_tone(self.facts, "dim")
+        self.text = TextView(theme, "Trajectory", self)
+        self.finder = Finder(theme, "Search (Ctrl+F)", (self.text,), self)
+        self.or_words = OrWords(self.text, self)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 4, 8, 2)
+        head.setSpacing(6)
+        head.addWidget(self.back)
+        head.addWidget(self.finder, 1)
+        names = QVBoxLayout()
+        names.setContentsMargins(10, 2, 10, 2)
+        names.setSpacing(0)
+        names.addWidget(self.title)
+        names.addWidget(self.facts)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addLayout(names)
+        column.addWidget(self.or_words, 1)
+
+    def show_exemplar(self, row: ExemplarRow) -> None:
+        self.exemplar = row.id
+        self.title.setText(row.task)
+        self.facts.setText(f"{row.family} · distance {_distance(row.distance)} · {row.id}")
+        self.text.show_text(row.trajectory)
+        self.finder.refresh()
+        self.finder.setVisible(bool(row.trajectory))
+        self.or_words.say("" if row.trajectory else _NOT_KEPT.format(id=row.id))
+
+    def event(self, event: QEvent) -> bool:
+        # Escape is the window's too: while a trajectory is open and has the focus, it leads back from it.
+        kinds: dict[QEvent.Type, Callable[[], object] | None] = {
+            QEvent.Type.ShortcutOverride: None,
+            QEvent.Type.KeyPress: self.closed.emit,
+        }
+        if event.type() in kinds and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            if act := kinds[event.type()]:
+                act()
+            return True
+        return super().event(event)
+
+
+def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
+    beyond = view.threshold is not None and row.distance > view.threshold
+    if row.used:
+        icon, tone, word = "check", "good", "used"
+    elif beyond:
+        icon, tone, word = "circle-slash", "dim", "beyond the threshold"
+    else:
+        icon, tone, word = "circle-outline", "dim", "not used"
+    detail = [row.family, "voted" if row.voted else ""]
+    return Row(
+        text=f"{_distance(row.distance)}  {row.task}",
+        icon=icon,
+        tone=tone,
+        word=word,
+        detail=" · ".join(part for part in detail if part),
+        quiet=not row.used,
+        key=row.id,
+        tooltip="Read the trajectory (Enter)",
+    )
+
+
+def _facts(view: ExemplarsView) -> str:
+    """Return why these were taken, how the vote went, and when the memory was asked, a line each."""
+    lines = [view.why]
+    if view.votes:
+        lines.append("Vote: " + ", ".join(f"{family} {votes}" for family, votes in view.votes))
+    if view.threshold is not None:
+        lines.append(f"Beyond a distance of {_distance(view.threshold)} memory is not used.")
+    if view.recalled_at:
+        lines.append(f"Recalled at step {view.recalled_at}.")
+    return "\n".join(line for line in lines if line)
+
+
+def _fact(view: ExemplarsView) -> str:
+    if view.progress:
+        return view.progress
+    if not view.family:
+        return "none used" if view.rows else ""
+    total = sum(votes for _family, votes in view.votes)
+    won = dict(view.votes).get(view.family, 0)
+    return f"family {view.family}" + (f" · vote {won} of {total}" if total else "")
+
+
+def _distance(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}"

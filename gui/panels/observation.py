@@ -1,0 +1,167 @@
+"""Observation: the page as it was read, what the prompt shows of it and how that was made, and its HTML."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+
+from core.debugger.snapshots import ObservationView
+from gui.theme.theme import Theme
+from gui.widgets.finder import Finder
+from gui.widgets.formats import count, thousands
+from gui.widgets.text_view import TextView
+from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+
+_NONE = "The page has not been read yet. F10 takes the first step, which begins by observing the page."
+
+
+class ObservationPanel(QWidget):
+    """Shows `ObservationView`: raw and clean side by side, the HTML, or the parser that the LLM wrote."""
+
+    fact_changed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.raw = TextView(theme, "Raw observation")
+        self.clean = TextView(theme, "Clean observation")
+        self.html = TextView(theme, "HTML")
+        self.code = TextView(theme, "Parser code")
+        self.raw_fact = _fact(theme)
+        self.clean_fact = _fact(theme)
+        self.html_fact = _fact(theme)
+        self.code_fact = _fact(theme)
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split.setHandleWidth(1)
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(_under(self.raw_fact, self.raw))
+        self._split.addWidget(_under(self.clean_fact, self.clean))
+        self._page = _under(self.html_fact, self.html)
+        self._parser = _under(self.code_fact, self.code)
+        self.raw_fact.setToolTip("Reused: read at the end of the last action, and not read anew")
+        self.sides = QPushButton("Raw and clean", self)
+        self.source = QPushButton("HTML", self)
+        self.parser = QPushButton("Parser", self)
+        choice = QButtonGroup(self)
+        for button, words in (
+            (self.sides, "Show what was read beside what the prompt shows (Alt+Q)"),
+            (self.source, "Show the page's HTML (Alt+W)"),
+            (self.parser, "Show the parser that the LLM wrote for this page (Alt+E)"),
+        ):
+            button.setProperty("chip", True)
+            button.setCheckable(True)
+            button.setShortcut(words[-6:-1])
+            button.setToolTip(words)
+            choice.addButton(button)
+        self.sides.setChecked(True)
+        choice.buttonToggled.connect(self._on_choice)
+        self.finder = Finder(theme, "Search (Ctrl+F)", (self.raw, self.clean), self)
+        self.where = ElidedLabel("", self)
+        self.where.setFont(theme.small_font())
+        set_tone(self.where, "dim")
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 4, 8, 4)
+        head.setSpacing(6)
+        head.addWidget(self.sides)
+        head.addWidget(self.source)
+        head.addWidget(self.parser)
+        head.addWidget(self.where, 1)
+        head.addWidget(self.finder)
+        body = QWidget(self)
+        self._stack = QVBoxLayout(body)
+        self._stack.setContentsMargins(0, 0, 0, 0)
+        self._stack.setSpacing(0)
+        self._stack.addLayout(head)
+        self.made, self.problem = Note(), Note("remedy")
+        for note in (self.made, self.problem):
+            note.setContentsMargins(12, 0, 12, 2)
+        self._stack.addWidget(self.made)
+        self._stack.addWidget(self.problem)
+        self._stack.addWidget(self._split, 1)
+        self._stack.addWidget(self._page, 1)
+        self._stack.addWidget(self._parser, 1)
+        self._page.hide()
+        self._parser.hide()
+        self.or_words = OrWords(body, self)
+        self.or_words.say(_NONE)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.or_words)
+
+    @Slot(object)
+    def show_observation(self, view: ObservationView) -> None:
+        """Replace what is on screen with `view`."""
+        there = bool(view.raw or view.clean or view.html or view.url)
+        self.or_words.say("" if there else _NONE)
+        self.raw.show_text(view.raw)
+        self.clean.show_text(view.clean)
+        self.html.show_text(view.html)
+        self.code.show_text(view.code)
+        self.parser.setVisible(bool(view.code))
+        if not view.code and self.parser.isChecked():
+            self.sides.setChecked(True)
+        self.made.show_text(_made(view))
+        self.problem.show_text(f"⚠ {view.problem}" if view.problem else "")
+        reused = " · reused" if view.reused else ""
+        self.raw_fact.setText(
+            f"raw · {count(view.raw_elements, 'element')} · {count(view.raw_tokens, 'token')}{reused}"
+        )
+        self.clean_fact.setText(_clean_fact(view))
+        self.html_fact.setText(f"HTML · {count(len(view.html), 'character')}")
+        lines = len(view.code.splitlines())
+        self.code_fact.setText(f"parser, written by the LLM · {count(lines, 'line')}")
+        self.where.setText(" · ".join(part for part in (view.title, view.url) if part))
+        self.finder.refresh()
+        self.fact_changed.emit(
+            f"{thousands(view.raw_tokens)} → {thousands(view.clean_tokens)} tokens" if there else ""
+        )
+
+    def show_place(self, found: str, nth: int, *, clean: bool) -> None:
+        """Go to words in the raw or the clean observation and mark them."""
+        self.sides.setChecked(True)
+        needle = found.strip().partition("\n")[0][:200]
+        self.finder.show_needle(needle)
+        (self.clean if clean else self.raw).seek(needle, nth=nth)
+
+    def focus_search(self) -> None:
+        self.finder.focus_search()
+
+    def _on_choice(self) -> None:
+        self._split.setVisible(self.sides.isChecked())
+        self._page.setVisible(self.source.isChecked())
+        self._parser.setVisible(self.parser.isChecked())
+        if self.source.isChecked():
+            self.finder.search_in((self.html,))
+        else:
+            self.finder.search_in((self.code,) if self.parser.isChecked() else (self.raw, self.clean))
+
+
+def _made(view: ObservationView) -> str:
+    """Return how the clean observation was made, and that its elements are marked in the page."""
+    how = f"Made by {view.abstraction}" if view.abstraction[:1].islower() else view.abstraction
+    dotted = "What was kept is dotted in the page." if view.kept else ""
+    return " ".join(part for part in (f"{how.rstrip('.')}." if how else "", dotted) if part)
+
+
+def _clean_fact(view: ObservationView) -> str:
+    if not view.clean:
+        return "clean · not made yet"
+    smaller = ""
+    if view.clean_tokens and view.raw_tokens >= 2 * view.clean_tokens:
+        smaller = f" ({view.raw_tokens / view.clean_tokens:.0f}× smaller)"
+    return f"clean · {thousands(view.clean_elements)} kept · {count(view.clean_tokens, 'token')}{smaller}"
+
+
+def _fact(theme: Theme) -> ElidedLabel:
+    label = ElidedLabel()
+    label.setFont(theme.machine_font())
+    label.setContentsMargins(12, 4, 8, 0)
+    set_tone(label, "dim")
+    return label
+
+
+def _under(fact: QLabel, view: TextView) -> QWidget:
+    both = QWidget()
+    column = QVBoxLayout(both)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(fact)
+    column.addWidget(view, 1)
+    return both

@@ -1,0 +1,175 @@
+"""Page log: what the pages told and asked for in the step in view, beside their content."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt, Slot
+from PySide6.QtWidgets import QWidget
+
+from core.browser.log.records import LogKind, counts
+from core.debugger.timeline.views import PageLogView
+from gui.panels.page_log.rows import LogRow, clock, lines_of
+from gui.theme.theme import Theme
+from gui.widgets.formats import thousands
+from gui.widgets.line_list import Column, LineList, to_clipboard
+from gui.widgets.row_delegate import Index
+from gui.widgets.row_menu import Entry, RowMenu
+
+NONE = "No step is in view. Console, errors, requests and dialogs of its pages show here."
+_READING = "The log is being read…"
+_NOTHING = "The pages of this step told nothing: no console, no error, no request, no dialog."
+_ROW = Qt.ItemDataRole.UserRole
+_KINDS: tuple[tuple[str, tuple[LogKind, ...], bool], ...] = (
+    ("All", ("console", "error", "request", "dialog"), False),
+    ("Console", ("console", "error"), False),
+    ("Requests", ("request",), False),
+    ("Dialogs", ("dialog",), False),
+    ("Only errors", ("console", "error", "request"), True),
+)
+"""What can be chosen: its name, the kinds, and whether only what went wrong."""
+
+
+class PageLogModel(QAbstractListModel):
+    """The lines of a step, of which those are rows that fit kind and search."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._all: tuple[LogRow, ...] = ()
+        self._rows: list[LogRow] = []
+        self._chosen = 0
+        self._words: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        return len(self._all)
+
+    @property
+    def wrong(self) -> int:
+        """How many of all lines tell of something that went wrong."""
+        return sum(row.wrong for row in self._all)
+
+    def show_lines(self, rows: Iterable[LogRow]) -> None:
+        self.beginResetModel()
+        self._all = tuple(rows)
+        self._rows = [row for row in self._all if self._fits(row)]
+        self.endResetModel()
+
+    def show_only(self, chosen: int, search: str) -> None:
+        """Show lines of one choice of kinds that hold all the words."""
+        self.beginResetModel()
+        self._chosen = chosen
+        self._words = tuple(search.lower().split())
+        self._rows = [row for row in self._all if self._fits(row)]
+        self.endResetModel()
+
+    def row(self, index: Index) -> LogRow:
+        return self._rows[index.row()]
+
+    def rows(self) -> list[LogRow]:
+        return list(self._rows)
+
+    def _fits(self, row: LogRow) -> bool:
+        _, kinds, wrong = _KINDS[self._chosen]
+        if row.kind not in kinds or (wrong and not row.wrong):
+            return False
+        whole = f"{row.sign} {row.whole}".lower()
+        return all(word in whole for word in self._words)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self._rows):
+            return None
+        row = self._rows[index.row()]
+        if role == _ROW:
+            return row
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return row.whole
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return f"{row.moment} {row.sign} {row.text}"
+        return None
+
+
+def _columns(index: Index) -> tuple[Column, ...]:
+    """Return when, in which part of the step, what kind, and what it was."""
+    row: LogRow | None = index.data(_ROW)
+    if row is None:
+        return ()
+    what = (row.text, row.tone if row.wrong else "text", 0)
+    return (clock(row.time), "dim", 13), (row.moment, "dim", 7), (row.sign, row.tone, 10), what
+
+
+class PageLogPanel(LineList):
+    """Shows a `PageLogView`."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        self._view = PageLogView(message=NONE)
+        self.model = PageLogModel()
+        choice = ("Kind", "Which kinds to show", [name for name, _, _ in _KINDS])
+        super().__init__(theme, self.model, _columns, name="Page log", choice=choice, parent=parent)
+        self.model.setParent(self)
+        RowMenu(self.list, self.entries)
+        self.or_words.say(NONE)
+
+    @Slot(object)
+    def show_log(self, view: PageLogView) -> None:
+        """Replace what is on screen with `view`; the place in the list stays for the same step."""
+        same = (view.run, view.step) == (self._view.run, self._view.step)
+        bar = self.list.verticalScrollBar()
+        place, at_end = bar.value(), bar.value() >= bar.maximum() > 0
+        if view != self._view:
+            self._view = view
+            self.model.show_lines(lines_of(view))
+        if same:
+            bar.setValue(bar.maximum() if at_end else place)
+        self._tell()
+
+    def wait(self, run: int, step: int) -> None:
+        """Say that the log of another step is being read."""
+        if (run, step) != (self._view.run, self._view.step):
+            self._view = PageLogView(run=run, step=step, message=_READING if step else NONE)
+            self.model.show_lines(())
+            self._tell()
+
+    def copy(self) -> None:
+        rows = self.model.rows()
+        to_clipboard([_as_text(rows[at]) for at in self.chosen()])
+
+    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return what can be asked for of a line."""
+        row = self.model.row(index)
+        words = row.whole.partition("\n")[0]
+        return (
+            Entry("Copy the line", lambda: to_clipboard([_as_text(row)]), key="Ctrl+C"),
+            Entry("Show only lines like it", lambda: self._only_like(row), why=words),
+        )
+
+    def _only_like(self, row: LogRow) -> None:
+        self.search.setText(row.sign)
+
+    def _on_filter(self) -> None:
+        self.model.show_only(self.choice.currentIndex(), self.search.text())
+        self._tell()
+
+    def _tell(self) -> None:
+        view = self._view
+        if view.message:
+            self.or_words.say(view.message)
+        elif not self.model.total:
+            self.or_words.say(_NOTHING)
+        elif not self.model.rowCount():
+            self.or_words.say("No line fits the kind and the search above.")
+        else:
+            self.or_words.say("")
+        found = counts(view.parts)
+        total = sum(found.values())
+        wrong = self.model.wrong
+        self.fact_changed.emit(
+            "" if view.message or not total else thousands(total) + (f", {wrong} wrong" if wrong else "")
+        )
+
+
+def _as_text(row: LogRow) -> str:
+    """Return a line as it is copied."""
+    return f"{clock(row.time)}  {row.moment:<6}  {row.sign:<9}  {row.whole}"

@@ -1,0 +1,221 @@
+"""Plan & remedies: what the agent is about, what else it would try, and what was said of its steps."""
+
+from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from core.debugger.snapshots import PlanView, SessionView
+from gui.panels.plan.editor import PlanEditor
+from gui.panels.plan.rows import grade_row, judgement_row, plan_fact, remedy_row, subtask_row
+from gui.theme.theme import Theme
+from gui.widgets.enabled_commands import can_step
+from gui.widgets.fitted_text import FittedText
+from gui.widgets.formats import count
+from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.rows import ROW, Row, Rows
+from gui.widgets.section import Section, indented, scrolled
+from gui.widgets.words import Note, OrWords
+
+NONE = (
+    "No plan, remedies or judgements in this step. Switch Plan, Remedies or Judgement on in Mechanisms "
+    "(Ctrl+Shift+H), or choose a preset that has them (Ctrl+Shift+P); they show here from the next step on."
+)
+_NO_PLAN = "No plan yet. It is made at the start of a run; you can write one yourself (Ctrl+Shift+E)."
+_NO_REMEDIES = "No remedies wait. They are asked for before an action is taken."
+
+
+class PlanPanel(QWidget):
+    """Shows `PlanView`; the plan is edited in its place, a waiting remedy fired without being asked again."""
+
+    plan_edited = Signal(object, int)
+    """The texts of the subtasks as a tuple, and the position of the current one."""
+    remedy_fired = Signal(int)
+    subtask_wanted = Signal(int)
+    """The position of a subtask, from 0, until which the run is to go on."""
+    state_changed = Signal()
+    """What can be asked for has changed."""
+    fact_changed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = PlanView()
+        self._session = SessionView()
+        self._live = True
+        self.subtasks = Rows(theme, "Subtasks of the plan")
+        self.subtasks.chosen.connect(self.edit)
+        self.subtasks.selected.connect(self._on_selected)
+        RowMenu(self.subtasks, self.entries)
+        self.editor = PlanEditor(theme)
+        self.editor.hide()
+        self.editor.applied.connect(self._on_applied)
+        self.editor.cancelled.connect(self._end_editing)
+        self.no_plan = Note("dim", _NO_PLAN)
+        self.edit_button = QPushButton("Edit")
+        self.edit_button.setToolTip("Edit the plan in its place (Ctrl+Shift+E)")
+        self.edit_button.clicked.connect(self.edit)
+        self.remark = Note()
+        self.plan = Section(theme, "Plan", self.remark, self.subtasks, self.no_plan, self.editor)
+        self.plan.head.addWidget(self.edit_button)
+        self.experience_text = FittedText("Learned of the trials before", lines=8)
+        self.experience = Section(theme, "Learned of the trials before", indented(self.experience_text))
+        self.waiting = Rows(theme, "Remedies")
+        self.waiting.chosen.connect(self._on_chosen)
+        self.waiting.selected.connect(self._on_selected)
+        self.no_remedies = Note("dim", _NO_REMEDIES)
+        for note in (self.no_plan, self.remark, self.no_remedies):
+            note.setContentsMargins(10, 1, 10, 3)
+        self.fire_button = QPushButton("Try it")
+        self.fire_button.setToolTip(
+            "Go back to the step this remedy starts from, and try it (Ctrl+Shift+J, Enter in the list)"
+        )
+        self.fire_button.clicked.connect(self.fire)
+        self.remedies = Section(theme, "Remedies", self.waiting, self.no_remedies)
+        self.remedies.head.addWidget(self.fire_button)
+        self.judged = Rows(theme, "Judgements, the latest first")
+        self.judgements = Section(theme, "Judgements", self.judged)
+        self.went_back = Rows(theme, "Goings back, the latest first")
+        self.grades = Section(theme, "Going back", self.went_back)
+        area = scrolled(
+            "Plan & remedies", self.plan, self.remedies, self.judgements, self.grades, self.experience
+        )
+        self.or_words = OrWords(area, self)
+        self.or_words.say(NONE)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.or_words)
+
+    @property
+    def editing(self) -> bool:
+        return not self.editor.isHidden()
+
+    @property
+    def can_edit(self) -> bool:
+        return self._live and self._view.editable
+
+    @property
+    def remedy(self) -> int | None:
+        """The remedy that can be fired now: the selected one, else the topmost that waits."""
+        if not self._live or not can_step(self._session):
+            return None
+        waiting = [one.number for one in self._view.remedies if one.state == "waiting"]
+        key = self.waiting.key
+        if key is None:
+            return waiting[0] if waiting else None
+        return key if key in waiting else None
+
+    @property
+    def subtask(self) -> int | None:
+        """The subtask that can be run to: the selected one, else the one after the current one."""
+        if not self._live or not can_step(self._session):
+            return None
+        states = [one.status for one in self._view.subtasks]
+        current = states.index("current") if "current" in states else -1
+        ahead = [at for at, state in enumerate(states) if at > current and state == "waiting"]
+        if self.subtasks.key is not None:
+            return self.subtasks.key if self.subtasks.key in ahead else None
+        return ahead[0] if ahead else None
+
+    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return what can be asked for of a subtask."""
+        row: Row = index.data(ROW)
+        can = row.key == self.subtask
+        why = "" if can else "Only to a subtask that waits, while the run rests"
+        return (
+            Entry("Run to this subtask", self.run_to_subtask, key="Ctrl+F8", enabled=can, why=why),
+            Entry("Edit the plan", self.edit, key="Ctrl+Shift+E", enabled=self.can_edit),
+        )
+
+    @Slot()
+    def run_to_subtask(self) -> None:
+        """Go on until the subtask that `subtask` names is current."""
+        if self.subtask is not None:
+            self.subtask_wanted.emit(self.subtask)
+
+    @Slot(object)
+    def show_plan(self, view: PlanView, *, live: bool = True) -> None:
+        """Replace what is on screen with `view`; a draft of the plan stays while there is a plan to replace."""
+        self._view, self._live = view, live
+        there = view.subtasks or view.remedies or view.judgements or view.grades or view.experience
+        said = view.message or ("" if there or self.can_edit else NONE)
+        if self.editing and said:
+            self._end_editing()
+        self.or_words.say(said)
+        self.subtasks.show_rows(subtask_row(at, one) for at, one in enumerate(view.subtasks))
+        self.waiting.show_rows(remedy_row(one, view) for one in view.remedies)
+        self.judged.show_rows(judgement_row(one) for one in view.judgements)
+        self.went_back.show_rows(grade_row(one) for one in view.grades)
+        self.experience_text.show_text(view.experience)
+        self.experience.setVisible(bool(view.experience))
+        self.judgements.setVisible(bool(view.judgements))
+        self.grades.setVisible(bool(view.grades))
+        self.remedies.show_fact(_remedies_fact(view))
+        self.waiting.setVisible(bool(view.remedies))
+        self.no_remedies.setVisible(not view.remedies)
+        self.judgements.show_fact(count(len(view.judgements), "step"))
+        self.plan.show_fact(_plan_facts(view))
+        self.remark.setText(view.remark)
+        self.fact_changed.emit("" if said else plan_fact(view))
+        self._refresh()
+
+    @Slot(object)
+    def show_session(self, view: SessionView) -> None:
+        """Follow what the session is doing: a remedy is fired only while it rests."""
+        self._session = view
+        self._refresh()
+
+    @Slot()
+    def edit(self) -> None:
+        """Begin to edit the plan, where that is possible."""
+        if self.editing:
+            self.editor.list.setFocus()
+        elif self.can_edit:
+            self.editor.show()
+            self._refresh()
+            self.editor.list.setFocus()
+            self.editor.begin(self._view)
+
+    @Slot()
+    def fire(self) -> None:
+        """Fire the remedy that `remedy` names."""
+        if self.remedy is not None:
+            self.remedy_fired.emit(self.remedy)
+
+    def _on_chosen(self, number: int) -> None:
+        if number == self.remedy:
+            self.fire()
+
+    def _on_selected(self, number: int | None) -> None:
+        self._refresh()
+
+    def _on_applied(self, texts: tuple[str, ...], current: int) -> None:
+        self.plan_edited.emit(texts, current)
+        self._end_editing()
+
+    def _end_editing(self) -> None:
+        had_focus = self.editor.isAncestorOf(self.focusWidget() or self)
+        self.editor.hide()
+        self._refresh()
+        if had_focus:
+            (self.edit_button if self.edit_button.isEnabled() else self).setFocus()
+
+    def _refresh(self) -> None:
+        editing = self.editing
+        self.subtasks.setVisible(bool(self._view.subtasks) and not editing)
+        self.no_plan.setVisible(not self._view.subtasks and not editing)
+        self.remark.setVisible(bool(self._view.remark) and not editing)
+        self.edit_button.setVisible(not editing)
+        self.edit_button.setEnabled(self.can_edit)
+        self.editor.allow(self.can_edit)
+        self.fire_button.setVisible(any(one.state == "waiting" for one in self._view.remedies))
+        self.fire_button.setEnabled(self.remedy is not None)
+        self.state_changed.emit()
+
+
+def _plan_facts(view: PlanView) -> str:
+    by = "yours" if view.author == "person" else ""
+    revision = f"revision {view.revision}" if view.revision else ""
+    return " · ".join(part for part in (revision, by) if part)
+
+
+def _remedies_fact(view: PlanView) -> str:
+    waiting = sum(1 for one in view.remedies if one.state == "waiting")
+    return f"{waiting} waiting" if view.remedies else ""

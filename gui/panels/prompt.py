@@ -1,0 +1,190 @@
+"""Prompt: what the LLM was told in each call of the step, and what it said."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from core.debugger.snapshots import CallView, PersonQuestion
+from gui.theme.theme import Theme
+from gui.widgets.finder import Finder
+from gui.widgets.formats import count, thousands
+from gui.widgets.text_view import Piece, TextView
+from gui.widgets.words import ElidedLabel, OrWords, set_tone
+
+_NONE = "No LLM was asked in this step. F10 asks for the next action; its whole prompt shows here."
+
+
+class _Part:
+    """A heading and what lies under it."""
+
+    def __init__(self, key: str, title: str, text: str, *, folded: bool = False) -> None:
+        self.key = key
+        self.title = title
+        self.text = text
+        self.folded = folded
+
+
+class PromptPanel(QWidget):
+    """Shows the calls of a step; a click on a heading folds what is under it."""
+
+    fact_changed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._calls: tuple[CallView, ...] = ()
+        self._question: PersonQuestion | None = None
+        self._parts: tuple[_Part, ...] = ()
+        self._flipped: set[str] = set()
+        self.text = TextView(theme, "Prompt")
+        self.text.heading_pressed.connect(self._on_heading)
+        self.finder = Finder(theme, "Search (Ctrl+F)", (self.text,), self)
+        self.finder.field.textChanged.connect(self._on_search)
+        self.summary = ElidedLabel("", self)
+        self.summary.setFont(theme.small_font())
+        set_tone(self.summary, "dim")
+        self.copy_button = QPushButton("Copy all", self)
+        self.copy_button.setToolTip("Copy all calls with their messages (Alt+C)")
+        self.copy_button.setShortcut("Alt+C")
+        self.copy_button.clicked.connect(self._on_copy)
+        self.fold_button = QPushButton("Fold all", self)
+        self.fold_button.setToolTip("Fold or unfold all messages (Alt+G); click a heading to fold one")
+        self.fold_button.setShortcut("Alt+G")
+        self.fold_button.clicked.connect(self._on_fold_all)
+        head = QHBoxLayout()
+        head.setContentsMargins(12, 3, 8, 3)
+        head.setSpacing(6)
+        head.addWidget(self.summary, 1)
+        head.addWidget(self.finder)
+        head.addWidget(self.fold_button)
+        head.addWidget(self.copy_button)
+        body = QWidget(self)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.text, 1)
+        self.or_words = OrWords(body, self)
+        self.or_words.say(_NONE)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.or_words)
+
+    @Slot(object)
+    def show_calls(self, calls: tuple[CallView, ...]) -> None:
+        """Replace what is on screen with `calls`; what was folded stays so."""
+        if calls == self._calls:
+            return
+        self._calls = calls
+        self._gather()
+        tokens = sum(call.prompt_tokens for call in calls)
+        about = "~" if any(call.tokens_estimated for call in calls) else ""
+        self.summary.setText(f"{count(len(calls), 'call')} · {about}{count(tokens, 'prompt token')}")
+        self.fact_changed.emit(f"{about}{thousands(tokens)}" if calls else "")
+        self._render()
+
+    @Slot(object)
+    def show_question(self, question: PersonQuestion | None) -> None:
+        """Show the question that waits for the person's answer, above the calls; None takes it away."""
+        self._question = question
+        self._gather()
+        self._render()
+
+    def show_call(self, number: int) -> None:
+        """Go to the call of this number, with its messages unfolded; nothing where it is not of this step."""
+        for at, part in enumerate(self._parts):
+            if part.key == str(number):
+                texts = (one for one in self._parts if one.key.startswith(f"{number}.") and not one.folded)
+                self._flipped -= {one.key for one in texts}
+                self._render()
+                self.text.go_to_heading(at)
+                return
+
+    def show_place(self, part: str, found: str, nth: int) -> bool:
+        """Go to words in a part of a call, such as ``3.1``, and mark them; False where it is not of this step."""
+        at = next((at for at, one in enumerate(self._parts) if one.key == part), None)
+        if at is None:
+            return False
+        if self._is_folded(self._parts[at]):
+            self._flipped ^= {part}
+        self.finder.show_needle(_first_line(found))
+        self._render()
+        self.text.seek(_first_line(found), nth=nth, heading=at)
+        return True
+
+    def focus_search(self) -> None:
+        self.finder.focus_search()
+
+    def _gather(self) -> None:
+        asked = [] if self._question is None else _question_parts(self._question)
+        self._parts = (*asked, *(part for call in self._calls for part in _parts(call)))
+        self.or_words.say("" if self._parts else _NONE)
+
+    def _render(self) -> None:
+        pieces: list[Piece] = []
+        searching = bool(self.finder.field.text())
+        for at, part in enumerate(self._parts):
+            folded = self._is_folded(part) and not searching
+            mark = " " if not part.text else "▸" if folded else "▾"
+            pieces.append(Piece(f"{mark} {part.title}", heading=at))
+            if not folded and part.text:
+                pieces.append(Piece(part.text))
+        scroll = self.text.verticalScrollBar().value()
+        self.text.show_pieces(pieces)
+        self.text.verticalScrollBar().setValue(scroll)
+        if searching:
+            self.finder.refresh()
+        all_folded = all(self._is_folded(part) for part in self._parts if part.text)
+        self.fold_button.setText("Unfold all" if all_folded and self._parts else "Fold all")
+
+    def _is_folded(self, part: _Part) -> bool:
+        return part.folded != (part.key in self._flipped)
+
+    def _on_heading(self, at: int) -> None:
+        self._flipped ^= {self._parts[at].key}
+        self._render()
+
+    def _on_search(self, text: str) -> None:
+        self._render()
+
+    def _on_fold_all(self) -> None:
+        foldable = [part for part in self._parts if part.text]
+        fold = not all(self._is_folded(part) for part in foldable)
+        self._flipped = {part.key for part in foldable if part.folded != fold}
+        self._render()
+
+    def _on_copy(self) -> None:
+        text = "\n\n".join(f"{part.title}\n{part.text}".rstrip() for part in self._parts)
+        QApplication.clipboard().setText(text)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0][:200]
+
+
+def _question_parts(question: PersonQuestion) -> list[_Part]:
+    parts = [_Part("question", f"Question to you · {question.purpose}", "")]
+    for at, message in enumerate(question.messages):
+        pictures = f" · {count(len(message.images), 'picture')}" if message.images else ""
+        calls = [f"{call.name}({call.arguments})" for call in message.tool_calls]
+        text = "\n".join([message.text, *calls]).strip() or "(no text)"
+        parts.append(_Part(f"question.{at}", f"   {message.role}{pictures}", text))
+    return parts
+
+
+def _parts(call: CallView) -> list[_Part]:
+    """Return a call's heading, messages, tools and reply, in the order they were sent."""
+    by = call.llm if not call.model or call.model == call.llm else f"{call.llm} ({call.model})"
+    sampling = f" · {call.sampling}" if call.sampling else ""
+    parts = [_Part(f"{call.number}", f"Call {call.number} · {call.purpose} · {by}{sampling}", "")]
+    for at, message in enumerate(call.messages):
+        pictures = f" · {count(message.images, 'picture')}" if message.images else ""
+        title = f"   {message.role} · {count(message.tokens, 'token')}{pictures}"
+        parts.append(_Part(f"{call.number}.{at}", title, message.text or "(no text)"))
+    if call.tools:
+        parts.append(_Part(f"{call.number}.tools", "   tools", call.tools, folded=True))
+    if call.error:
+        parts.append(_Part(f"{call.number}.error", "   error", call.error))
+    if call.reply:
+        about = "~" if call.tokens_estimated else ""
+        title = f"   reply · {about}{count(call.completion_tokens, 'token')}"
+        parts.append(_Part(f"{call.number}.reply", title, call.reply))
+    return parts

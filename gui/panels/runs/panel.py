@@ -1,0 +1,352 @@
+"""Runs & steps: a tree that fills as the run goes."""
+
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication, QTreeView, QVBoxLayout, QWidget
+
+from core.debugger.snapshots import RunsView, SessionView, StepView
+from core.trace.records import StepRow
+from gui.panels.runs.delegate import RunsDelegate
+from gui.panels.runs.folding import Folding
+from gui.panels.runs.model import Node, RunsModel
+from gui.panels.runs.selection import keep_entry
+from gui.theme.theme import Theme
+from gui.widgets.enabled_commands import can_take_up
+from gui.widgets.formats import count, thousands
+from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.words import OrWords
+
+_SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+_CURRENT_ONLY = QItemSelectionModel.SelectionFlag.NoUpdate
+_NO_RUN = "No run yet. Choose a task with Ctrl+N; its steps appear here as the agent takes them."
+
+
+class RunsPanel(QWidget):
+    """Shows `RunsView` and asks for steps and runs by clicking and opening rows.
+
+    What was opened and folded stays so while the window lives, also where a
+    search lists other runs meanwhile.
+    """
+
+    step_requested = Signal(int, int)
+    """Run and number of a step to show."""
+    run_requested = Signal(int)
+    """A run whose steps are to be loaded."""
+    back_requested = Signal(int, int)
+    """Run and number of a step: the run goes on from before it, on a branch."""
+    ask_requested = Signal(int, int)
+    why_requested = Signal(int, int)
+    current_requested = Signal(int)
+    """A run that was left and is to be taken up."""
+    compare_run_requested = Signal(int)
+    compare_step_requested = Signal(int, int)
+    fork_requested = Signal(int, int)
+    """Run and number of a step: a branch is to go on from there otherwise."""
+    bisect_requested = Signal(int)
+    keep_requested = Signal(int, object)
+    """A run that is to be kept as an exemplar, and the numbers of the steps that are chosen; none are all."""
+    naming_requested = Signal(object)
+    """The `RunRow` that is to be named."""
+    export_requested = Signal(int)
+    state_changed = Signal()
+    """What can be asked for has changed."""
+    fact_changed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = RunsView()
+        self._followed: int | None = None
+        self._live: StepRow | None = None
+        self.model = RunsModel(self)
+        self.delegate = RunsDelegate(theme, self)
+        self.tree = QTreeView(self)
+        self.tree.setModel(self.model)
+        self.tree.setItemDelegate(self.delegate)
+        self.tree.setHeaderHidden(True)
+        self.tree.setUniformRowHeights(True)
+        self.tree.setIndentation(13)
+        self.tree.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
+        self.tree.setVerticalScrollMode(QTreeView.ScrollMode.ScrollPerPixel)
+        self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.tree.setAccessibleName("Runs and steps")
+        self.tree.clicked.connect(self._on_clicked)
+        self.tree.activated.connect(self._on_chosen)
+        self.folding = Folding(self.tree, self.model)
+        self.folding.run_requested.connect(self.run_requested)
+        self.tree.selectionModel().currentChanged.connect(self.state_changed)
+        self.tree.installEventFilter(self)
+        RowMenu(self.tree, self.entries)
+        for key, slot in (
+            ("Ctrl+M", self._on_make_current),
+            ("F2", self._on_name),
+            ("Ctrl+Left", self._on_fold),
+            ("Ctrl+Shift+Left", self._on_fold_others),
+            ("Ctrl+Shift+Right", self.folding.unfold_branches),
+        ):
+            shortcut = QShortcut(QKeySequence(key), self.tree, slot)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        self.or_words = OrWords(self.tree, self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.or_words)
+        theme.changed.connect(self.tree.viewport().update)
+        self.or_words.say(_NO_RUN)
+
+    @Slot(object)
+    def show_runs(self, view: RunsView) -> None:
+        """Replace what is on screen with `view`; what was expanded stays so."""
+        self._view = view
+        self.model.show_runs(view)
+        if self._live is not None:
+            self.model.show_step(self._live)
+        if not view.runs:
+            none_found = f'No run matches "{view.query}". Empty the search field to see all runs.'
+            self.or_words.say(none_found if view.query else _NO_RUN)
+        else:
+            self.or_words.say("")
+        self.folding.settle()
+        self._follow()
+        self._reveal_viewed()
+        self._tell_fact()
+
+    @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        """Mark the step whose content the other panels show; one under way joins the tree at once."""
+        if step.live and step.row is not None:
+            self._live = step.row
+            self.model.show_step(step.row)
+            self._follow()
+        run, number = step.run, step.number
+        if self.delegate.viewed != (run, number):
+            self.delegate.viewed = (run, number)
+            self._reveal_viewed(force=True)
+            self.tree.viewport().update()
+
+    @Slot(object)
+    def show_session(self, view: SessionView) -> None:
+        """Tell which run the others belong to, where none is listed yet."""
+        if view.run is None and view.mode == "opening" and not self._view.runs:
+            self.or_words.say("Opening the task…")
+
+    def neighbour(self, run: int, number: int, offset: int) -> tuple[int, int] | None:
+        """Return run and number of the step `offset` steps on, or None where it is not loaded."""
+        return self.model.neighbour(run, number, offset)
+
+    @property
+    def chosen_step(self) -> tuple[int, int] | None:
+        """Run and number of the step whose row is the current one, while the tree has the focus."""
+        node = self.model.node(self.tree.currentIndex()) if self.tree.hasFocus() else None
+        return (node.step.run, node.step.number) if node is not None and node.kind == "step" else None
+
+    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return what can be asked for of a row."""
+        node = self.model.node(index)
+        if node is None or node.kind == "more":
+            return ()
+        if node.kind == "step":
+            place = (node.step.run, node.step.number)
+            return (
+                Entry("Show this step", lambda: self.step_requested.emit(*place), key="Enter"),
+                Entry(
+                    "Go back to before this step",
+                    lambda: self.back_requested.emit(*place),
+                    key="Ctrl+B",
+                    why="The page is brought back, and a branch goes on from there",
+                ),
+                Entry(
+                    "Fork…",
+                    lambda: self.fork_requested.emit(*place),
+                    key="Ctrl+Shift+F",
+                    why="Go back, on a branch with another preset, LLM, policies or exemplars",
+                ),
+                Entry(
+                    "Ask again…",
+                    lambda: self.ask_requested.emit(*place),
+                    why="Put its question once more, changed or several times",
+                ),
+                Entry(
+                    "Where its action comes from…",
+                    lambda: self.why_requested.emit(*place),
+                    key="Ctrl+I",
+                    why="Where its words stand in prompt, page and whatever else the step was made from",
+                ),
+                Entry(
+                    "Compare with the step in view…",
+                    lambda: self.compare_step_requested.emit(*place),
+                    enabled=self.delegate.viewed not in (None, place),
+                    why="Page, prompt, thought and outcome beside each other",
+                ),
+                keep_entry(self.tree, self.model, index, self.keep_requested.emit),
+                *self._fold_entries(index),
+            )
+        row = node.run
+        can = can_take_up(row) and not node.current
+        why = "The page is brought back, and the run goes on where it was left"
+        return (
+            Entry(
+                "Make current",
+                lambda: self.current_requested.emit(row.run),
+                key="Ctrl+M",
+                enabled=can,
+                why=why
+                if can
+                else "It is current"
+                if node.current
+                else "It has ended: go back to a step of it",
+            ),
+            Entry(
+                "Compare with the run in view…",
+                lambda: self.compare_run_requested.emit(row.run),
+                enabled=self.delegate.viewed is not None and self.delegate.viewed[0] != row.run,
+                why="Step by step, with where they first part",
+            ),
+            Entry(
+                "Bisect…",
+                lambda: self.bisect_requested.emit(row.run),
+                key="Ctrl+Shift+I",
+                enabled=row.steps > 0,
+                why="Find from which step on it still comes to success",
+            ),
+            Entry(
+                "Save as exemplar…",
+                lambda: self.keep_requested.emit(row.run, ()),
+                key="Ctrl+Shift+K",
+                enabled=row.steps > 0,
+                why="Keep what led to its end, for runs of such tasks to be shown",
+            ),
+            Entry("Name…", lambda: self.naming_requested.emit(row), key="F2"),
+            Entry("Export…", lambda: self.export_requested.emit(row.run), key="Ctrl+E"),
+            *self._fold_entries(index),
+        )
+
+    def _fold_entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return how the tree can be folded from a row."""
+        node = self.model.node(index)
+        assert node is not None
+        own = node if node.kind == "run" or node.branches() else node.parent
+        assert own is not None
+        what = "branches of this step" if own.kind == "step" else "branch" if own.parent else "run"
+        these = what if own.kind == "step" else f"this {what}"
+        open_now = self.tree.isExpanded(self.model.index_of(own))
+        return (
+            Entry(
+                f"Fold {these}" if open_now else f"Unfold {these}",
+                lambda: self._fold_or_unfold(own),
+                key="Ctrl+Left",
+            ),
+            Entry(
+                "Fold all others",
+                lambda: self.folding.fold_others(index),
+                key="Ctrl+Shift+Left",
+                why="Only this run, and those that it branched from, stay open",
+            ),
+            Entry(
+                "Unfold all branches",
+                self.folding.unfold_branches,
+                key="Ctrl+Shift+Right",
+                enabled=bool(self.model.runs_with_branches()),
+                why="Every branch, with the runs that they left"
+                if self.model.runs_with_branches()
+                else "No run that is listed has a branch",
+            ),
+        )
+
+    def _fold_or_unfold(self, node: Node) -> None:
+        index = self.model.index_of(node)
+        if self.tree.isExpanded(index):
+            self.folding.fold(index)
+        else:
+            self.tree.expand(index)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.state_changed.emit()
+        return super().eventFilter(watched, event)
+
+    def _run_in_hand(self) -> Node | None:
+        """Return the run whose row, or a row of which, is the current one."""
+        node = self.model.node(self.tree.currentIndex())
+        return node if node is None or node.kind == "run" else node.parent
+
+    def _on_make_current(self) -> None:
+        node = self._run_in_hand()
+        if node is not None and can_take_up(node.run) and not node.current:
+            self.current_requested.emit(node.run.run)
+
+    def _on_fold(self) -> None:
+        node = self.model.node(self.tree.currentIndex())
+        if node is None:
+            return
+        own = node if node.kind == "run" or node.branches() else node.parent
+        if own is not None:
+            self._fold_or_unfold(own)
+
+    def _on_fold_others(self) -> None:
+        if self.tree.currentIndex().isValid():
+            self.folding.fold_others(self.tree.currentIndex())
+
+    def _on_name(self) -> None:
+        node = self._run_in_hand()
+        if node is not None:
+            self.naming_requested.emit(node.run)
+
+    def _follow(self) -> None:
+        """Open the current run once it has steps to show."""
+        current = self._view.current
+        if current is None or current == self._followed:
+            return
+        index = self.model.run_index(current)
+        if index.isValid() and self.model.rowCount(index):
+            self._followed = current
+            above = index
+            while above.isValid():
+                self.tree.expand(above)
+                above = above.parent()
+            self.tree.scrollTo(index)
+
+    def _reveal_viewed(self, *, force: bool = False) -> None:
+        if self.delegate.viewed is None:
+            return
+        index = self.model.step_index(*self.delegate.viewed)
+        if not index.isValid() or (index == self.tree.currentIndex() and not force):
+            return
+        if not self.tree.hasFocus() or force:
+            if len(self.tree.selectionModel().selectedRows()) > 1:  # Rows that were chosen stay so.
+                self.tree.selectionModel().setCurrentIndex(index, _CURRENT_ONLY)
+            else:
+                self.tree.setCurrentIndex(index)
+            self.tree.scrollTo(index)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        """Show what was clicked, unless it was only added to what is selected."""
+        if not QApplication.keyboardModifiers() & _SELECTING:
+            self._on_chosen(index)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        node = self.model.node(index)
+        if node is None:
+            return
+        if node.kind == "step":
+            self.step_requested.emit(node.step.run, node.step.number)
+        elif node.kind == "run":
+            self.tree.expand(index)
+        else:
+            self.model.show_earlier(index)
+            self.folding.settle()
+
+    def _tell_fact(self) -> None:
+        view = self._view
+        if view.query:
+            self.fact_changed.emit(f"{thousands(view.total)} found")
+        elif view.current is not None:
+            parent = next((row.parent_run for row in view.runs if row.run == view.current), None)
+            branches = sum(1 for row in view.runs if row.parent_run == view.current)
+            of = f" · branch of {parent}" if parent is not None else ""
+            words = f" · {count(branches, 'branch', 'branches')}" if branches else of
+            self.fact_changed.emit(f"run {view.current}{words}")
+        elif view.total > len(view.runs):
+            self.fact_changed.emit(f"newest {len(view.runs)} of {thousands(view.total)}")
+        else:
+            self.fact_changed.emit(
+                f"{thousands(view.total)} run{'s' if view.total != 1 else ''}" if view.runs else ""
+            )

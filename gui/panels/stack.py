@@ -1,0 +1,197 @@
+"""Policy stack: who is acting, on whose behalf, and what came of those that have ended."""
+
+from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from core.debugger.breakpoints.kinds import PolicyPopped, PolicyPushed
+from core.debugger.snapshots import FrameView, StackView
+from gui.theme.theme import Theme
+from gui.widgets.formats import count
+from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.rows import ROW, Row, Rows
+from gui.widgets.section import Section, scrolled
+from gui.widgets.words import OrWords
+
+_NONE = (
+    "No policy is on the stack. Presets with policies show here which one is acting; "
+    "switch Policies on in Mechanisms (Ctrl+Shift+H), or choose such a preset (Ctrl+Shift+P)."
+)
+_STATES = {
+    "acting": ("arrow-right", "agent", "acting"),
+    "waiting": ("history", "dim", "waiting"),
+    "returned": ("check", "good", "returned"),
+    "lacked": ("warning", "remedy", "lacked something"),
+    "left": ("discard", "dim", "left"),
+}
+_RESULTS = {"lacked": "Lacked", "left": "Left"}
+
+Key = tuple[str, int]
+
+
+class StackPanel(QWidget):
+    """Shows `StackView`, the current frame on top; a click or Enter opens and closes a frame.
+
+    What was opened stays open while the frame is there.
+    """
+
+    fact_changed = Signal(str)
+    call_wanted = Signal(int)
+    """The number of the LLM call whose prompt is to be shown."""
+    file_wanted = Signal(str)
+    """The path of the policy, to be opened for editing."""
+    breakpoint_wanted = Signal(object)
+    """A `Breakpoint` at a policy."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = StackView()
+        self._opened: set[Key] = set()
+        self._policies: dict[Key, str] = {}
+        self.frames = Rows(theme, "Policy stack, the acting frame first")
+        self.ended = Rows(theme, "Ended frames, the latest first")
+        for rows in (self.frames, self.ended):
+            rows.pressed_on.connect(self._on_pressed)
+            RowMenu(rows, self.entries)
+        self.stack_section = Section(theme, "On the stack", self.frames)
+        self.ended_section = Section(theme, "Ended", self.ended)
+        self.or_words = OrWords(scrolled("Policy stack", self.stack_section, self.ended_section), self)
+        self.or_words.say(_NONE)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.or_words)
+
+    @Slot(object)
+    def show_stack(self, view: StackView) -> None:
+        """Replace what is on screen with `view`."""
+        self._view = view
+        there = bool(view.frames or view.finished)
+        self.or_words.say(view.message or ("" if there else _NONE))
+        self.fact_changed.emit(f"depth {len(view.frames)}" if view.frames and not view.message else "")
+        self.stack_section.show_fact(_limits(view))
+        self.stack_section.setVisible(bool(view.frames))
+        self.ended_section.show_fact(str(len(view.finished)))
+        self.ended_section.setVisible(bool(view.finished))
+        frames = enumerate((*view.frames[::-1], *view.finished))
+        self._policies = {self._key(frame, at): frame.policy for at, frame in frames}
+        self._opened &= self._policies.keys()
+        self._render()
+
+    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+        """Return what can be asked for of the frame that a row is of."""
+        row: Row = index.data(ROW)
+        policy = self._policies.get(row.key, "")
+        if not policy:
+            return ()
+        want = self.breakpoint_wanted.emit
+        return (
+            Entry(f"Stop when {policy} is called", lambda: want(PolicyPushed(policy=policy))),
+            Entry(f"Stop when {policy} returns", lambda: want(PolicyPopped(policy=policy))),
+        )
+
+    def _render(self) -> None:
+        depth = len(self._view.frames)
+        self.frames.show_rows(
+            row
+            for at, frame in enumerate(self._view.frames)
+            for row in self._rows(frame, self._key(frame, depth - 1 - at))
+        )
+        self.ended.show_rows(
+            row
+            for at, frame in enumerate(self._view.finished)
+            for row in self._rows(frame, self._key(frame, depth + at))
+        )
+
+    def _rows(self, frame: FrameView, key: Key) -> list[Row]:
+        opened = key in self._opened
+        row = _frame_row(frame, key, opened=opened)
+        return [row, *_inside(frame)] if opened else [row]
+
+    def _key(self, frame: FrameView, place: int) -> Key:
+        """Return what stands for a frame: its number, or where it has none its place from the bottom."""
+        return ("frame", frame.number or -1 - place)
+
+    def _on_pressed(self, key: tuple[str, object]) -> None:
+        kind, what = key
+        if kind == "call":
+            self.call_wanted.emit(what)
+        elif kind == "file":
+            self.file_wanted.emit(what)
+        elif isinstance(what, int):
+            self._opened ^= {(kind, what)}
+            self._render()
+
+
+def _limits(view: StackView) -> str:
+    depth = f"depth {len(view.frames)}" + (f" of {view.depth_limit}" if view.depth_limit else "")
+    calls = f"{view.calls} of {view.calls_limit} calls" if view.calls_limit else count(view.calls, "call")
+    return f"{depth} · {calls}" if view.calls or view.calls_limit else depth
+
+
+def _frame_row(frame: FrameView, key: Key, *, opened: bool) -> Row:
+    state = "waiting" if frame.state == "acting" and not frame.current else frame.state
+    icon, tone, word = _STATES[state]
+    argument = f" [{frame.argument}]" if frame.argument else ""
+    words = [word, count(frame.steps, "step")]
+    detail = frame.result if frame.result and not opened else ""
+    return Row(
+        text=f"{frame.policy}{_cut(argument, opened=opened)}",
+        icon=icon,
+        tone=tone,
+        word=" · ".join(words),
+        detail=_cut(detail, opened=opened),
+        strong=frame.current,
+        quiet=state in ("returned", "lacked", "left"),
+        key=key,
+        tooltip="Close the frame (Enter)" if opened else "Open the frame: its history and prompt (Enter)",
+    )
+
+
+def _inside(frame: FrameView) -> list[Row]:
+    """Return what an open frame shows: result, history, notes, instruction, and where its texts are."""
+    began = f"began at step {frame.began}" if frame.began else ""
+    rows = [Row(text=began, indent=1, quiet=True)] if began else []
+    if frame.result:
+        rows.append(_part(_RESULTS.get(frame.state, "Came back with"), frame.result))
+    steps = "\n".join(frame.history) or "no steps of its own yet"
+    rows.append(_part("History", steps))
+    if frame.notes:
+        rows.append(_part("Notes", "\n".join(frame.notes)))
+    if frame.instruction:
+        rows.append(_part("Instruction", frame.instruction))
+    for number in frame.calls:
+        rows.append(
+            Row(
+                text=f"Show its prompt: call {number}",
+                icon="comment-discussion",
+                tone="agent",
+                link=True,
+                indent=1,
+                key=("call", number),
+                tooltip="Go to this call in Prompt (Enter)",
+            )
+        )
+    if not frame.calls:
+        rows.append(Row(text="No LLM was asked in it in this step.", indent=1, quiet=True))
+    if frame.file:
+        rows.append(
+            Row(
+                text="Open the policy's file for editing",
+                icon="go-to-file",
+                tone="agent",
+                link=True,
+                indent=1,
+                key=("file", frame.file),
+                tooltip=f"{frame.file} (Enter)",
+            )
+        )
+    return rows
+
+
+def _part(title: str, text: str) -> Row:
+    return Row(text=title, detail=text, strong=True, indent=1)
+
+
+def _cut(text: str, *, opened: bool) -> str:
+    """Return one line of a text that is shown whole once its frame is open."""
+    line = text.replace("\n", " ")
+    return text if opened or len(line) <= 70 else line[:69] + "…"

@@ -1,0 +1,202 @@
+"""State: which kind of page this is and why, where that is in its space, and what the run keeps in mind."""
+
+from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from core.debugger.breakpoints.kinds import StateEntered, StateLeft
+from core.debugger.snapshots import FitView, SetAsideView, StateView
+from gui.panels.state.diagram import StateDiagram
+from gui.theme.theme import Theme
+from gui.widgets.fitted_text import FittedText
+from gui.widgets.formats import count
+from gui.widgets.row_menu import Entry, open_menu
+from gui.widgets.rows import Row, Rows
+from gui.widgets.section import Section, indented, scrolled
+from gui.widgets.words import Note, OrWords, set_tone
+
+_NONE = "No state recognised yet. Step with F10 to observe the page and recognise its state."
+
+
+class StatePanel(QWidget):
+    """Shows `StateView`."""
+
+    fact_changed = Signal(str)
+    file_wanted = Signal(str)
+    """The path of the state space, to be opened for editing."""
+    breakpoint_wanted = Signal(object)
+    """A `Breakpoint` at a state of the diagram."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = StateView()
+        self.diagram = StateDiagram(theme)
+        self.diagram.menu_wanted.connect(self._on_menu)
+        head, notes = self._head(theme), self._notes()
+        self.buffer = Rows(theme, "Looked at and set aside")
+        self.buffer_section = Section(theme, "Looked at, set aside", self.buffer)
+        self.remembered = Rows(theme, "Remembered for later states")
+        self.remembered_section = Section(theme, "Remembered", self.remembered)
+        self.instruction = FittedText("What the state's file tells the agent", lines=10)
+        self.instruction_section = Section(theme, "Instruction", indented(self.instruction))
+        self.fits = Rows(theme, "States that were tried")
+        self.fits_section = Section(theme, "States tried", self.fits)
+        self._area = scrolled(
+            "State",
+            head,
+            self.diagram,
+            notes,
+            self.buffer_section,
+            self.remembered_section,
+            self.fits_section,
+            self.instruction_section,
+            tall=self.diagram,
+        )
+        self.or_words = OrWords(self._area, self)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.or_words)
+        self.show_state(StateView())
+
+    @Slot(object)
+    def show_state(self, view: StateView) -> None:
+        """Replace what is on screen with `view`."""
+        self._view = view
+        self.or_words.say("" if view.state and not view.message else view.message or _NONE)
+        self.space.setText(f"{view.space} ›" if view.space else "")
+        self.space.setVisible(view.space not in ("", "none"))
+        self.state.setText(view.state)
+        self.state.setAccessibleName(f"State {view.state}")
+        self.open_button.setVisible(bool(view.file))
+        self.open_button.setToolTip(f"Open {view.file} for editing (Alt+S)")
+        self.why.show_text(f"Matched by {view.why}" if view.why and view.why[:1].islower() else view.why)
+        also = f"⚠ Also matched: {', '.join(view.also)}. The first of them was taken."
+        self.also.show_text(also if view.also else "")
+        self.budget.show_text(_budget(view))
+        late = view.choose_at is not None and view.transitions >= view.choose_at
+        set_tone(self.budget, "remedy" if late else "dim")
+        self.diagram.show_states(view.states, view.edges)
+        self.diagram.setVisible(bool(view.states))
+        self.zooming.setVisible(bool(view.states))
+        self.buffer.show_rows(_buffer_row(one) for one in view.buffer)
+        self.buffer_section.show_fact(str(len(view.buffer)))
+        self.buffer_section.setVisible(bool(view.buffer))
+        self.remembered.show_rows(Row(text=f"{name}: {value}") for name, value in view.remembered)
+        self.remembered_section.setVisible(bool(view.remembered))
+        self.instruction.show_text(view.instruction)
+        self.instruction_section.setVisible(bool(view.instruction))
+        self.fits.show_rows(_fit_row(one) for one in view.fits)
+        fitting = sum(1 for one in view.fits if one.fits)
+        self.fits_section.show_fact(f"{fitting} of {len(view.fits)} fit")
+        self.fits_section.setVisible(bool(view.fits))
+        self.fact_changed.emit(view.state if not view.message else "")
+
+    def _head(self, theme: Theme) -> QWidget:
+        head = QWidget(self)
+        self.space = QLabel(head)
+        set_tone(self.space, "dim")
+        self.state = QLabel(head)
+        self.state.setProperty("chipLabel", True)
+        self.state.setFont(theme.text_font(bold=True))
+        for label in (self.space, self.state):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.zooming = QWidget(head)
+        zooms = QHBoxLayout(self.zooming)
+        zooms.setContentsMargins(0, 0, 0, 0)
+        zooms.setSpacing(2)
+        for icon, words, slot in (
+            ("zoom-in", "Larger (+ in the diagram, Ctrl+wheel)", lambda: self.diagram.zoom_by(1.25)),
+            ("zoom-out", "Smaller (− in the diagram, Ctrl+wheel)", lambda: self.diagram.zoom_by(0.8)),
+            ("screen-normal", "All of its width (0 in the diagram)", self.diagram.fit),
+        ):
+            button = _tool(theme, icon, words)
+            button.clicked.connect(slot)
+            zooms.addWidget(button)
+        self.open_button = _tool(theme, "go-to-file", "Open the state space's file for editing (Alt+S)")
+        self.open_button.setShortcut("Alt+S")
+        self.open_button.clicked.connect(self._on_open)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(10, 6, 8, 2)
+        row.setSpacing(6)
+        row.addWidget(self.space)
+        row.addWidget(self.state)
+        row.addStretch(1)
+        row.addWidget(self.zooming)
+        row.addWidget(self.open_button)
+        return head
+
+    def _notes(self) -> QWidget:
+        notes = QWidget(self)
+        column = QVBoxLayout(notes)
+        column.setContentsMargins(10, 2, 10, 3)
+        column.setSpacing(4)
+        self.why, self.also, self.budget = Note(), Note("remedy"), Note()
+        for note in (self.why, self.also, self.budget):
+            column.addWidget(note)
+        return notes
+
+    def entries(self, state: str) -> tuple[Entry, ...]:
+        """Return what can be asked for of a state of the diagram."""
+        want = self.breakpoint_wanted.emit
+        return (
+            Entry(f"Stop when {state} is entered", lambda: want(StateEntered(state=state))),
+            Entry(f"Stop when {state} is left", lambda: want(StateLeft(state=state))),
+        )
+
+    def _on_menu(self, state: str, place: QPoint) -> None:
+        open_menu(self.diagram, self.entries(state), place)
+
+    def _on_open(self) -> None:
+        if self._view.file:
+            self.file_wanted.emit(self._view.file)
+
+
+def _budget(view: StateView) -> str:
+    """Return such as ``7 of 15 transitions; from 13 on one of what was looked at has to be chosen``."""
+    if view.transitions_limit is None:
+        return ""
+    text = f"{view.transitions} of {count(view.transitions_limit, 'transition')}"
+    if view.choose_at is None:
+        return text
+    if view.transitions >= view.choose_at:
+        return f"{text}: now one of what was looked at has to be chosen"
+    return f"{text}; from {view.choose_at} on one of what was looked at has to be chosen"
+
+
+def _buffer_row(one: SetAsideView) -> Row:
+    return Row(
+        text=f"{one.candidate}  {one.title}".rstrip(),
+        icon="check" if one.chosen else "inbox",
+        tone="good" if one.chosen else "dim",
+        word="chosen" if one.chosen else f"step {one.step}",
+        detail="\n".join(
+            part for part in (one.reason, f"set aside at step {one.step}" if one.chosen else "") if part
+        ),
+        strong=one.chosen,
+        key=one.candidate,
+    )
+
+
+def _fit_row(one: FitView) -> Row:
+    lines = [f"matched: {'; '.join(one.matched)}"] if one.matched else []
+    lines += [f"missing: {one.missed}"] if one.missed else []
+    return Row(
+        text=one.state,
+        icon="check" if one.fits else "close",
+        tone="good" if one.fits else "dim",
+        word="fits" if one.fits else "does not fit",
+        detail="\n".join(lines),
+        quiet=not one.fits,
+        key=one.state,
+    )
+
+
+def _tool(theme: Theme, icon: str, words: str) -> QToolButton:
+    button = QToolButton()
+    button.setIcon(theme.icon(icon))
+    button.setIconSize(QSize(14, 14))
+    button.setFixedSize(22, 22)
+    button.setToolTip(words)
+    button.setAccessibleName(words)
+    theme.changed.connect(button.update)
+    return button

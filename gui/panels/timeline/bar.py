@@ -1,0 +1,315 @@
+"""The time bar: steps, phases, LLM calls and waits of a run to scale, with what happened on the way."""
+
+from bisect import bisect_left, bisect_right
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QScrollBar, QToolTip, QVBoxLayout, QWidget
+
+from core.debugger.timeline.views import StepSpan, TimeView
+from gui.panels.timeline import text as time_words
+from gui.panels.timeline.painter import ROWS, TimePainter
+from gui.panels.timeline.scale import TimeScale, Wait
+from gui.theme.theme import Theme
+from gui.widgets.words import OrWords
+
+NONE = "No run is in view. Its steps, calls and waits show here on a line of time; F10 takes the first step."
+_BEGINNING = "The run has not taken a step yet: F10 takes the first one, and its time shows here."
+_SIDE = 6
+_NEAR = 6.0
+"""Pixels within which a mark is meant."""
+
+
+class TimeBar(QWidget):
+    """Draws a `TimeView` and asks for the step that is clicked, or chosen with Left and Right."""
+
+    step_requested = Signal(int, int)
+    """Run and number of a step."""
+    changed = Signal()
+    """Zoom or place has changed."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.view = TimeView()
+        self.scale = TimeScale()
+        self._painter = TimePainter(theme, self.scale)
+        self._begins: list[float] = []
+        self._viewed: tuple[int, int] | None = None
+        self._folded = True
+        self._picture: QPixmap | None = None
+        self._pressed: float | None = None
+        self._moved = False
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setFixedHeight(ROWS.height)
+        self.setAccessibleName("Time bar")
+        theme.changed.connect(self._repaint)
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, ROWS.height)
+
+    @property
+    def folded(self) -> bool:
+        return self._folded
+
+    @property
+    def viewed(self) -> StepSpan | None:
+        """The step whose content the panels show, where it is one of this run's."""
+        return self._step(self._viewed[1]) if self._viewed is not None else None
+
+    def show_times(self, view: TimeView) -> None:
+        """Replace what is drawn; zoom and place stay where it is the same run."""
+        if view.run != self.view.run:
+            self.scale.fit()
+        self.view = view
+        self._begins = [step.begun for step in view.steps]
+        self._lay_out()
+        self.setAccessibleDescription(time_words.description(view))
+
+    def show_viewed(self, run: int, number: int) -> None:
+        """Mark the step whose content the panels show."""
+        if (run, number) == self._viewed:
+            return
+        self._viewed = (run, number)
+        step = self.viewed
+        if step is not None:
+            self.scale.reveal(step.begun, step.ended)
+            self.setAccessibleName(f"Time bar. {time_words.step_words(step)}".replace("\n", ". "))
+        self._repaint()
+
+    def set_folded(self, on: bool) -> None:
+        """Draw waits short, or to scale."""
+        self._folded = on
+        self._lay_out()
+
+    def fit(self) -> None:
+        self.scale.fit()
+        self._repaint()
+
+    def zoom_by(self, factor: float, x: float | None = None) -> None:
+        self.scale.zoom_by(factor, self.width() / 2 if x is None else x)
+        self._repaint()
+
+    def move_to(self, left: float) -> None:
+        """Put this place of the zoomed bar, in pixels, at the left."""
+        self.scale.move_to(left)
+        self._repaint()
+
+    def go(self, offset: int) -> None:
+        """Ask for the step `offset` steps on, from the one in view."""
+        steps = self.view.steps
+        if not steps:
+            return
+        numbers = [step.number for step in steps]
+        viewed = self.viewed
+        at = numbers.index(viewed.number) + offset if viewed is not None else len(steps) - 1
+        self._ask(steps[min(max(at, 0), len(steps) - 1)])
+
+    def words_at(self, x: float, y: float) -> str:
+        """Return what lies at a place, in words; empty where nothing does."""
+        view, time = self.view, self.scale.time(x)
+        if not view.steps:
+            return ""
+        if y < ROWS.steps:
+            near = [mark for mark in view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
+            if near:
+                return "\n".join(time_words.mark_words(mark) for mark in near[:8])
+        held = next((one for one in view.held if one.begun <= time < one.ended), None)
+        step = self.step_at(x)
+        if held is not None and not (step is not None and y < ROWS.phases):
+            return time_words.held_words(held, folded=self._folded)
+        if step is None:
+            return time_words.summary(view)
+        if ROWS.phases <= y < ROWS.calls:
+            phase = next((one for one in step.phases if one.begun <= time <= one.ended), None)
+            if phase is not None:
+                return time_words.phase_words(step, phase)
+        if ROWS.calls <= y < ROWS.cost:
+            call = next(
+                (
+                    one
+                    for one in step.calls
+                    if self.scale.x(one.begun) - 2 <= x <= self.scale.x(one.ended) + 2
+                ),
+                None,
+            )
+            if call is not None:
+                return time_words.call_words(step, call)
+        if y >= ROWS.cost and view.costs:
+            at = bisect_right([point.time for point in view.costs], time) - 1
+            spent = view.costs[at].cost if at >= 0 else 0.0
+            return f"${spent:.4g} so far"
+        return time_words.step_words(step, timed=not view.untimed)
+
+    def step_at(self, x: float) -> StepSpan | None:
+        """Return the step at a place; that of a wait is the one before it."""
+        at = bisect_right(self._begins, self.scale.time(x)) - 1
+        return self.view.steps[at] if 0 <= at < len(self.view.steps) else None
+
+    def _step(self, number: int) -> StepSpan | None:
+        if self._viewed is None or not self.view.steps:
+            return None
+        own = self._viewed[0] == self.view.run
+        found = next((step for step in self.view.steps if step.number == number), None)
+        return found if found is not None and (own or found.run == self._viewed[0]) else None
+
+    def _ask(self, step: StepSpan) -> None:
+        self.step_requested.emit(step.run, step.number)
+
+    def _lay_out(self) -> None:
+        view = self.view
+        self.scale.resize(self.width() - 2 * _SIDE)
+        self.scale.show(
+            view.begun, view.ended, [Wait(one.begun, one.ended) for one in view.held], folded=self._folded
+        )
+        self._repaint()
+
+    def _repaint(self) -> None:
+        self._picture = None
+        self.update()
+        self.changed.emit()
+
+    # Qt's events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        ratio = self.devicePixelRatioF()
+        if self._picture is None:
+            self._picture = QPixmap(self.size() * ratio)
+            self._picture.setDevicePixelRatio(ratio)
+            self._picture.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(self._picture)
+            painter.translate(_SIDE, 0)
+            first = max(bisect_right(self._begins, self.scale.time(0)) - 1, 0)
+            last = bisect_left(self._begins, self.scale.time(self.width()))
+            self._painter.paint(painter, self.view, (first, last + 1), self.viewed, self.width() - 2 * _SIDE)
+            painter.end()
+        painter = QPainter(self)
+        painter.drawPixmap(0, 0, self._picture)
+        if self.hasFocus():
+            self._painter.paint_focus(painter, self.rect())
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            words = self.words_at(event.pos().x() - _SIDE, event.pos().y())
+            if words:
+                QToolTip.showText(event.globalPos(), words, self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        turned = event.angleDelta()
+        along = turned.x() or (turned.y() if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 0)
+        if along:
+            self.scale.move_by(-along / 2)
+            self._repaint()
+        elif turned.y():
+            self.zoom_by(1.25 ** (turned.y() / 120), event.position().x() - _SIDE)
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._pressed, self._moved = event.position().x(), False
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is None:
+            return
+        by = event.position().x() - self._pressed
+        if self._moved or abs(by) >= QApplication.startDragDistance():
+            self._moved = True
+            self._pressed = event.position().x()
+            self.scale.move_by(-by)
+            self._repaint()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        pressed, self._pressed = self._pressed, None
+        if pressed is None or self._moved or event.button() != Qt.MouseButton.LeftButton:
+            return
+        x, y = event.position().x() - _SIDE, event.position().y()
+        near = [mark for mark in self.view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
+        step = self._of_number(near[0].step) if near and y < ROWS.steps else None
+        if step := step or self.step_at(x):
+            self._ask(step)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        match event.key():
+            case Qt.Key.Key_Left:
+                self.go(-1)
+            case Qt.Key.Key_Right:
+                self.go(1)
+            case Qt.Key.Key_Home:
+                self.go(-len(self.view.steps))
+            case Qt.Key.Key_End:
+                self.go(len(self.view.steps))
+            case Qt.Key.Key_Plus | Qt.Key.Key_Equal:
+                self._zoom_at_viewed(1.5)
+            case Qt.Key.Key_Minus:
+                self._zoom_at_viewed(1 / 1.5)
+            case Qt.Key.Key_0:
+                self.fit()
+            case _:
+                super().keyPressEvent(event)
+
+    def _zoom_at_viewed(self, factor: float) -> None:
+        step = self.viewed
+        self.zoom_by(factor, None if step is None else self.scale.x((step.begun + step.ended) / 2))
+
+    def _of_number(self, number: int) -> StepSpan | None:
+        return next((step for step in self.view.steps if step.number == number), None)
+
+
+class TimeArea(QWidget):
+    """The bar with a scroll bar under it while it is zoomed, or words in its place."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bar = TimeBar(theme)
+        self.slider = QScrollBar(Qt.Orientation.Horizontal, self)
+        self.slider.setAccessibleName("Place in the time bar")
+        self.slider.valueChanged.connect(self._on_scrolled)
+        self.or_words = OrWords(self.bar, self)
+        self.or_words.setFixedHeight(ROWS.height)
+        self.or_words.say(NONE)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.or_words)
+        column.addWidget(self.slider)
+        self.bar.changed.connect(self._follow)
+        self._follow()
+
+    @Slot(object)
+    def show_times(self, view: TimeView) -> None:
+        """Replace what is shown with `view`."""
+        empty = "" if view.steps else _BEGINNING if view.run else NONE
+        self.or_words.say(view.problem or empty)
+        self.bar.show_times(view)
+
+    def _follow(self) -> None:
+        scale = self.bar.scale
+        room = self.bar.width()
+        self.slider.setVisible(scale.zoom > 1.001)
+        self.slider.blockSignals(True)
+        self.slider.setRange(0, max(round(scale.length) - room, 0))
+        self.slider.setPageStep(room)
+        self.slider.setSingleStep(max(room // 10, 1))
+        self.slider.setValue(round(scale.left))
+        self.slider.blockSignals(False)
+
+    def _on_scrolled(self, value: int) -> None:
+        self.bar.move_to(float(value))

@@ -1,0 +1,224 @@
+"""Paints the time bar: what is seen of it, and nothing else."""
+
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen, QPolygonF
+
+from core.debugger.timeline.views import CallSpan, HeldSpan, MarkKind, StepSpan, TimeView
+from core.schema.step import Phase
+from gui.panels.timeline.scale import TimeScale
+from gui.theme.theme import Theme
+from gui.theme.tokens import ORIGIN_SHAPES
+from gui.widgets.formats import dollars, seconds
+
+
+class Rows(NamedTuple):
+    """Where each row of the bar begins, from the top."""
+
+    marks: int = 1
+    steps: int = 15
+    phases: int = 32
+    calls: int = 43
+    cost: int = 54
+    height: int = 66
+
+
+ROWS = Rows()
+_HIGH = ROWS.calls - ROWS.phases - 2
+MARKS: dict[MarkKind, tuple[str, str]] = {
+    "breakpoint": ("●", "bad"),
+    "person": ("◆", "person"),
+    "went back": ("↶", "remedy"),
+    "error": ("✗", "bad"),
+    "remedy": ("▲", "remedy"),
+    "trial": ("⟳", "text"),
+    "branch": ("⑂", "text"),
+}
+"""The sign and the colour token of each kind of mark; no two kinds have one sign."""
+_PHASES: dict[Phase, str] = {"act": "good", "decide": "agent", "anticipate": "remedy"}
+"""Phases with a colour of their own; the others are grey. Their names stand in them where there is room."""
+_NARROW = 10.0
+"""Pixels of a step below which it has no number, and its phases are one grey band."""
+_LEAST = 2.0
+"""Pixels that a call takes at least, so that it can be seen and met."""
+
+
+class TimePainter:
+    """Draws a `TimeView` by a scale; x is 0 at the left of the view."""
+
+    def __init__(self, theme: Theme, scale: TimeScale) -> None:
+        self._theme = theme
+        self._scale = scale
+        self._colours: dict[str, QColor] = {}
+        """Those of the theme, asked for once a painting: there are thousands of strokes."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        view: TimeView,
+        steps: tuple[int, int],
+        viewed: StepSpan | None,
+        width: int,
+    ) -> None:
+        """Draw what of `view` lies in `width`; `steps` are the positions of the first seen and behind the last."""
+        self._colours.clear()
+        painter.setFont(self._theme.small_font())
+        seen = view.steps[slice(*steps)]
+        for step in seen:
+            self._step(painter, step, viewed is step, width)
+        for held in view.held:
+            self._held(painter, held, width)
+        drawn = -1.0
+        for step in seen:
+            for call in step.calls:
+                drawn = self._call(painter, call, width, drawn)
+        self._costs(painter, view, width)
+        self._marks(painter, view, width)
+
+    def paint_focus(self, painter: QPainter, rect: QRect) -> None:
+        painter.setPen(QPen(self._colour("agent"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(rect.adjusted(0, 0, -1, -1))
+
+    def _step(self, painter: QPainter, step: StepSpan, viewed: bool, width: int) -> None:
+        left, right = self._span(step.begun, step.ended, width)
+        room = QRectF(left, ROWS.steps, max(right - left, 1.0), ROWS.phases - ROWS.steps - 2)
+        failed = step.outcome == "failed"
+        painter.fillRect(room, self._colour("selected" if viewed else "raised"))
+        if room.width() > 3 or viewed:
+            painter.setPen(QPen(self._colour("agent" if viewed else "line"), 2 if viewed else 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(room.adjusted(0.5, 0.5, -0.5, -0.5))
+        if room.width() < _NARROW:
+            painter.fillRect(QRectF(left, ROWS.phases, room.width(), _HIGH), self._colour("dim", 60))
+            if failed:
+                painter.fillRect(room.adjusted(0, room.height() - 4, 0, 0), self._colour("bad"))
+            return
+        sign = "✗" if failed else "" if step.origin == "agent" else ORIGIN_SHAPES[step.origin]
+        text = f"{step.number}{sign}"
+        inside = room.adjusted(3, 0, -2, 0)
+        metrics = painter.fontMetrics()
+        if metrics.horizontalAdvance(text) <= inside.width():
+            whole = f"{text} {step.action}".rstrip()
+            if metrics.horizontalAdvance(text) + 40 < inside.width():
+                text = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, int(inside.width()))
+            painter.setPen(self._colour("bad" if failed else "text"))
+            painter.drawText(inside, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), text)
+        for phase in step.phases:
+            self._phase(painter, phase.phase, phase.begun, phase.ended, width)
+
+    def _phase(self, painter: QPainter, phase: Phase, begun: float, ended: float, width: int) -> None:
+        left, right = self._span(begun, ended, width)
+        if right - left < 0.4:
+            return
+        room = QRectF(left, ROWS.phases, right - left, _HIGH)
+        painter.fillRect(room, self._colour(_PHASES.get(phase, "dim"), 95 if phase in _PHASES else 60))
+        if room.width() > 2:
+            painter.fillRect(QRectF(left, ROWS.phases, 1, room.height()), self._colour("panel"))
+        if room.width() > 18 and painter.fontMetrics().horizontalAdvance(phase) + 6 < room.width():
+            font = painter.font()
+            painter.setFont(self._tiny())
+            painter.setPen(self._colour("text"))
+            painter.drawText(
+                room.adjusted(3, -1, 0, 1),
+                int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter),
+                phase,
+            )
+            painter.setFont(font)
+
+    def _call(self, painter: QPainter, call: CallSpan, width: int, drawn: float) -> float:
+        """Draw a call and return how far to the right calls are drawn; one that lies under others is left out."""
+        left, right = self._span(call.begun, call.ended, width)
+        if right < 0 or left > width or (max(right, left + _LEAST) <= drawn and not call.error):
+            return drawn
+        room = QRectF(left, ROWS.calls, max(right - left, _LEAST), ROWS.cost - ROWS.calls - 2)
+        colour = self._colour("bad" if call.error else "agent")
+        if call.error:
+            painter.setPen(QPen(colour, 1))
+            painter.setBrush(QBrush(colour, Qt.BrushStyle.BDiagPattern))
+            painter.drawRect(room.adjusted(0.5, 0.5, -0.5, -0.5))
+            return room.right()
+        painter.fillRect(room, colour)
+        if room.width() > 20 and painter.fontMetrics().horizontalAdvance(call.purpose) + 6 < room.width():
+            font = painter.font()
+            painter.setFont(self._tiny())
+            painter.setPen(self._colour("on_accent"))
+            painter.drawText(
+                room.adjusted(3, -1, 0, 1),
+                int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter),
+                call.purpose,
+            )
+            painter.setFont(font)
+        return room.right()
+
+    def _held(self, painter: QPainter, held: HeldSpan, width: int) -> None:
+        left, right = self._span(held.begun, held.ended, width)
+        if right < 0 or left > width or right - left < 1:
+            return
+        room = QRectF(left, ROWS.phases, right - left, ROWS.cost - ROWS.phases - 1)
+        painter.fillRect(room, self._colour("panel"))
+        painter.fillRect(room, QBrush(self._colour("dim"), Qt.BrushStyle.BDiagPattern))
+        if room.width() < 24:
+            return
+        metrics = painter.fontMetrics()
+        told = (f"held {seconds(held.seconds)}", seconds(held.seconds))
+        text = next((one for one in told if metrics.horizontalAdvance(one) + 8 < room.width()), "")
+        wide = metrics.horizontalAdvance(text)
+        if text:
+            label = QRectF(room.center().x() - wide / 2 - 3, room.top() + 3, wide + 6, room.height() - 6)
+            painter.fillRect(label, self._colour("panel"))
+            painter.setPen(self._colour("dim"))
+            painter.drawText(label, int(Qt.AlignmentFlag.AlignCenter), text)
+
+    def _costs(self, painter: QPainter, view: TimeView, width: int) -> None:
+        if not view.costs or not view.costs[-1].cost:
+            return
+        top, bottom, whole = ROWS.cost + 2.0, ROWS.height - 3.0, view.costs[-1].cost
+        line = QPolygonF([QPointF(self._scale.x(view.begun), bottom)])
+        height = bottom
+        for point in view.costs:
+            x = self._scale.x(point.time)
+            line.append(QPointF(x, height))
+            height = bottom - point.cost / whole * (bottom - top)
+            line.append(QPointF(x, height))
+        line.append(QPointF(self._scale.x(view.ended), height))
+        painter.setPen(QPen(self._colour("good"), 1.4))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setClipRect(QRect(0, 0, width, ROWS.height))
+        painter.drawPolyline(line)
+        text = dollars(whole)
+        wide = painter.fontMetrics().horizontalAdvance(text)
+        label = QRectF(width - wide - 6, ROWS.cost - 1, wide + 6, ROWS.height - ROWS.cost)
+        painter.fillRect(label, self._colour("panel", 215))
+        painter.setPen(self._colour("dim"))
+        painter.drawText(label, int(Qt.AlignmentFlag.AlignCenter), text)
+        painter.setClipping(False)
+
+    def _marks(self, painter: QPainter, view: TimeView, width: int) -> None:
+        last: dict[MarkKind, float] = {}
+        for mark in view.marks:
+            x = self._scale.x(mark.time)
+            if not -6 <= x <= width + 6 or x - last.get(mark.kind, -100.0) < 3:
+                continue  # Signs of one kind on one place are drawn once; the tooltip has them all.
+            last[mark.kind] = x
+            sign, tone = MARKS[mark.kind]
+            painter.setPen(self._colour(tone))
+            room = QRectF(x - 8, ROWS.marks, 16, ROWS.steps - ROWS.marks - 1)
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), sign)
+
+    def _span(self, begun: float, ended: float, width: int) -> tuple[float, float]:
+        """Return a span in pixels, cut a little outside of the view: far coordinates draw wrong."""
+        return max(self._scale.x(begun), -20.0), min(self._scale.x(ended), width + 20.0)
+
+    def _colour(self, token: str, alpha: int = 255) -> QColor:
+        key = f"{token}{alpha}"
+        if key not in self._colours:
+            self._colours[key] = self._theme.colour(token)
+            self._colours[key].setAlpha(alpha)
+        return self._colours[key]
+
+    def _tiny(self) -> QFont:
+        font = self._theme.small_font()
+        font.setPointSizeF(font.pointSizeF() * 0.82)
+        return font

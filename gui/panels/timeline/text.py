@@ -1,0 +1,97 @@
+"""The time of a run in words: for tooltips, and for who cannot see the bar."""
+
+from core.debugger.timeline.views import CallSpan, HeldSpan, PhaseSpan, StepSpan, TimeMark, TimeView
+from gui.widgets.formats import count, dollars, seconds, thousands
+
+_OUTCOMES = {"failed": "failed", "skipped": "skipped", "pending": "not done yet"}
+MARKS = {
+    "breakpoint": "Breakpoint",
+    "person": "Person",
+    "went back": "Going back",
+    "error": "Error",
+    "remedy": "Remedy",
+    "trial": "Trial",
+    "branch": "Branch",
+}
+
+
+def summary(view: TimeView) -> str:
+    """Return the run in one line."""
+    if not view.steps:
+        return ""
+    if view.untimed:
+        return f"Run {view.run} · {count(len(view.steps), 'step')} · {view.untimed}"
+    parts = [f"Run {view.run}", count(len(view.steps), "step"), seconds(view.seconds)]
+    if view.seconds_in_llm:
+        parts.append(f"LLM {seconds(view.seconds_in_llm)}")
+    if view.held:
+        parts.append(f"held {seconds(view.seconds_held)}")
+    if view.costs:
+        parts.append(dollars(view.costs[-1].cost))
+    if not view.phases_known:
+        parts.append("when phases began was not stored: waits may be part of them")
+    return " · ".join(parts)
+
+
+def step_words(step: StepSpan, *, timed: bool = True) -> str:
+    outcome = _OUTCOMES.get(step.outcome, "")
+    by = "" if step.origin == "agent" else f", by {step.origin}"
+    spent = f", {seconds(step.ended - step.begun)}" if timed else ""
+    words = f"{step.action or 'no action'} {step.target}".rstrip()
+    lines = [
+        f"Step {step.number}{spent}{by}{f', {outcome}' if outcome else ''}",
+        _short(words),
+    ]
+    if step.calls:
+        asked = sum(call.seconds for call in step.calls)
+        lines.append(f"{count(len(step.calls), 'LLM call')}, {seconds(asked)}")
+    if step.message and step.outcome == "failed":
+        lines.append(_short(step.message))
+    return "\n".join(lines)
+
+
+def phase_words(step: StepSpan, phase: PhaseSpan) -> str:
+    known = "" if phase.begun_known else "\nWhen it began was not stored: waiting may be part of it"
+    return f"Step {step.number}, {phase.phase}: {seconds(phase.ended - phase.begun)}{known}"
+
+
+def call_words(step: StepSpan, call: CallSpan) -> str:
+    about = "~" if call.estimated else ""
+    lines = [
+        f"Call {call.number} for {call.purpose}, {call.llm}: {seconds(call.seconds)}",
+        f"{about}{thousands(call.prompt_tokens)} tokens in, {about}{thousands(call.completion_tokens)} out, "
+        + (dollars(call.cost) if call.cost is not None else "no price known"),
+    ]
+    return "\n".join([*lines, f"Failed: {_short(call.error)}"] if call.error else lines)
+
+
+def held_words(held: HeldSpan, *, folded: bool) -> str:
+    drawn = "\nDrawn shorter than it was" if folded else ""
+    return f"{held.why or 'Nothing ran'}: {seconds(held.seconds)}{drawn}"
+
+
+def mark_words(mark: TimeMark) -> str:
+    return f"{MARKS[mark.kind]}, step {mark.step}: {mark.text}"
+
+
+def description(view: TimeView) -> str:
+    """Return what the bar shows as sentences, as long as can be listened to."""
+    if view.problem or not view.steps:
+        return view.problem or "No step has been taken yet."
+    longest = sorted(view.steps, key=lambda step: step.begun - step.ended)[:3]
+    lines = [summary(view)]
+    if not view.untimed:
+        told = ", ".join(f"step {one.number} with {seconds(one.ended - one.begun)}" for one in longest)
+        lines.append(f"The longest: {told}.")
+    kinds = {kind: sum(mark.kind == kind for mark in view.marks) for kind in MARKS}
+    marked = ", ".join(f"{MARKS[kind].lower()} {number}" for kind, number in kinds.items() if number)
+    lines += [f"Marks: {marked}."] if marked else []
+    lines += [mark_words(mark) for mark in view.marks[:20]]
+    if len(view.marks) > 20:
+        lines.append(f"and {len(view.marks) - 20} more marks")
+    return "\n".join(lines)
+
+
+def _short(text: str, most: int = 160) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

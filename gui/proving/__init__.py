@@ -1,1 +1,0 @@
-"""Pages of the library window on which exemplars are tried out."""

@@ -1,0 +1,266 @@
+"""The window's commands: name, key, icon and what the tooltip says, in one table."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction, QKeySequence
+
+from gui.theme.theme import Theme
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the window; `brief` is what a tool bar shows."""
+
+    name: str
+    text: str
+    key: str
+    icon: str
+    words: str
+    brief: str = ""
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("new_task", "&New task…", "Ctrl+N", "new-file", "Choose a task and open it"),
+    Command(
+        "add_tasks",
+        "Add tasks &from a file…",
+        "Ctrl+O",
+        "file-add",
+        "Add a task file or WebArena's configuration to the tasks",
+    ),
+    Command(
+        "again", "Open the task &again", "Ctrl+R", "debug-restart", "The same task and seed from the start"
+    ),
+    Command(
+        "next_seed",
+        "Open with the next &seed",
+        "Ctrl+Shift+N",
+        "arrow-right",
+        "The same task with the next seed",
+    ),
+    Command(
+        "export",
+        "&Export run…",
+        "Ctrl+E",
+        "export",
+        "Write the run in view to a file, as a page, as data or as a script",
+    ),
+    Command(
+        "import",
+        "&Import run…",
+        "Ctrl+Alt+E",
+        "cloud-download",
+        "Bring in a run: a repro file, a recording of Chrome DevTools or a history of browser-use",
+    ),
+    Command("quit", "&Quit", "Ctrl+Q", "sign-out", "Close the window; a run under way is ended as stopped"),
+    Command("run", "&Run", "F5", "debug-start", "Go on by itself until the end or a pause", "Run"),
+    Command(
+        "step", "&Step", "F10", "debug-continue", "Take the next action and go on to the next review", "Step"
+    ),
+    Command(
+        "back",
+        "&Back",
+        "Ctrl+B",
+        "debug-step-back",
+        "Go back, on a branch: to before the step in view, or from now to before the last step",
+        "Back",
+    ),
+    Command(
+        "fork",
+        "&Fork…",
+        "Ctrl+Shift+F",
+        "repo-forked",
+        "Go back to the step in view on a branch with another preset, LLM, policies or exemplars",
+    ),
+    Command(
+        "bisect",
+        "Bise&ct…",
+        "Ctrl+Shift+I",
+        "graph-line",
+        "Find from which step on the run in view still comes to success",
+    ),
+    Command(
+        "keep",
+        "Save as e&xemplar…",
+        "Ctrl+Shift+K",
+        "save",
+        "Keep the run in view as an exemplar, for runs of such tasks to be shown",
+    ),
+    Command(
+        "record",
+        "Recor&d by hand",
+        "Ctrl+Shift+D",
+        "record",
+        "Record how you do the task in the page, step by step, and keep it as an exemplar",
+        "Record",
+    ),
+    Command(
+        "over",
+        "&Over",
+        "F8",
+        "debug-step-over",
+        "Go on to the next review in this policy, over those that it calls",
+        "Over",
+    ),
+    Command(
+        "into",
+        "&Into",
+        "F11",
+        "debug-step-into",
+        "Take the next action and go on to the next review, into a policy that it calls",
+        "Into",
+    ),
+    Command("out", "O&ut", "Shift+F11", "debug-step-out", "Go on until this policy has returned", "Out"),
+    Command(
+        "run_to_step",
+        "Run to a st&ep…",
+        "Shift+F8",
+        "debug-continue",
+        "Go on until a step that you name is at its review",
+    ),
+    Command(
+        "run_to_subtask",
+        "Run to the sub&task",
+        "Ctrl+F8",
+        "debug-continue-small",
+        "Go on until the subtask that is chosen in the plan, else the next one, is current",
+    ),
+    Command(
+        "add_breakpoint",
+        "Add a brea&kpoint…",
+        "Ctrl+Shift+B",
+        "debug-breakpoint",
+        "Choose what a run is to be stopped at",
+    ),
+    Command("add_watch", "Add a &watch", "Ctrl+Shift+W", "eye", "Show a value at every step"),
+    Command(
+        "back_to_hit",
+        "Back to the last &hit",
+        "Ctrl+F5",
+        "debug-reverse-continue",
+        "Show the last step before the one in view at which a breakpoint stops",
+    ),
+    Command(
+        "back_to_change",
+        "Back to the last &change",
+        "Ctrl+Shift+F5",
+        "debug-reverse-continue",
+        "Show the last step before the one in view at which the chosen watch has changed",
+    ),
+    Command("phase", "&Phase", "F9", "debug-line-by-line", "Do one phase of the step", "Phase"),
+    Command("stop", "S&top", "Shift+F5", "debug-stop", "End the run", "Stop"),
+    Command(
+        "previous",
+        "P&revious step",
+        "Shift+F10",
+        "arrow-left",
+        "Show the recorded step before the one in view",
+        "Previous",
+    ),
+    Command(
+        "next_recorded",
+        "Ne&xt recorded step",
+        "Ctrl+F10",
+        "arrow-right",
+        "Show the recorded step after the one in view",
+    ),
+    Command("now", "&Back to now", "Esc", "history", "Show the live page and the step under way"),
+    Command("accept", "&Accept the action", "Ctrl+Return", "check", "Take the next action as it stands"),
+    Command(
+        "ask_again", "Ask a&gain", "Ctrl+Shift+R", "refresh", "Throw the proposal away and ask the LLM again"
+    ),
+    Command("skip", "S&kip the action", "Ctrl+J", "circle-slash", "Leave this step without an action"),
+    Command(
+        "fire_remedy",
+        "&Try a remedy",
+        "Ctrl+Shift+J",
+        "discard",
+        "Go back to the step that the chosen remedy starts from, else the topmost, and try it",
+    ),
+    Command("edit_plan", "&Edit the plan", "Ctrl+Shift+E", "edit", "Edit the plan in its place"),
+    Command("point", "P&oint at an element", "F7", "inspect", "Choose an element in the page for the action"),
+    Command(
+        "handover",
+        "&Hand the page over",
+        "F6",
+        "person",
+        "Let your mouse and keys reach the page, or take it back",
+    ),
+    Command("success", "It s&ucceeded", "Ctrl+Shift+Y", "pass", "Record that the run did what was asked"),
+    Command(
+        "failure",
+        "It did &not succeed",
+        "Ctrl+Shift+X",
+        "error",
+        "Record that the run did not do what was asked",
+    ),
+    Command("faster", "&Faster", "Ctrl+]", "chevron-right", "Wait less between the steps of a run"),
+    Command("slower", "S&lower", "Ctrl+[", "chevron-left", "Wait longer between the steps of a run"),
+    Command(
+        "max_steps", "Step li&mit…", "Ctrl+Shift+L", "dashboard", "After how many page actions a run ends"
+    ),
+    Command(
+        "llm_settings", "&LLM settings…", "Ctrl+,", "settings-gear", "Add an LLM, or change base URL and key"
+    ),
+    Command(
+        "search_runs",
+        "Search r&uns",
+        "Ctrl+K",
+        "search",
+        "Find runs by instruction, thought, action or answer",
+    ),
+    Command("find", "&Find in the panel", "Ctrl+F", "search", "Go to the search field of the panel in use"),
+    Command(
+        "library",
+        "E&xemplars…",
+        "Ctrl+L",
+        "library",
+        "Open the library of exemplars: search, check, bring in and take out",
+    ),
+    Command(
+        "why",
+        "Where it comes fro&m…",
+        "Ctrl+I",
+        "quote",
+        "Look where selected words, or those of the step's action, stand in prompt, page and the rest",
+    ),
+    Command(
+        "time_bar",
+        "&Time bar",
+        "Ctrl+T",
+        "history",
+        "Show the time of the run and go to it; once more hides it",
+    ),
+    Command(
+        "reset_layout", "&Reset layout", "Ctrl+Shift+0", "layout", "Put every dock back where it was at first"
+    ),
+    Command("keys", "&Keys…", "F1", "keyboard", "List every key"),
+    Command("welcome", "&Welcome", "Ctrl+F1", "home", "Three things to try"),
+)
+
+
+def make_actions(theme: Theme, parent: QObject) -> dict[str, QAction]:
+    """Return an action for each command, by name; its tooltip names its key."""
+    actions: dict[str, QAction] = {}
+    for command in COMMANDS:
+        action = QAction(theme.icon(command.icon, accent=command.name == "step"), command.text, parent)
+        action.setObjectName(f"action.{command.name}")
+        action.setShortcut(QKeySequence(command.key))
+        action.setIconText(command.brief or plain(command.text))
+        explain(action, command.words)
+        actions[command.name] = action
+    actions["accept"].setShortcuts([QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")])
+    return actions
+
+
+def explain(action: QAction, words: str) -> None:
+    """Set what an action's tooltip says, with its key."""
+    key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    action.setToolTip(f"{words} ({key})" if key else words)
+    action.setStatusTip("")
+
+
+def plain(text: str) -> str:
+    """Return a menu text without its mnemonic and dots."""
+    return text.replace("&", "").rstrip("…")

@@ -1,0 +1,304 @@
+"""What the window's commands do: each action of a menu or key, given what the window shows."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
+
+from core.debugger.snapshots import SessionView, StepView
+from core.trace.exports.registry import FORMATS, chosen_format
+from core.trace.records import RunRow
+from gui.shell.keys_dialog import KeysDialog
+from gui.widgets.enabled_commands import Scene, can_pause, enabled
+from gui.widgets.provenance_menu import selected_in
+
+if TYPE_CHECKING:
+    from gui.shell.main_window import MainWindow
+
+IMPORTED = "Runs (*.backstep *.json);;All files (*)"
+_SEARCHED = ("Observation", "Prompt", "Diff", "Page log", "Log", "Permissible actions", "Exemplars")
+"""Docks with a search field, as Ctrl+F goes through them where the focus is in none of them."""
+
+
+class Conduct(QObject):
+    """Turns the person's commands into what the session is asked for, and says which can be given."""
+
+    def __init__(self, window: "MainWindow") -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = SessionView()
+        self._step: StepView | None = None
+
+    def connect_actions(self) -> None:
+        window = self._window
+        slots: dict[str, Callable[..., object]] = {
+            "new_task": window.tasks.choose_task,
+            "add_tasks": window.tasks.add_tasks,
+            "again": window.tasks.open_again,
+            "next_seed": window.tasks.open_next_seed,
+            "export": self._on_export,
+            "import": self._on_import,
+            "quit": window.close,
+            "run": self._on_run,
+            "step": self._on_step,
+            "over": self._on_over,
+            "into": self._on_step,
+            "out": self._on_out,
+            "phase": self._on_phase,
+            "run_to_step": self._on_run_to_step,
+            "run_to_subtask": window.plan.run_to_subtask,
+            "back": self._on_back,
+            "fork": self._on_fork,
+            "bisect": self._on_bisect,
+            "keep": self._on_keep,
+            "back_to_hit": window.breakpoints.go_to_hit,
+            "back_to_change": window.breakpoints.go_to_change,
+            "add_breakpoint": window.breakpoints.add_requested.emit,
+            "add_watch": self._on_add_watch,
+            "stop": window.commands.stop,
+            "previous": self._on_previous,
+            "next_recorded": self._on_next_recorded,
+            "now": self._on_escape,
+            "accept": window.action.accept,
+            "ask_again": window.commands.ask_again,
+            "skip": window.commands.skip,
+            "fire_remedy": window.plan.fire,
+            "edit_plan": self._on_edit_plan,
+            "handover": self._on_handover,
+            "success": self._on_success,
+            "failure": self._on_failure,
+            "faster": window.menus.faster,
+            "slower": window.menus.slower,
+            "max_steps": self._on_max_steps,
+            "llm_settings": window.llm_settings_requested.emit,
+            "search_runs": window.tool_bar.focus_search,
+            "find": self._on_find,
+            "reset_layout": window.docks.arrange,
+            "why": self._on_why,
+            "time_bar": window.time.reach,
+            "keys": self._on_keys,
+            "welcome": window.tasks.show_welcome,
+        }
+        actions = window.actions_by_name
+        for name, slot in slots.items():
+            actions[name].triggered.connect(slot)
+        actions["point"].setCheckable(True)
+        actions["point"].triggered.connect(window.page.set_pointing)
+
+    def refresh(self, session: SessionView, step: StepView | None) -> None:
+        """Let only those commands be given that make sense now."""
+        self._session, self._step = session, step
+        window = self._window
+        recorded = step is not None and not step.live
+        scene = Scene(
+            session=session,
+            recorded=recorded,
+            editable=window.action.editable and not recorded,
+            answering=window.action.answering,
+            pointing=window.page.pointing,
+            message=window.page.messages.shown,
+            run_in_view=self._run_in_view() is not None,
+            step_before=self._neighbour(-1) is not None,
+            step_after=self._neighbour(1) is not None,
+            plan_editable=window.plan.can_edit,
+            remedy_waits=window.plan.remedy is not None,
+            back_to=self._back_to() is not None,
+            subtask_ahead=window.plan.subtask is not None,
+            hit_before=window.breakpoints.can_go_to_hit,
+            change_before=window.breakpoints.can_go_to_change,
+        )
+        for name, on in enabled(scene).items():
+            window.actions_by_name[name].setEnabled(on)
+
+    def _run_in_view(self) -> int | None:
+        return self._step.run if self._step is not None else self._session.run
+
+    def _neighbour(self, offset: int) -> tuple[int, int] | None:
+        if self._step is None:
+            return None
+        return self._window.runs.neighbour(self._step.run, self._step.number, offset)
+
+    def _back_to(self) -> tuple[int, int] | None:
+        """Return run and number of the step that Back leads to: as it was before that step.
+
+        That is the row of the tree that has the focus, the recorded step in view, or
+        the last step that was done.
+        """
+        step = self._step
+        chosen = self._window.runs.chosen_step
+        if chosen is not None and (step is None or chosen != (step.run, step.number)):
+            return chosen
+        if step is None or not step.number:
+            return None
+        if not step.live:
+            return step.run, step.number
+        over = step.row is not None and step.row.sealed
+        last = step.number if over else step.number - 1
+        return (step.run, last) if last else None
+
+    def _on_back(self) -> None:
+        if (place := self._back_to()) is not None:
+            self._window.commands.go_back(*place)
+
+    def _on_fork(self) -> None:
+        if (place := self._back_to()) is not None:
+            self._window.runs.fork_requested.emit(*place)
+
+    def _on_bisect(self) -> None:
+        if (run := self._run_in_view()) is not None:
+            self._window.runs.bisect_requested.emit(run)
+
+    def _on_keep(self) -> None:
+        if (run := self._run_in_view()) is not None:
+            self._window.runs.keep_requested.emit(run, ())
+
+    def _on_run(self) -> None:
+        if can_pause(self._session):
+            self._window.commands.pause()
+        else:
+            self._from_now(self._window.commands.run)
+
+    def _on_step(self) -> None:
+        self._from_now(self._window.commands.step)
+
+    def _on_over(self) -> None:
+        self._from_now(self._window.commands.over)
+
+    def _on_out(self) -> None:
+        self._from_now(self._window.commands.out)
+
+    def _on_run_to_step(self) -> None:
+        number, chosen = QInputDialog.getInt(
+            self._window,
+            "Run to a step",
+            "The step at whose review it stops:",
+            self._session.step + 1,
+            self._session.step + 1,
+            1_000_000,
+        )
+        if chosen:
+            self._from_now(lambda: self._window.commands.run_to_step(number))
+
+    def _on_add_watch(self) -> None:
+        dock = self._window.dock("Breakpoints")
+        dock.show()
+        dock.raise_()
+        self._window.breakpoints.begin_watch()
+
+    def _on_phase(self) -> None:
+        self._from_now(self._window.commands.phase)
+
+    def _from_now(self, ask: Callable[[], None]) -> None:
+        """Go on from the step under way, with the action as it was edited."""
+        if self._step is not None and not self._step.live:
+            self._window.commands.show_now()
+            ask()
+        else:
+            self._window.action.settle(ask)
+
+    def _on_edit_plan(self) -> None:
+        dock = self._window.dock("Plan & remedies")
+        dock.show()
+        dock.raise_()
+        self._window.plan.edit()
+
+    def _on_handover(self) -> None:
+        self._window.commands.set_handover(not self._session.handed_over)
+
+    def _on_success(self) -> None:
+        self._window.commands.end(True)
+
+    def _on_failure(self) -> None:
+        self._window.commands.end(False)
+
+    def _on_previous(self) -> None:
+        if step := self._neighbour(-1):
+            self._window.commands.show_step(*step)
+
+    def _on_next_recorded(self) -> None:
+        if step := self._neighbour(1):
+            if step == (self._session.run, self._session.step):
+                self._window.commands.show_now()
+            else:
+                self._window.commands.show_step(*step)
+
+    def _on_escape(self) -> None:
+        window = self._window
+        if window.page.pointing:
+            window.page.set_pointing(False)
+        elif self._step is not None and not self._step.live:
+            window.commands.show_now()
+        else:
+            window.page.messages.dismiss()
+            self.refresh(self._session, self._step)
+
+    def _on_max_steps(self) -> None:
+        count, chosen = QInputDialog.getInt(
+            self._window,
+            "Step limit",
+            "Page actions after which a run ends:",
+            self._session.max_steps,
+            1,
+            10_000,
+        )
+        if chosen:
+            self._window.commands.set_max_steps(count)
+
+    def _on_export(self) -> None:
+        run = self._run_in_view()
+        if run is not None:
+            self.export(run)
+
+    def export(self, run: int) -> None:
+        """Ask where to write a run, and in which format."""
+        filters = {f"{one.title} (*{one.suffix})": one.title for one in FORMATS}
+        path, chosen = QFileDialog.getSaveFileName(
+            self._window, f"Export run {run}", f"run-{run}{FORMATS[0].suffix}", ";;".join(filters)
+        )
+        if path:
+            form, path = chosen_format(path, filters.get(chosen, FORMATS[0].title))
+            self._window.commands.export_run(run, form.name, path)
+
+    def _on_import(self) -> None:
+        """Ask for a file with a run in it."""
+        path, _ = QFileDialog.getOpenFileName(self._window, "Import a run", "", IMPORTED)
+        if path:
+            self._window.commands.import_run(path)
+
+    def name_run(self, row: RunRow) -> None:
+        """Ask what a run is to be called."""
+        name, chosen = QInputDialog.getText(
+            self._window,
+            f"Name run {row.run}",
+            "What it is called in Runs & steps; empty takes the name away:",
+            QLineEdit.EchoMode.Normal,
+            row.name,
+        )
+        if chosen:
+            self._window.commands.name_run(row.run, name.strip())
+
+    def _on_find(self) -> None:
+        window = self._window
+        widget: QWidget | None = window.focusWidget()
+        while widget is not None and not hasattr(widget, "focus_search"):
+            widget = widget.parentWidget()
+        if widget is None or widget is window.tool_bar:
+            front = (name for name in _SEARCHED if window.docks.is_in_front(name))
+            widget = next((window.dock(name).widget() for name in front), None)
+        if widget is not None:
+            widget.focus_search()
+
+    def _on_why(self) -> None:
+        """Look for what is selected where the focus is."""
+        window = self._window
+        text = selected_in(window.focusWidget())
+        chosen = window.runs.chosen_step
+        if chosen is not None and not text:
+            window.why_requested.emit(*chosen, "")
+        else:
+            run, number = (self._step.run, self._step.number) if self._step is not None else (0, 0)
+            window.why_requested.emit(run, number, text)
+
+    def _on_keys(self) -> None:
+        KeysDialog(self._window.theme, list(self._window.actions_by_name.values()), self._window).open()

@@ -1,0 +1,128 @@
+"""The docks of the window: which there are, where they stand at first, and their keys."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QMainWindow, QWidget
+
+from gui.theme.theme import Theme
+from gui.widgets.dock import PanelDock
+
+LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+
+
+@dataclass(frozen=True)
+class Place:
+    """A dock's name, key and first place; docks of one `group` are tabs over each other."""
+
+    name: str
+    key: str
+    area: Qt.DockWidgetArea
+    group: str
+    height: int = 0
+
+
+PLACES: tuple[Place, ...] = (
+    Place("Runs & steps", "Alt+1", LEFT, "runs"),
+    Place("Breakpoints", "Alt+=", LEFT, "breaks", 262),
+    Place("State", "Alt+2", RIGHT, "page", 206),
+    Place("Permissible actions", "Alt+3", RIGHT, "page"),
+    Place("Next action", "Alt+4", RIGHT, "action", 289),
+    Place("Policy stack", "Alt+5", RIGHT, "agent", 218),
+    Place("Plan & remedies", "Alt+6", RIGHT, "agent"),
+    Place("Exemplars", "Alt+7", RIGHT, "agent"),
+    Place("Observation", "Alt+8", BOTTOM, "reading"),
+    Place("Prompt", "Alt+9", BOTTOM, "reading"),
+    Place("Diff", "Alt+;", BOTTOM, "reading"),
+    Place("Calls", "Alt+0", BOTTOM, "reading"),
+    Place("Page log", "Alt+'", BOTTOM, "reading"),
+    Place("Log", "Alt+-", BOTTOM, "reading"),
+)
+
+
+class Docks(QObject):
+    """Holds the panels of `window` in docks and keeps their titles right as they move."""
+
+    def __init__(self, theme: Theme, window: QMainWindow, panels: dict[str, QWidget]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._regrouping = QTimer(self)
+        self._regrouping.setSingleShot(True)
+        self._regrouping.setInterval(0)
+        self._regrouping.timeout.connect(self._regroup)
+        self.by_name: dict[str, PanelDock] = {}
+        window.setDockOptions(
+            QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AnimatedDocks
+        )
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(LEFT).North)
+        window.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
+        window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
+        for place in PLACES:
+            dock = PanelDock(theme, place.name, place.key, panels[place.name], window)
+            self.by_name[place.name] = dock
+            dock.dockLocationChanged.connect(self._regroup_soon)
+            dock.topLevelChanged.connect(self._regroup_soon)
+            dock.visibilityChanged.connect(self._regroup_soon)
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Put every dock where it stands at first, shown and docked."""
+        first: dict[str, PanelDock] = {}
+        for place in PLACES:
+            dock = self.by_name[place.name]
+            dock.setFloating(False)  # one taken out while it floats would go on floating
+            self._window.removeDockWidget(dock)
+            self._window.addDockWidget(place.area, dock)
+            if place.group in first:
+                self._window.tabifyDockWidget(first[place.group], dock)
+            else:
+                first[place.group] = dock
+            dock.show()
+        for dock in first.values():
+            dock.raise_()
+        self.size_at_first()
+        self._regroup_soon()
+
+    def size_at_first(self) -> None:
+        docks = self.by_name
+        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        self._window.resizeDocks([docks["Runs & steps"], docks["State"]], [280, 330], horizontal)
+        self._window.resizeDocks([docks["Observation"]], [232], vertical)
+        tall = [place for place in PLACES if place.height]
+        self._window.resizeDocks(
+            [docks[place.name] for place in tall], [place.height for place in tall], vertical
+        )
+
+    def is_in_front(self, name: str) -> bool:
+        """Return whether a dock is shown and not behind another tab."""
+        dock = self.by_name[name]
+        return dock.isVisible() and not dock.visibleRegion().isEmpty()
+
+    def reach(self, name: str) -> None:
+        """Show a dock and give it the focus; hide it where it has the focus already."""
+        dock = self.by_name[name]
+        focus = self._window.focusWidget()
+        if dock.isVisible() and focus is not None and dock.isAncestorOf(focus) and self.is_in_front(name):
+            dock.hide()
+            return
+        dock.show()
+        dock.raise_()
+        target = dock.widget()
+        inside = [
+            w
+            for w in target.findChildren(QWidget)
+            if w.focusPolicy() & Qt.FocusPolicy.TabFocus and w.isVisible()
+        ]
+        (inside[0] if inside else target).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _regroup_soon(self) -> None:
+        self._regrouping.start()
+
+    def _regroup(self) -> None:
+        for dock in self.by_name.values():
+            grouped = any(not other.isHidden() for other in self._window.tabifiedDockWidgets(dock))
+            dock.show_grouped(grouped)

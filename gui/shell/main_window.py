@@ -1,0 +1,394 @@
+"""The main window: panels in docks around the live page, wired to a session's commands."""
+
+import time
+
+from PySide6.QtCore import QSettings, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QMainWindow, QWidget
+
+from core.debugger.commands import SessionCommands
+from core.debugger.snapshots import Catalogue, LivePageView, PersonQuestion, Picked, SessionView, StepView
+from core.schema.action_space import PermissibleRow
+from core.schema.log import LogLine
+from core.trace.records import RunRow
+from gui.page.outlines import kept_boxes
+from gui.page.page_stack import PageStack
+from gui.panels.timeline.strip import TimeStrip
+from gui.shell.actions import make_actions
+from gui.shell.commands import Conduct
+from gui.shell.docks import PLACES, Docks
+from gui.shell.geometry import WindowFrame
+from gui.shell.menus import Menus
+from gui.shell.panels import Panels
+from gui.shell.status_line import StatusLine
+from gui.shell.tool_bar import ToolBar
+from gui.tasks.opening import TaskOpening
+from gui.theme.theme import Theme
+from gui.widgets.dock import PanelDock
+from gui.widgets.heartbeat import Heartbeat
+from gui.widgets.open_file import open_file
+from gui.widgets.relay import Relay
+from gui.widgets.remembered import OpenedTask, Remembered
+
+_LAYOUT_VERSION = 4
+_TAB_FACT = 18
+"""Letters of a fact that stand in a tab."""
+_FIRST_PAINT_MS = 300
+"""Stalls are measured from the first picture of the window on."""
+
+
+class MainWindow(QMainWindow):
+    """Shows what `commands` announces and asks it for what the person wants.
+
+    `page_area` is the live page: see `PageStack`. Preset, LLM and pace of the
+    last time are asked for by `restore_choices`, and the first-start welcome
+    shown by `welcome_at_first_start`; whoever starts the program decides
+    whether to.
+    """
+
+    llm_settings_requested = Signal()
+    why_requested = Signal(int, int, str)
+    """Run and step, and words of it that are to be looked for; no words ask what can be."""
+    step_shown = Signal(object)
+    """A `StepView`, once all panels show it."""
+    closed = Signal()
+    """The window has closed; nothing is relayed to it any more."""
+
+    def __init__(
+        self,
+        commands: SessionCommands,
+        page_area: QWidget,
+        settings: QSettings,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.commands = commands
+        self.theme = Theme(settings, self)
+        self.remembered = Remembered(settings)
+        self._session = SessionView()
+        self._step: StepView | None = None
+        self._problems: frozenset[str] = frozenset()
+        """What is wrong with files, as the Log has it already."""
+        self.theme.dress(self)
+        self.setWindowTitle("Backstep")
+        self.setMinimumSize(760, 480)
+        self.frame = WindowFrame(self)
+        self.tasks = TaskOpening(commands, self.remembered, self.theme, self)
+        self._build(page_area)
+        self._connect_panels()
+        self.conduct = Conduct(self)
+        self.conduct.connect_actions()
+        self._relays = self._connect_commands()
+        self.heartbeat = Heartbeat(self)
+        self.heartbeat.stalled.connect(self._on_stalled)
+        self._show_session(SessionView())
+        layout = self.remembered.layout(_LAYOUT_VERSION)
+        if layout is not None:
+            self.restoreGeometry(layout[0])
+            self.restoreState(layout[1], _LAYOUT_VERSION)
+        self._fresh_layout = layout is None
+
+    def show_at_first(self) -> None:
+        """Show the window as it was left, or at its first size where the screen has room for that."""
+        self.show()
+        if self.remembered.layout(_LAYOUT_VERSION) is None:
+            self.frame.fit_screen(self.screen().availableSize())
+
+    def restore_choices(self, *, preset: str = "", llm: str = "") -> None:
+        """Ask for the preset, LLM and pace of the last time; a name given here wins."""
+        if chosen := preset or self.remembered.preset:
+            self.commands.set_preset(chosen)
+        if chosen := llm or self.remembered.llm:
+            self.commands.set_llm(chosen)
+        self.commands.set_pace(self.remembered.pace)
+
+    def welcome_at_first_start(self) -> None:
+        """Show the welcome unless it was seen and not asked for again."""
+        self.tasks.welcome_at_first_start()
+
+    def open_task(self, opened: OpenedTask) -> None:
+        """Open a task and remember it as the last one."""
+        self.tasks.open_task(opened)
+
+    @property
+    def step_in_view(self) -> StepView | None:
+        """What the panels show of a step, of the one under way or of a recorded one."""
+        return self._step
+
+    def panel_fact(self, name: str, fact: str) -> None:
+        """Put a panel's fact in its dock's title and, for tabs, in the tab."""
+        dock = self.docks.by_name[name]
+        dock.show_fact(fact)
+        if name in ("State", "Prompt", "Calls"):
+            short = fact if len(fact) <= _TAB_FACT else f"{fact[: _TAB_FACT - 1]}…"
+            dock.setWindowTitle(f"{name} {short}".rstrip().replace("&", "&&"))
+
+    def _build(self, page_area: QWidget) -> None:
+        theme = self.theme
+        self.actions_by_name = make_actions(theme, self)
+        for action in self.actions_by_name.values():
+            self.addAction(action)
+        panels = Panels(theme)
+        self.runs, self.state, self.permissible = panels.runs, panels.state, panels.permissible
+        self.action, self.stack, self.plan = panels.action, panels.stack, panels.plan
+        self.exemplars, self.breakpoints = panels.exemplars, panels.breakpoints
+        self.observation, self.prompt, self.calls, self.log = (
+            panels.observation,
+            panels.prompt,
+            panels.calls,
+            panels.log,
+        )
+        self.diff, self.page_log = panels.diff, panels.page_log
+        self.page = PageStack(theme, page_area, self)
+        self.setCentralWidget(self.page)
+        self.docks = Docks(theme, self, panels.by_name)
+        self.menus = Menus(self.actions_by_name, self.docks, theme, self)
+        self.setMenuBar(self.menus.bar)
+        self.tool_bar = ToolBar(theme, self.actions_by_name, self.menus.pace, self.menus.mechanisms, self)
+        self.addToolBar(self.tool_bar)
+        self.tool_bar.show_recent(self.remembered.recent)
+        self.time = TimeStrip(theme, self.remembered, self)
+        self.addToolBar(Qt.ToolBarArea.BottomToolBarArea, self.time)
+        self.time.hide()  # At first the page has the room.
+        self.status = StatusLine(theme, self)
+        self.setStatusBar(self.status)
+        for place in PLACES:
+            QShortcut(place.key, self, lambda name=place.name: self.docks.reach(name))
+            panel = panels.by_name[place.name]
+            if hasattr(panel, "fact_changed"):
+                panel.fact_changed.connect(lambda fact, name=place.name: self.panel_fact(name, fact))
+
+    def _connect_panels(self) -> None:
+        commands = self.commands
+        self.runs.folding.recall(self.remembered.folding)
+        self.runs.folding.changed.connect(self._on_folded)
+        self.runs.step_requested.connect(commands.show_step)
+        self.runs.run_requested.connect(commands.open_run)
+        self.runs.back_requested.connect(commands.go_back)
+        self.runs.current_requested.connect(commands.make_current)
+        self.runs.naming_requested.connect(self._on_naming_requested)
+        self.runs.export_requested.connect(self._on_export_requested)
+        self.runs.state_changed.connect(self._refresh_actions)
+        self.breakpoints.state_changed.connect(self._refresh_actions)
+        self.permissible.highlight_requested.connect(self.page.highlight)
+        self.permissible.replace_requested.connect(self._on_replace)
+        self.action.edit_requested.connect(commands.edit_action)
+        self.action.accept_requested.connect(commands.accept)
+        self.action.skip_requested.connect(commands.skip)
+        self.action.queue_edited.connect(commands.edit_queue)
+        self.action.ask_again_requested.connect(commands.ask_again)
+        self.action.answer_requested.connect(commands.answer)
+        self.action.pointing_requested.connect(self.page.set_pointing)
+        self.action.why_requested.connect(self._on_why_requested)
+        self.runs.why_requested.connect(lambda run, step: self.why_requested.emit(run, step, ""))
+        self.time.bar.step_requested.connect(commands.show_step)
+        self.page.pointing_changed.connect(self.action.show_pointing)
+        self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
+        self.page.pointing_changed.connect(self._refresh_actions)
+        self.page.point_requested.connect(self._on_point)
+        self.docks.by_name["Observation"].visibilityChanged.connect(self._mark_kept)
+        self.state.file_wanted.connect(open_file)
+        self.stack.file_wanted.connect(open_file)
+        self.stack.call_wanted.connect(self._on_call_wanted)
+        self.plan.plan_edited.connect(self._on_plan_edited)
+        self.plan.remedy_fired.connect(self._on_remedy_fired)
+        self.plan.subtask_wanted.connect(commands.run_to_subtask)
+        self.plan.state_changed.connect(self._refresh_actions)
+        self.page.handover_requested.connect(commands.set_handover)
+        self.page.back_requested.connect(commands.show_now)
+        self.page.messages.end_requested.connect(commands.end)
+        self.tool_bar.preset_chosen.connect(self._on_preset)
+        self.tool_bar.llm_chosen.connect(self._on_llm)
+        self.tool_bar.task_reopened.connect(self.tasks.open_task)
+        self.tasks.recent_changed.connect(self.tool_bar.show_recent)
+        self.tasks.hinted.connect(self._on_hinted)
+        self.tasks.settings_wanted.connect(self.llm_settings_requested)
+        self.tool_bar.search_wanted.connect(commands.search_runs)
+        self.menus.pace_chosen.connect(self._on_pace)
+        self.menus.mechanisms.switched.connect(self._on_switched)
+        self.menus.mechanisms.amount_set.connect(self._on_amount_set)
+
+    def _connect_commands(self) -> list[Relay]:
+        commands = self.commands
+        wired = (
+            (commands.catalogue_changed, "latest", self._show_catalogue),
+            (commands.session_changed, "latest", self._show_session),
+            (commands.live_page_changed, "latest", self.page.show_live_page),
+            (commands.runs_changed, "latest", self.runs.show_runs),
+            (commands.step_changed, "latest", self._show_step),
+            (commands.question_asked, "latest", self._show_question),
+            (commands.picked, "every", self._show_picked),
+            (commands.logged, "every", self.log.show_lines),
+        )
+        relays = []
+        for source, keep, slot in wired:
+            relay = Relay(source, keep=keep, parent=self)  # type: ignore[arg-type]
+            relay.received.connect(slot)
+            relays.append(relay)
+        return relays
+
+    @Slot(object)
+    def _show_catalogue(self, catalogue: Catalogue) -> None:
+        self.tool_bar.show_catalogue(catalogue)
+        self.tasks.show_catalogue(catalogue)
+        wrong = (*catalogue.problems, *(source.problem for source in catalogue.sources if source.problem))
+        new = [problem for problem in dict.fromkeys(wrong) if problem not in self._problems]
+        self._problems = frozenset(wrong)
+        now = time.time()
+        self.log.show_lines(
+            tuple(LogLine(time=now, level="warning", source="files", text=problem) for problem in new)
+        )
+        if loud := [problem for problem in new if problem in catalogue.problems]:
+            title = "A file could not be read" if len(loud) == 1 else f"{len(loud)} files could not be read"
+            self.page.messages.say(title, f"{loud[0]} The Log (Alt+-) has it all.")
+
+    @Slot(object)
+    def _show_session(self, view: SessionView) -> None:
+        gone = view.run is None and self._session.run is not None
+        self._session = view
+        if gone:
+            self._show_no_step()
+        self.tasks.show_session(view)
+        title = f"{view.task} · seed {view.seed} – Backstep" if view.task else "Backstep"
+        self.setWindowTitle(title)
+        self.tool_bar.show_session(view)
+        self.status.show_session(view)
+        self.menus.show_pace(view.pace)
+        self.menus.mechanisms.show_mechanisms(view.mechanisms)
+        self.page.show_session(view)
+        self.action.show_session(view)
+        self.plan.show_session(view)
+        self.runs.show_session(view)
+        self._refresh_actions()
+
+    @Slot(object)
+    def _show_step(self, step: StepView) -> None:
+        self._step = step
+        self.page.show_step(step)
+        self.state.show_state(step.state)
+        self.permissible.show_permissible(step.permissible)
+        self.action.show_action(step.action)
+        self.action.show_remarks(step.interventions, step.events)
+        self.stack.show_stack(step.stack)
+        self.plan.show_plan(step.plan, live=step.live)
+        self.exemplars.show_exemplars(step.exemplars)
+        self.observation.show_observation(step.observation)
+        self.prompt.show_calls(step.calls)
+        self.calls.show_calls(step.calls)
+        self.runs.show_step(step)
+        self.breakpoints.show_step(step)
+        self._mark_kept()
+        self._refresh_actions()
+        self.step_shown.emit(step)
+
+    def _mark_kept(self) -> None:
+        """Outline what the abstraction kept, while one looks at the observation of the page as it is now."""
+        self.page.show_kept(kept_boxes(self._step) if self.docks.is_in_front("Observation") else ())
+
+    def _show_no_step(self) -> None:
+        """Take away what belongs to a run that is not under way any more."""
+        self._show_step(StepView(run=0, number=0))
+        self._step = None
+        self.page.show_live_page(LivePageView())
+
+    @Slot(object)
+    def _show_question(self, question: PersonQuestion | None) -> None:
+        self.action.show_question(question)
+        self.prompt.show_question(question)
+        self._refresh_actions()
+
+    @Slot(object)
+    def _show_picked(self, picked: tuple[Picked, ...]) -> None:
+        for one in picked:
+            pointing = self.page.pointing
+            self.page.show_picked(one)
+            if pointing:
+                self.action.show_picked(one)
+
+    def _refresh_actions(self) -> None:
+        self.conduct.refresh(self._session, self._step)
+
+    def _on_replace(self, row: PermissibleRow) -> None:
+        self.docks.by_name["Next action"].show()
+        self.docks.by_name["Next action"].raise_()
+        self.action.show_row(row)
+
+    def _on_call_wanted(self, number: int) -> None:
+        self.docks.by_name["Prompt"].show()
+        self.docks.by_name["Prompt"].raise_()
+        self.prompt.show_call(number)
+
+    def _on_why_requested(self, text: str) -> None:
+        step = self._step
+        self.why_requested.emit(step.run if step else 0, step.number if step else 0, text)
+
+    def show_run(self, run: int, step: int) -> None:
+        """Show a step of a run that another window names, and its run in the tree."""
+        self.commands.open_run(run)
+        self.commands.show_step(run, step)
+        self.raise_()
+        self.activateWindow()
+
+    def _on_folded(self) -> None:
+        self.remembered.folding = self.runs.folding.words
+
+    def _on_naming_requested(self, row: RunRow) -> None:
+        self.conduct.name_run(row)
+
+    def _on_export_requested(self, run: int) -> None:
+        self.conduct.export(run)
+
+    def _on_switched(self, name: str, on: bool) -> None:
+        self.commands.set_mechanism(name, on)
+
+    def _on_amount_set(self, name: str, value: int) -> None:
+        self.commands.set_amount(name, value)
+
+    def _on_plan_edited(self, subtasks: tuple[str, ...], current: int) -> None:
+        self.commands.edit_plan(subtasks, current)
+
+    def _on_remedy_fired(self, number: int) -> None:
+        self.commands.fire_remedy(number)
+
+    def _on_point(self, x: float, y: float, final: bool) -> None:
+        self.commands.point(x, y, final=final)
+
+    def _on_preset(self, name: str) -> None:
+        self.remembered.preset = name
+        self.commands.set_preset(name)
+
+    def _on_llm(self, name: str) -> None:
+        self.remembered.llm = name
+        self.commands.set_llm(name)
+
+    def _on_pace(self, seconds: float) -> None:
+        self.remembered.pace = seconds
+        self.commands.set_pace(seconds)
+
+    def _on_hinted(self, title: str, hint: str) -> None:
+        self.page.messages.say(title, hint)
+        self._refresh_actions()
+
+    def _on_stalled(self, milliseconds: float) -> None:
+        text = f"The window stood still for {milliseconds:.0f} ms."
+        self.log.show_lines((LogLine(time=time.time(), level="warning", source="window", text=text),))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._fresh_layout:
+            self._fresh_layout = False
+            self.docks.size_at_first()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        QTimer.singleShot(_FIRST_PAINT_MS, self, self.heartbeat.start)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        for relay in self._relays:
+            relay.close()
+        self.heartbeat.stop()
+        self.remembered.keep_layout(self.saveGeometry(), self.saveState(_LAYOUT_VERSION), _LAYOUT_VERSION)
+        super().closeEvent(event)
+        self.closed.emit()
+
+    def dock(self, name: str) -> PanelDock:
+        """Return the dock of that name, as the View menu has it."""
+        return self.docks.by_name[name]

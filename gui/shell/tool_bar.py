@@ -1,0 +1,183 @@
+"""The tool bar: what runs, how it goes on, and the search for runs."""
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QShortcut
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from core.debugger.snapshots import Catalogue, SessionView
+from gui.shell.actions import explain
+from gui.shell.mechanisms_menu import KEY as MECHANISMS_KEY
+from gui.shell.mechanisms_menu import tooltip_words, value_words
+from gui.theme.theme import Theme
+from gui.widgets.enabled_commands import can_pause
+from gui.widgets.picker_button import PickerButton
+from gui.widgets.remembered import OpenedTask
+from gui.widgets.search_field import SearchField
+
+_SEARCH_IDLE_MS = 200
+_WORDED = ("run", "step", "stop")
+"""Buttons with their word beside the icon; the others have it in the tooltip."""
+
+
+class ToolBar(QToolBar):
+    """Offers what `Catalogue` holds and shows what `SessionView` has chosen."""
+
+    preset_chosen = Signal(str)
+    llm_chosen = Signal(str)
+    task_reopened = Signal(object)
+    """An `OpenedTask` of the recent ones."""
+    search_wanted = Signal(str)
+
+    def __init__(
+        self,
+        theme: Theme,
+        actions: dict[str, QAction],
+        pace_menu: QMenu,
+        mechanisms_menu: QMenu,
+        parent: QWidget,
+    ) -> None:
+        super().__init__("Tool bar", parent)
+        self._theme = theme
+        self._actions = actions
+        self._catalogue = Catalogue()
+        self._session = SessionView()
+        self.setObjectName("toolbar")
+        self.setMovable(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(20, 15))
+        self.task = PickerButton(theme, "Task", widest=212, parent=self)
+        self.preset = PickerButton(theme, "Preset", widest=150, parent=self)
+        self.llm = PickerButton(theme, "LLM", widest=190, parent=self)
+        self.mechanisms = PickerButton(theme, "Mechanisms", widest=160, icon="settings", parent=self)
+        self.mechanisms.setMenu(mechanisms_menu)
+        pickers = (self.preset, self.mechanisms, self.llm)
+        for picker in (self.task, *pickers):
+            self.addWidget(picker)
+        for picker, key in zip(pickers, ("Ctrl+Shift+P", MECHANISMS_KEY, "Ctrl+Shift+M"), strict=True):
+            QShortcut(QKeySequence(key), self, picker.showMenu)
+        self.addSeparator()
+        for name in ("back", "run", "step", "over", "into", "out", "phase", "stop", "record"):
+            self.addAction(actions[name])
+            button = self._button(name)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            if name not in _WORDED:
+                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+                button.setProperty("wordless", True)
+                button.setAccessibleName(actions[name].iconText())
+            if name == "step":
+                button.setProperty("accent", True)
+            if name == "run":
+                button.setMenu(pace_menu)
+                button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        space = QWidget(self)
+        space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(space)
+        self.search = SearchField(theme, "Search runs (Ctrl+K)", self)
+        self.search.setToolTip("Find runs by instruction, thought, action or answer (Ctrl+K)")
+        self.search.setMinimumWidth(120)
+        self.search.setMaximumWidth(186)
+        self.addWidget(self.search)
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(_SEARCH_IDLE_MS)
+        self._idle.timeout.connect(self._on_search)
+        self.search.textChanged.connect(lambda _text: self._idle.start())
+        self.search.next_wanted.connect(self._on_search)
+        self.show_session(SessionView())
+        self.show_catalogue(Catalogue())
+        self.show_recent(())
+
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        """Offer these presets and LLMs."""
+        self._catalogue = catalogue
+        self._fill(
+            self.preset.menu(),
+            [(p.name, p.title, p.description) for p in catalogue.presets],
+            self.preset_chosen,
+        )
+        self._fill(
+            self.llm.menu(),
+            [(one.name, one.title, one.description) for one in catalogue.llms],
+            self.llm_chosen,
+        )
+        self.llm.menu().addSeparator()
+        self.llm.menu().addAction(self._actions["llm_settings"])
+        self.show_session(self._session)
+
+    def show_recent(self, recent: tuple[OpenedTask, ...]) -> None:
+        """Offer these tasks beside the chooser."""
+        menu = self.task.menu()
+        menu.clear()
+        for name in ("new_task", "again", "next_seed"):
+            menu.addAction(self._actions[name])
+        if recent:
+            menu.addSection("Opened lately")
+        for opened in recent:
+            text = opened.url or f"{opened.task} · seed {opened.seed}"
+            action = menu.addAction(text.replace("&", "&&"))
+            action.setData(opened)
+            action.triggered.connect(self._on_recent)
+
+    def show_session(self, view: SessionView) -> None:
+        """Show what is chosen, and whether F5 runs or pauses."""
+        self._session = view
+        task = f"{view.task} · seed {view.seed}" if view.task else "choose…"
+        self.task.show_value(task, f"{view.instruction or 'Choose a task'} (Ctrl+N)")
+        self._show_choice(self.preset, view.preset, [(p.name, p.title) for p in self._catalogue.presets])
+        self._show_choice(self.llm, view.llm, [(one.name, one.title) for one in self._catalogue.llms])
+        self.mechanisms.show_value(value_words(view.mechanisms), tooltip_words(view.mechanisms))
+        run = self._actions["run"]
+        pausing = can_pause(view)
+        run.setText("&Pause" if pausing else "&Run")
+        run.setIconText("Pause" if pausing else "Run")
+        run.setIcon(self._theme.icon("debug-pause" if pausing else "debug-start"))
+        asking = "; a second press cancels a waiting LLM call" if pausing else ""
+        explain(
+            run,
+            f"Stop at the next phase boundary{asking}"
+            if pausing
+            else "Go on by itself until the end or a pause",
+        )
+
+    def focus_search(self) -> None:
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def _button(self, name: str) -> QToolButton:
+        button = self.widgetForAction(self._actions[name])
+        assert isinstance(button, QToolButton)
+        return button
+
+    def _fill(self, menu: QMenu, choices: list[tuple[str, str, str]], chosen: SignalInstance) -> None:
+        menu.clear()
+        menu.setToolTipsVisible(True)
+        group = QActionGroup(menu)
+        for name, title, description in choices:
+            action = QAction(title.replace("&", "&&"), menu, checkable=True)
+            action.setData(name)
+            action.setToolTip(description or title)
+            action.triggered.connect(lambda _on, name=name: chosen.emit(name))
+            group.addAction(action)
+            menu.addAction(action)
+        if not choices:
+            menu.addAction("Nothing to choose from yet").setEnabled(False)
+
+    def _show_choice(self, picker: PickerButton, name: str, choices: list[tuple[str, str]]) -> None:
+        title = next((title for known, title in choices if known == name), name)
+        picker.show_value(
+            title,
+            "Choose the preset (Ctrl+Shift+P)" if picker is self.preset else "Choose the LLM (Ctrl+Shift+M)",
+        )
+        for action in picker.menu().actions():
+            if action.isCheckable():
+                action.setChecked(action.data() == name)
+
+    def _on_recent(self) -> None:
+        action = self.sender()
+        if isinstance(action, QAction):
+            self.task_reopened.emit(action.data())
+
+    def _on_search(self) -> None:
+        self._idle.stop()
+        self.search_wanted.emit(self.search.text().strip())

@@ -1,0 +1,146 @@
+"""The chooser's list of the user's own files of tasks, and what became of adding or removing one."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from core.debugger.commands import TaskDeskAnswer
+from core.environments.task_source import TaskSource
+from gui.theme.theme import Theme
+from gui.widgets.formats import count
+from gui.widgets.words import ElidedLabel, OrWords, Words, set_tone
+
+_HIGHEST_ANSWER = 130
+_ABOUT = (
+    "A task file (TOML or JSON) or WebArena's configuration, a file or a folder of them. A file stays where "
+    "it is; what you change in it holds the next time you open the chooser or one of its tasks."
+)
+
+
+class TaskFilesTab(QWidget):
+    """Shows each file with its tasks, its path and its problem, and a button to take it out."""
+
+    remove_requested = Signal(str)
+    """The path of a file."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._sources: tuple[TaskSource, ...] = ()
+        self.remove_buttons: list[QPushButton] = []
+        self._cards = QWidget(self)
+        self._column = QVBoxLayout(self._cards)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(8)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(self._cards)
+        scroll.setAccessibleName("Task files")
+        self.or_words = OrWords(scroll, self)
+        self.or_words.say("There are no task files of yours yet. Add one below, or drop it here.")
+        about = Words(_ABOUT, self)
+        about.setContentsMargins(0, 0, 0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 12, 12, 10)
+        column.setSpacing(10)
+        column.addWidget(about)
+        column.addWidget(self.or_words, 1)
+
+    def show_sources(self, sources: tuple[TaskSource, ...]) -> None:
+        """Replace the list by these."""
+        if sources == self._sources:
+            return
+        self._sources = sources
+        while self._column.count():
+            item = self._column.takeAt(0)
+            widget = item.widget() if item else None
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.remove_buttons = []
+        for source in sources:
+            self._column.addWidget(self._card(source))
+        self._column.addStretch(1)
+        words = "There are no task files of yours yet. Add one below, or drop it here."
+        self.or_words.say("" if sources else words)
+
+    def _card(self, source: TaskSource) -> QWidget:
+        card = QFrame(self._cards)
+        card.setProperty("card", True)
+        name = ElidedLabel(source.name, card, mode=Qt.TextElideMode.ElideMiddle)
+        name.setFont(self._theme.text_font(bold=True))
+        name.setAccessibleName(f"Task file {source.name}")
+        facts = QLabel(_facts(source), card)
+        facts.setFont(self._theme.small_font())
+        set_tone(facts, "dim")
+        remove = QPushButton("Remove", card)
+        remove.setAutoDefault(False)
+        remove.setAccessibleName(f"Remove {source.name}")
+        remove.setToolTip("Take its tasks out of the list; the file itself stays as it is")
+        remove.clicked.connect(lambda _on=False, path=str(source.path): self.remove_requested.emit(path))
+        self.remove_buttons.append(remove)
+        head = QHBoxLayout()
+        head.setSpacing(10)
+        head.addWidget(name, 1)
+        head.addWidget(facts)
+        head.addWidget(remove)
+        path = ElidedLabel(str(source.path), card, mode=Qt.TextElideMode.ElideMiddle)
+        path.setFont(self._theme.machine_font())
+        set_tone(path, "dim")
+        column = QVBoxLayout(card)
+        column.setContentsMargins(12, 8, 10, 9)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(path)
+        if source.problem:
+            column.addWidget(_sentence(f"✗ {source.problem}", "bad", card))
+        return card
+
+
+class Answer(QScrollArea):
+    """What became of the last request, with a mark; gone while there is nothing to say."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.words = _sentence("", "good", self)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.setWidget(self.words)
+        self.hide()
+
+    def say(self, answer: TaskDeskAnswer | None) -> None:
+        """Show an answer, or nothing."""
+        self.setVisible(answer is not None)
+        if answer is None:
+            return
+        self.words.setText(("✓ " if answer.ok else "✗ ") + answer.text)
+        self.words.setAccessibleName(answer.text)
+        set_tone(self.words, "good" if answer.ok else "bad")
+        self._fit()
+
+    def resizeEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        wanted = self.words.heightForWidth(max(self.viewport().width(), 100))
+        self.setFixedHeight(min(wanted + 2, _HIGHEST_ANSWER))
+
+
+def _facts(source: TaskSource) -> str:
+    kind = "task file" if source.kind == "tasks" else "WebArena"
+    parts = [kind, count(len(source.tasks), "task") if source.tasks else "no tasks"]
+    if not source.remembered:
+        parts.append("this time only")
+    return " · ".join(parts)
+
+
+def _sentence(text: str, tone: str, parent: QWidget) -> QLabel:
+    label = QLabel(text, parent)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setMinimumWidth(60)
+    set_tone(label, tone)
+    return label

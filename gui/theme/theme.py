@@ -1,0 +1,149 @@
+"""The look of the window: light or dark, as the system has it or as chosen."""
+
+from pathlib import Path
+from string import Template
+from typing import Literal, get_args
+
+from PySide6.QtCore import QObject, QSettings, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPalette
+from PySide6.QtWidgets import QApplication, QWidget
+
+from gui.theme.icons import glyph_icon
+from gui.theme.tokens import SCHEMES, Scheme, Tokens
+
+Choice = Literal["system", "light", "dark"]
+CHOICES: tuple[Choice, ...] = get_args(Choice)
+_RESOURCES = Path(__file__).resolve().parents[2] / "resources"
+_KEY = "theme"
+_TEXT_PX = 12.5
+_HEADING_PX = 11.5
+
+
+class Theme(QObject):
+    """Knows the colours and fonts in force, and tells when they change.
+
+    `changed` is sent after palette and style sheet are in place, so a widget
+    that paints itself only has to update.
+    """
+
+    changed = Signal()
+
+    def __init__(self, settings: QSettings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        stored = settings.value(_KEY, "system")
+        self._choice: Choice = next((one for one in CHOICES if one == stored), "system")
+        self._window: QWidget | None = None
+        self.tokens: Tokens = SCHEMES[self.scheme]
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
+
+    @property
+    def choice(self) -> Choice:
+        return self._choice
+
+    @property
+    def scheme(self) -> Scheme:
+        """Light or dark, after asking the system where the choice is left to it."""
+        if self._choice != "system":
+            return self._choice
+        dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        return "dark" if dark else "light"
+
+    def choose(self, choice: Choice) -> None:
+        """Use this from now on and remember it."""
+        self._choice = choice
+        self._settings.setValue(_KEY, choice)
+        self._apply()
+
+    def dress(self, window: QWidget) -> None:
+        """Give `window`, and the application's palette, the look in force; later changes follow."""
+        self._window = window
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.setStyle("Fusion")
+        self._apply()
+
+    def icon(self, name: str, *, accent: bool = False, tone: str = "text") -> QIcon:
+        """Return a codicon in the colour of `tone`, or for an accent button in the one that lies on it."""
+
+        def colour(mode: QIcon.Mode) -> str:
+            if mode == QIcon.Mode.Disabled:
+                return self.tokens.faint
+            return str(getattr(self.tokens, "on_accent" if accent else tone))
+
+        return glyph_icon(name, colour)
+
+    def colour(self, token: str) -> QColor:
+        return QColor(getattr(self.tokens, token))
+
+    def text_font(self, *, bold: bool = False) -> QFont:
+        return self._sized(QFont(QApplication.font().family()), _TEXT_PX, bold)
+
+    def heading_font(self) -> QFont:
+        return self._sized(QFont(QApplication.font().family()), _HEADING_PX, True)
+
+    def small_font(self, *, bold: bool = False) -> QFont:
+        return self._sized(QFont(QApplication.font().family()), _HEADING_PX, bold)
+
+    def machine_font(self) -> QFont:
+        """For what a machine wrote or will read."""
+        return self._sized(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont), 12.0, False)
+
+    def _sized(self, font: QFont, pixels: float, bold: bool) -> QFont:
+        screen = QGuiApplication.primaryScreen()
+        dpi = screen.logicalDotsPerInchY() if screen else 96.0
+        font.setPointSizeF(pixels * 72 / dpi)
+        font.setBold(bold)
+        return font
+
+    def _on_system_changed(self) -> None:
+        if self._choice == "system":
+            self._apply()
+
+    def _apply(self) -> None:
+        self.tokens = SCHEMES[self.scheme]
+        if self._window is not None:
+            QApplication.setPalette(palette(self.tokens))
+            QApplication.setFont(self.text_font())
+            self._window.setStyleSheet(style_sheet(self.scheme))
+        self.changed.emit()
+
+
+def style_sheet(scheme: Scheme) -> str:
+    """Return resources/themes/window.qss with its ``$token`` names filled in."""
+    template = Template((_RESOURCES / "themes" / "window.qss").read_text(encoding="utf-8"))
+    icons = (_RESOURCES / "icons").as_posix()
+    return template.substitute(SCHEMES[scheme].as_dict(), icons=icons, scheme=scheme)
+
+
+def palette(tokens: Tokens) -> QPalette:
+    """Return the tokens as Qt's colour roles, for all that the style sheet does not name."""
+    roles = QPalette.ColorRole
+    made = QPalette()
+    for role, colour in (
+        (roles.Window, tokens.window),
+        (roles.WindowText, tokens.text),
+        (roles.Base, tokens.panel),
+        (roles.AlternateBase, tokens.raised),
+        (roles.Text, tokens.text),
+        (roles.PlaceholderText, tokens.dim),
+        (roles.Button, tokens.raised),
+        (roles.ButtonText, tokens.text),
+        (roles.BrightText, tokens.bad),
+        (roles.ToolTipBase, tokens.raised),
+        (roles.ToolTipText, tokens.text),
+        (roles.Highlight, tokens.selected),
+        (roles.HighlightedText, tokens.text),
+        (roles.Accent, tokens.agent),
+        (roles.Link, tokens.agent),
+        (roles.LinkVisited, tokens.person),
+        (roles.Light, tokens.raised),
+        (roles.Midlight, tokens.raised),
+        (roles.Mid, tokens.line),
+        (roles.Dark, tokens.line),
+        (roles.Shadow, tokens.window),
+    ):
+        made.setColor(role, QColor(colour))
+    for role in (roles.WindowText, roles.Text, roles.ButtonText, roles.HighlightedText):
+        made.setColor(QPalette.ColorGroup.Disabled, role, QColor(tokens.faint))
+    return made

@@ -1,0 +1,82 @@
+"""The colours of the window, light and dark, by what they mean."""
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from core.schema.step import Origin
+
+Scheme = Literal["light", "dark"]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """One colour for each meaning, as ``#rrggbb``.
+
+    `faint` is only for what may be missed. An origin or a verdict is never
+    told by its colour alone: a shape or a word goes with it.
+    """
+
+    window: str
+    panel: str
+    raised: str
+    line: str
+    text: str
+    dim: str
+    faint: str
+    agent: str
+    person: str
+    remedy: str
+    good: str
+    bad: str
+    selected: str
+    on_accent: str
+    """Text on `agent`, `person`, `remedy`, `good` and `bad`."""
+    found: str
+    """Behind what a search has found."""
+
+    def of(self, origin: Origin) -> str:
+        """Return the colour of an origin; a replay has none of its own."""
+        return {"agent": self.agent, "person": self.person, "remedy": self.remedy}.get(origin, self.dim)
+
+    def as_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+
+DARK = Tokens(
+    window="#1b1d22",
+    panel="#22252b",
+    raised="#2a2e36",
+    line="#343943",
+    text="#e3e6eb",
+    dim="#98a1b0",
+    faint="#6b7484",
+    agent="#5aa2ff",
+    person="#c58bff",
+    remedy="#f2b34c",
+    good="#53c58a",
+    bad="#ff6b6b",
+    selected="#2d3b52",
+    on_accent="#10131a",
+    found="#57491f",
+)
+LIGHT = Tokens(
+    window="#f3f4f6",
+    panel="#ffffff",
+    raised="#eef0f4",
+    line="#d9dde4",
+    text="#1d2129",
+    dim="#596273",
+    faint="#8a93a3",
+    agent="#1f6feb",
+    person="#8440d1",
+    remedy="#9a6200",
+    good="#177a48",
+    bad="#cf2f2f",
+    selected="#dbe8fd",
+    on_accent="#ffffff",
+    found="#ffe9a8",
+)
+SCHEMES: dict[Scheme, Tokens] = {"light": LIGHT, "dark": DARK}
+
+ORIGIN_SHAPES: dict[Origin, str] = {"agent": "●", "person": "◆", "remedy": "▲", "replay": "■"}
+"""The shape that stands beside an origin's colour."""

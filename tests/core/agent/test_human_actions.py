@@ -1,0 +1,84 @@
+"""Deeds of a person as steps: the page each was done in, though the page is already beyond it."""
+
+import pytest
+
+from core.agent.human_actions import Deeds
+from core.browser.demonstration import Deed
+from core.schema.action import parse_action
+from tests.core.agent.traced import records, steps
+from tests.core.stage import page_file
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def run(stage, llm_server, tmp_path):
+    page_file(tmp_path, "<h1>Thanks</h1>", "thanks.html")
+    body = '<label>Name <input></label> <a href="thanks.html">Send</a>'
+    return stage.open(llm_server, url=page_file(tmp_path, body, "start.html"), instruction="Send it.")
+
+
+def ref(run, name):
+    return next(one.ref for one in run.state.capture.observation.elements if one.name == name)
+
+
+def does(stage, run, text):
+    async def act():
+        before = run.world.tabs.mark()
+        await run.world.actor.act(parse_action(text))
+        await run.world.tabs.settle(before)
+
+    stage.thread.run(act())
+
+
+def test_what_was_typed_is_in_the_page_of_the_next_deed(stage, run):
+    deeds = Deeds(run)
+    stage.thread.run(deeds.look())
+    field, link = ref(run, "Name"), ref(run, "Send")
+    does(stage, run, f"type [{field}] [Ada]")
+    stage.thread.run(deeds.take(Deed(kind="look", ref=field), more=False))
+    does(stage, run, f"click [{link}]")  # Leaving the field, which tells the typing, and the page at once.
+    stage.thread.run(deeds.take(Deed(kind="type", ref=field, text="Ada"), more=True))
+    stage.thread.run(deeds.take(Deed(kind="click", ref=link), more=False))
+    assert [(one.number, one.origin, one.sealed) for one in steps(run)] == [
+        (1, "person", True),
+        (2, "person", True),
+    ]
+    before, typed = (records(run, number)["observe"].observation for number in (1, 2))
+    assert [page.element(field).value for page in (before, typed)] == ["", "Ada"]
+    assert run.state.observation.url.endswith("thanks.html")
+
+
+def test_what_was_typed_in_haste_is_in_the_page_of_the_next_deed_too(stage, run):
+    deeds = Deeds(run)
+    stage.thread.run(deeds.look())
+    field, link = ref(run, "Name"), ref(run, "Send")
+    does(stage, run, f"type [{field}] [Ada]")
+    does(stage, run, f"click [{link}]")
+    stage.thread.run(deeds.take(Deed(kind="type", ref=field, text="Ada"), more=False, waiting=lambda: True))
+    stage.thread.run(deeds.take(Deed(kind="click", ref=link), more=False))
+    clicked = records(run, 2)
+    assert clicked["observe"].observation.element(field).value == "Ada"
+    assert f"[{link}] link" in clicked["abstract"].clean.text
+
+
+def test_what_the_ranking_would_leave_out_is_kept_where_it_was_used(stage, llm_server, tmp_path):
+    many = "".join(f"<button>Order {number}</button>" for number in range(80))
+    url = page_file(tmp_path, f"{many}<button>Else</button>", "many.html")
+    run = stage.open(llm_server, url=url, instruction="Order 7.", preset="combined")
+    deeds = Deeds(run)
+    stage.thread.run(deeds.look())
+    used = ref(run, "Else")
+    does(stage, run, f"click [{used}]")
+    stage.thread.run(deeds.take(Deed(kind="click", ref=used), more=False))
+    abstracted = records(run, 1)["abstract"]
+    assert "ranking" in abstracted.how
+    assert f'[{used}] button "Else"' in abstracted.clean.text
+    assert len(abstracted.clean.elements) < 81
+
+
+def test_a_deed_without_an_action_leaves_no_step(stage, run):
+    deeds = Deeds(run)
+    stage.thread.run(deeds.look())
+    assert stage.thread.run(deeds.take(Deed(kind="click"), more=False)) is None
+    assert steps(run) == ()

@@ -1,0 +1,25 @@
+"""The files an agent goes by, as the doctor looks at them all at once."""
+
+from core.agent.resources import knowledge_of
+from core.doctor.checks import check_agent_files
+
+
+def test_all_files_that_come_along_can_be_used():
+    assert knowledge_of().problems() == ()
+
+
+def test_each_file_of_the_users_that_is_wrong_is_told_and_the_others_hold(tmp_path, monkeypatch):
+    for folder in ("presets", "state_spaces", "policies"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "presets" / "mine.toml").write_text("nonsense")
+    (tmp_path / "state_spaces" / "mine.toml").write_text('titel = "x"')
+    (tmp_path / "policies" / "mine.md").write_text("no front matter")
+    problems = knowledge_of(tmp_path).problems()
+    assert [
+        str(tmp_path / name) in text
+        for name, text in zip(("presets", "state_spaces", "policies"), problems, strict=True)
+    ] == [True] * 3
+    monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path))
+    note = check_agent_files()
+    assert note.level == "warn"
+    assert "There are 2 more." in note.text

@@ -1,0 +1,132 @@
+import pytest
+
+from core.browser.checkpoints.comparison import Volatile, VolatileFile, compare, kept_otherwise, load_volatile
+from core.browser.checkpoints.stored_state import PageState
+from core.schema.errors import DataError
+from core.schema.observation import Observation, Option
+from tests.core.agent.spaces.pages import element, page
+
+
+def form(**changes) -> Observation:
+    field = element(2, "textbox", "Name", value=changes.get("value", ""))
+    box = element(3, "checkbox", "Agree", states=changes.get("states", ()))
+    return page(
+        element(1, "heading", changes.get("heading", "Order")),
+        field,
+        box,
+        element(4, "button", "Send"),
+        url=changes.get("url", "http://corner.test/form?id=3"),
+    )
+
+
+def test_an_untouched_or_replayed_page_without_a_difference_is_exact_and_a_restored_one_is_not():
+    grades = [compare(form(), form(), how).grade for how in ("untouched", "replayed", "restored")]
+    assert grades == ["exact", "exact", "equivalent"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [({"value": "Ada"}, "value"), ({"states": ("checked",)}, "states"), ({"heading": "Ordered"}, "")],
+)
+def test_a_changed_part_is_told_and_the_page_is_the_same_page_at_best(changes, part):
+    found = compare(form(), form(**changes), "replayed")
+    assert found.grade == "same page"
+    assert part in [one.part for one in found.differences]
+
+
+def test_what_changes_by_itself_leaves_a_page_equivalent_but_never_exact():
+    volatile = Volatile(VolatileFile(words=(r"\d+ minutes ago",), url_parameters=("ts",)))
+    then = form(heading="Order, 3 minutes ago", url="http://corner.test/form?id=3&ts=1")
+    now = form(heading="Order, 9 minutes ago", url="http://corner.test/form?id=3&ts=2")
+    found = compare(then, now, "replayed", volatile)
+    assert found.grade == "equivalent"
+    assert [one.volatile for one in found.differences] == [True, True]
+    assert found.sentence == "equivalent, 2 in parts that change by themselves"
+    assert compare(then, now, "replayed").grade == "lost"
+
+
+def test_another_address_or_other_contents_is_lost():
+    assert compare(form(), form(url="http://corner.test/form?id=4"), "restored").grade == "lost"
+    other = page(element(1, "heading", "Sign in"), url="http://corner.test/form?id=3")
+    assert compare(form(), other, "restored").grade == "lost"
+
+
+def test_an_element_that_came_or_went_is_named():
+    then, now = form(), page(*form().elements[:-1], element(9, "link", "Help"), url=form().url)
+    told = [(one.what, one.element) for one in compare(then, now, "restored").differences]
+    assert told == [("gone", 'button "Send"'), ("added", 'link "Help"')]
+
+
+def test_the_chosen_option_counts():
+    def chosen(first: bool) -> Observation:
+        options = (
+            Option(label="A", value="a", selected=first),
+            Option(label="B", value="b", selected=not first),
+        )
+        return page(element(1, "combobox", "Pick", options=options))
+
+    (told,) = compare(chosen(True), chosen(False), "restored").differences
+    assert (told.part, told.before, told.now) == ("options", "*A* | B", "A | *B*")
+
+
+def test_scrolling_is_a_difference():
+    now = form().model_copy(update={"scroll": (0, 40)})
+    assert compare(form(), now, "untouched").grade == "same page"
+
+
+def test_the_file_that_comes_along_is_read_and_a_mistake_in_one_is_told(tmp_path):
+    assert load_volatile().text("posted 5 minutes ago at 10:32") == "posted … at …"
+    path = tmp_path / "volatile.toml"
+    path.write_text('words = ["("]', encoding="utf-8")
+    with pytest.raises(DataError, match=r"line 1: .*not a regular expression"):
+        load_volatile(path)
+
+
+def test_what_a_later_look_finds_otherwise_changes_by_itself_and_nothing_else_does():
+    then, now, later = form(value="12"), form(value="15"), form(value="16")
+    found = compare(then, now, "replayed", later=later)
+    assert (found.grade, [one.volatile for one in found.differences]) == ("equivalent", [True])
+    assert compare(then, now, "replayed", later=now).grade == "same page"
+    checked = form(value="15", states=("checked",))
+    ticking = form(value="16", states=("checked",))
+    assert compare(then, checked, "replayed", later=ticking).grade == "same page"
+
+
+def test_the_past_of_a_tab_and_unseen_html_are_told_and_leave_a_page_equivalent():
+    then, now = PageState(behind=("http://a.test/",), content="x"), PageState(behind=(), content="y")
+    beside = kept_otherwise(then, now, Volatile())
+    found = compare(form(), form(), "replayed", beside=beside)
+    assert (found.grade, [one.part for one in found.differences]) == ("equivalent", ["history", "html"])
+
+
+def test_html_is_not_told_of_where_elements_tell_of_it():
+    beside = kept_otherwise(PageState(content="x"), PageState(content="y"), Volatile())
+    found = compare(form(), form(value="Ada"), "replayed", beside=beside)
+    assert [one.part for one in found.differences] == ["value"]
+
+
+def test_what_was_not_read_is_not_compared():
+    then = PageState(local=None, session={"s": "1"}, databases=None)
+    now = PageState(local={"l": "1"}, session=None, databases='["x"]')
+    assert [one.part for one in kept_otherwise(then, now, Volatile())] == ["session storage s"]
+
+
+@pytest.mark.parametrize(
+    ("size", "detail", "grade"),
+    [
+        ((600, 400), "green use 18×16 at 23,120", "equivalent"),
+        ((1000, 780), "green use 18×16 at 23,120", "same page"),
+        ((600, 400), "red use 18×16 at 23,120", "same page"),
+    ],
+)
+def test_a_drawn_thing_may_be_elsewhere_in_a_window_of_another_size_alone(size, detail, grade):
+    def drawn(detail, viewport):
+        shown = [element(1, "heading", "Order"), element(2, "textbox", "Name"), element(3, "button", "Send")]
+        seen = page(*shown, element(4, "graphics-symbol", "", detail=detail))
+        return seen.model_copy(update={"viewport": viewport})
+
+    then = drawn("green use 18×16 at 20,-5", (1000, 780))
+    found = compare(then, drawn(detail, size), "restored")
+    assert found.grade == grade
+    if grade == "equivalent":
+        assert found.sentence == "equivalent, 1 by the window's other size"

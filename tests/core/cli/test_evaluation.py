@@ -1,0 +1,81 @@
+"""`main.py exemplars replay | worth | credit`, with real runs."""
+
+import json
+
+import pytest
+
+from core.cli.evaluation import read_seeds, read_subject
+from core.memory.library.records import LIBRARY_NAME
+from core.memory.library.store import Library
+from core.schema.errors import UsageError
+from tests.core.stage import need_chromium
+
+ONE = "miniwob/click-link/0"
+
+
+@pytest.mark.browser
+def test_exemplars_are_replayed_and_what_came_of_it_is_kept(cli):
+    done = cli("exemplars", "replay", ONE, "--json", "--browser", need_chromium())
+    assert done.code == 0, done.err
+    assert [(one["id"], one["success"]) for one in done.json] == [(ONE, True)]
+    library = Library.open(cli.folder / LIBRARY_NAME)
+    assert json.loads(library.latest_proofs("replay")[ONE])["task"] == "miniwob/click-link"
+    library.close()
+
+
+@pytest.mark.browser
+def test_tasks_are_done_with_and_without_and_told_by_lines(cli):
+    words = ("--seeds", "0-1", "--llm", "rules", "--lines", "--browser", need_chromium())
+    done = cli("exemplars", "worth", ONE, *words)
+    assert done.code == 0, done.err
+    told = [json.loads(line) for line in done.out.splitlines()]
+    assert [len(one["pairs"]) for one in told[:2]] == [0, 1]
+    assert told[-1]["state"] == "done"
+    # It was recorded at seed 0.
+    assert [(one["task"], one["seed"]) for one in told[-1]["pairs"]] == [("miniwob/click-link", 1)]
+    assert told[-1]["pairs"][0]["with_it"]["used"]
+    runs = cli("runs", "--json").json
+    assert len(runs) == 2
+    library = Library.open(cli.folder / LIBRARY_NAME)
+    [(_, kept)] = library.proofs("worth", [ONE])
+    library.close()
+    assert json.loads(kept)["pairs"] == told[-1]["pairs"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("replay", "no-such-one"), "There is no exemplar no-such-one"),
+        (("replay", "--origin", "elsewhere"), "is no origin"),
+        (("worth", "no-such-one"), "There is no exemplar no-such-one"),
+        (("worth", ONE, "--seeds", "x"), "are no seeds"),
+        (("worth", ONE, "--seeds", "0"), "recorded at these very seeds"),
+        (("worth", ONE, "--preset", "plain"), "recalls no exemplars"),
+        (("worth", ONE, "--llm", "person"), "needs a window"),
+        (("worth", ONE, "--change", "1"), "two versions"),
+        (("worth", "nobody", "--family"), "There is no family nobody"),
+    ],
+)
+def test_bad_usage_has_the_code_2_and_a_sentence(inside, words, said):
+    done = inside("exemplars", *words)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_without_a_run_the_credits_so_far_are_summed(inside):
+    done = inside("exemplars", "credit", "--json")
+    assert (done.code, done.json) == (0, [])
+
+
+def test_seeds_are_read_as_they_are_written():
+    assert read_seeds("0-3, 7,2") == (0, 1, 2, 3, 7)
+    for wrong in ("", "x", "3-", "5-3", "0-99999999", "-1"):
+        with pytest.raises(UsageError):
+            read_seeds(wrong)
+
+
+def test_a_change_is_told_by_two_versions():
+    assert read_subject("a", is_family=False, change="1:3").words == "a, version 3 for 1"
+    for wrong in ("1", "1:1", "a:b", "0:1"):
+        with pytest.raises(UsageError):
+            read_subject("a", is_family=False, change=wrong)

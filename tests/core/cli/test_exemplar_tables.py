@@ -1,0 +1,161 @@
+"""`main.py exemplars …`: what is there, what is wrong with it, and what would be found."""
+
+import json
+
+import pytest
+
+from core.memory.files import write_exemplars
+from core.memory.library.records import LIBRARY_NAME, Provenance
+from core.memory.library.store import Library
+from core.schema.exemplar import ExemplarStep
+from core.trace.store import TraceStore
+from tests.core.memory.library.test_retrievals import run_with
+from tests.core.memory.making import ALL
+from tests.core.trace.making import write_run
+
+MINE = ALL[0].model_copy(update={"id": "mine/1", "tags": ("good",), "note": "zebra"})
+
+
+@pytest.fixture
+def library(inside):
+    library = Library.open(inside.folder / LIBRARY_NAME)
+    library.save(MINE, Provenance(origin="demonstration", llm="m"))
+    yield library
+    library.close()
+
+
+def ids(done) -> list[str]:
+    return [row["id"] for row in done.json["rows"]]
+
+
+def test_without_a_library_the_bundled_ones_are_listed_and_none_is_made(inside):
+    done = inside("exemplars", "list", "--json", "--limit", "3")
+    assert (done.code, len(done.json["rows"]), done.json["total"] > 60) == (0, 3, True)
+    assert {row["origin"] for row in done.json["rows"]} == {"bundled"}
+    assert not (inside.folder / LIBRARY_NAME).exists()
+
+
+def test_filters_choose_and_counts_count(inside, library):
+    assert ids(inside("exemplars", "list", "--json", "--tag", "good")) == ["mine/1"]
+    assert ids(inside("exemplars", "list", "--json", "--search", "zebr")) == ["mine/1"]
+    assert ids(inside("exemplars", "list", "--json", "--llm", "m", "--origin", "demonstration")) == ["mine/1"]
+    counts = inside("exemplars", "list", "--counts", "--json").json
+    assert counts["by"]["origin"]["demonstration"] == 1
+    assert "mine/1" in inside("exemplars", "list", "--tag", "good").out
+
+
+def test_files_of_the_user_are_listed_as_files(inside):
+    write_exemplars(inside.folder / "exemplars" / "a.jsonl", [MINE])
+    assert ids(inside("exemplars", "list", "--json", "--origin", "file")) == ["mine/1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("list", "--origin", "elsewhere"), "is no origin; choose one of agent run"),
+        (("list", "--order", "size"), "is no order"),
+        (("list", "--from", "soon"), "--from: "),
+        (("show", "no-such-one"), "There is no exemplar no-such-one"),
+        (("retrieve",), "Give the text of a task, or a run"),
+        (("retrieve", "--run", "3"), "There is no trace yet"),
+        (("loo", "--texts", "none.json"), "none.json"),
+    ],
+)
+def test_bad_usage_has_the_code_2_and_a_sentence(inside, words, said):
+    done = inside("exemplars", *words)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_one_is_shown_with_its_versions_and_what_differs(inside, library):
+    library.save(MINE.model_copy(update={"note": "two"}))
+    shown = inside("exemplars", "show", "mine/1", "--json").json
+    assert (shown["exemplar"]["note"], [one["number"] for one in shown["versions"]]) == ("two", [1, 2])
+    old = inside("exemplars", "show", "mine/1", "--version", "1", "--json").json
+    assert old["exemplar"]["note"] == "zebra"
+    differs = inside("exemplars", "show", "mine/1", "--against", "1", "--json").json
+    assert differs == [{"part": "note", "before": "zebra", "after": "two"}]
+    assert inside("exemplars", "show", "mine/1").code == 0
+    assert "bundled" in inside("exemplars", "show", "miniwob/login-user/0").out
+
+
+def test_faults_are_told_with_their_place_and_have_the_code_1(inside, library):
+    assert inside("exemplars", "check", "--tag", "good").code == 0
+    bad = ExemplarStep(observation='[1] button "Ok"', actions=("click [2]", "clik [1]"))
+    library.save(MINE.model_copy(update={"steps": (bad,)}))
+    done = inside("exemplars", "check", "--tag", "good", "--json")
+    assert done.code == 1
+    assert [(one["kind"], one["where"]) for one in done.json] == [
+        ("element", "look 1, action 1"),
+        ("action", "look 1, action 2"),
+    ]
+
+
+def test_what_a_task_would_be_shown_is_told_with_distances_and_votes(inside, library):
+    done = inside("exemplars", "retrieve", MINE.task, "--json", "--by", "exemplars", "--votes", "1")
+    assert done.json["used"] == ["mine/1"]
+    table = inside("exemplars", "retrieve", 'Enter the username "bob" and the password "x" and press login.')
+    assert (table.code, "login-user" in table.out, "Votes: login-user 3" in table.err) == (0, True, True)
+
+
+def test_a_run_is_looked_up_by_its_task_and_first_page_and_one_that_is_not_there_is_told(inside, library):
+    traces = TraceStore.open(inside.db)
+    run = write_run(traces, instruction=MINE.task)
+    traces.close()
+    found = inside("exemplars", "retrieve", "--run", run, "--json").json
+    assert found["query"].startswith(f"Task: {MINE.task}\nState:\n")
+    assert found["retrieved"]
+    missing = inside("exemplars", "retrieve", "--run", 99)
+    assert (missing.code, "There is no run 99" in missing.err) == (2, True)
+
+
+def test_what_the_trace_knows_of_retrievals_is_shown(inside, library):
+    traces = TraceStore.open(inside.db)
+    run_with(traces, MINE.id, success=True)
+    traces.close()
+    shown = inside("exemplars", "show", MINE.id, "--json").json
+    assert (shown["standing"]["used"], shown["standing"]["successes"]) == (1, 1)
+    assert inside("exemplars", "list", "--json", "--tag", "good").json["rows"][0]["used"] == 1
+
+
+def test_leaving_one_out_of_texts_tells_families_and_confusions(inside, tmp_path):
+    path = tmp_path / "texts.json"
+    texts = {"flights": ["Book a flight to Oslo", "Book a flight to Rome", "Book a flight to Paris"]}
+    texts["odd"] = ["Book a flight to Lyon"]
+    path.write_text(json.dumps(texts), encoding="utf-8")
+    found = inside("exemplars", "loo", "--texts", path, "--json").json
+    assert (found["members"], found["right"], found["share"]) == (4, 3, 0.75)
+    assert found["families"][1]["taken_for"] == {"flights": 1}
+    assert "3 of 4 find their family (75.0%)" in inside("exemplars", "loo", "--texts", path).out
+
+
+def test_the_bundled_ones_find_their_families_without_themselves(inside):
+    assert inside("exemplars", "loo", "--json").json["share"] == 1.0
+
+
+def test_the_index_is_made_anew(inside, library):
+    inside("exemplars", "retrieve", "x")
+    found = inside("exemplars", "reindex", "--json").json
+    assert found["embedded"] > 60
+    assert found["exemplars"] >= found["embedded"]
+
+
+def test_near_duplicates_are_listed_in_groups_and_those_kept_apart_are_not(inside, library):
+    library.save(MINE.model_copy(update={"id": "mine/2"}))
+    found = inside("exemplars", "duplicates", "--json", "--within", "0").json
+    pair = next(one for one in found["pairs"] if one["exemplars"] == ["mine/1", "mine/2"])
+    assert (pair["distance"], pair["same"]) == (0.0, "task and steps")
+    assert "mine/2" in inside("exemplars", "duplicates").out
+    library.keep_apart("mine/1", "mine/2")
+    assert "mine/2" not in inside("exemplars", "duplicates").out
+    assert "mine/2" in inside("exemplars", "duplicates", "--kept").out
+
+
+def test_the_map_tells_a_place_for_each_exemplar(inside, library):
+    found = inside("exemplars", "map", "--json").json
+    assert "mine/1" in [one["id"] for one in found["points"]]
+    assert 0 < found["share"] < 1
+    lines = inside("exemplars", "map", "--csv").out.splitlines()
+    assert lines[0] == "exemplar,family,across,up"
+    assert len(lines) == len(found["points"]) + 1
+    assert inside("exemplars", "map", "--csv", "--json").code != 0

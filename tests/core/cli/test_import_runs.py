@@ -1,0 +1,61 @@
+import pytest
+
+from tests.core.trace.imports.import_files import item, on, recording, saved
+
+LAMPS = recording({"type": "click", **on("text/Lamps")})
+FAULTY = recording({"type": "click"}, {"type": "click", **on("text/Lamps")}, {"type": "klick"})
+
+
+def test_a_recording_is_shown_and_stored(inside):
+    path = saved(inside.folder, LAMPS)
+    done = inside("import", path)
+    assert done.code == 0
+    assert "a Chrome DevTools recording: 1 steps, 2 entries left out, 0 faulty" in done.err
+    assert "it is where the run starts" in done.out
+    assert "was imported as run 1" in done.err
+    (row,) = inside("runs", "--json").json
+    assert (row["task"], row["steps"], row["outcome"]) == ("import/lamps", 1, "done")
+    assert "Lamps" in inside("show", 1).out
+
+
+def test_a_dry_run_stores_nothing(inside):
+    done = inside("import", saved(inside.folder, LAMPS), "--dry-run")
+    assert done.code == 0
+    assert "would become one run of 1 steps; nothing was stored" in done.err
+    assert not inside.db.exists()
+
+
+def test_json_tells_what_was_done(inside):
+    history = {"history": [item({"go_back": {}})]}
+    done = inside("import", saved(inside.folder, history), "--json").json
+    assert (done["format"], done["run"]) == ("browser-use", 1)
+    assert done["steps"][0] == {
+        "position": "history[0].model_output.action[0]",
+        "action": "go_back",
+        "target": "",
+        "url": "https://shop.example/",
+        "outcome": "done",
+    }
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",), ("--json",)])
+def test_one_faulty_entry_keeps_all_out_and_every_one_is_told(inside, words):
+    done = inside("import", saved(inside.folder, FAULTY), *words)
+    assert done.code == 2
+    assert "was not imported: steps[2]: a click has to have selectors (2 entries in all)" in done.err
+    assert "steps[4]" in done.out
+    assert not inside.db.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nowhere.json",), "nowhere.json cannot be read"),
+        (("nowhere.json", "--format", "chrome"), "did you mean chrome-recorder?"),
+        ((), "Missing argument"),
+    ],
+)
+def test_a_wrong_call_has_the_code_2(inside, words, said):
+    done = inside("import", *words)
+    assert (done.code, "Traceback" in done.err) == (2, False)
+    assert said in done.err

@@ -1,0 +1,184 @@
+import json
+import re
+
+import pytest
+
+from core.schema.action import parse_action
+from core.schema.observation import CleanObservation
+from core.schema.step import Abstracted, Acted, Committed, Decided, Observed, Proposal, Reviewed
+from core.schema.task import Verdict
+from core.trace.exports.registry import FORMATS
+from core.trace.records import RunStart
+from core.trace.store import TraceStore
+from tests.core.observations import element, observation
+from tests.core.trace.exports.collector import Collector
+
+
+@pytest.fixture
+def trace(inside):
+    """Two runs: a whole one, and one that is only begun."""
+    store = TraceStore.open(inside.db)
+    for number in (1, 2):
+        run = store.begin_run(
+            RunStart(
+                task=f"miniwob/task-{number}",
+                environment="miniwob",
+                seed=number,
+                instruction="Press [Go] now.",
+                start_url="http://127.0.0.1/",
+                preset="plain",
+                llm="rules",
+                browser="chromium",
+            )
+        )
+    page = observation(element(1, "button", "Go"))
+    store.begin_step(1, 1)
+    action = parse_action("click [1]")
+    for record in (
+        Observed(observation=page),
+        Abstracted(clean=CleanObservation(url=page.url, text=page.lines())),
+        Decided(proposal=Proposal(action=action, thought="Go [is] it.")),
+        Reviewed(origin="agent", action=action),
+        Acted(effect="page action", outcome="failed", message="It is covered.", target='button "Go"'),
+        Committed(seconds=1.0, seconds_in_llm=0.5),
+    ):
+        store.save_phase(1, 1, record)
+    store.end_run(
+        1,
+        outcome="done",
+        verdict=Verdict(success=True, reward=1.0, judge="page"),
+        answer="zebra",
+        seconds=1.0,
+        seconds_in_llm=0.5,
+    )
+    store.end_run(run, outcome="stopped", verdict=Verdict(), seconds=1.0, seconds_in_llm=0.0)
+    store.close()
+    return inside
+
+
+def test_tasks_are_listed_with_instruction_and_tags(cli):
+    done = cli("tasks", "--json")
+    assert done.code == 0
+    listed = {task["id"]: task for task in done.json}
+    assert len(listed) > 100
+    assert set(listed["miniwob/click-test-2"]) == {"id", "environment", "instruction", "tags"}
+    assert listed["miniwob/click-test-2"]["environment"] == "miniwob"
+    assert "web/open" in listed
+
+
+def test_tasks_are_listed_for_reading(inside):
+    done = inside("tasks")
+    assert done.code == 0
+    assert "miniwob/book-flight" in done.out
+
+
+def test_runs_are_listed_newest_first(trace):
+    done = trace("runs", "--json")
+    assert [row["run"] for row in done.json] == [2, 1]
+    assert done.json[1]["verdict"]["success"] is True
+    assert [row["run"] for row in trace("runs", "--json", "--search", "zebra").json] == [1]
+    assert "done, success" in trace("runs").out
+
+
+def test_a_run_is_shown_with_its_steps(trace):
+    done = trace("show", 1)
+    assert done.code == 0
+    for words in ("Press [Go] now.", "answer: zebra", "click [1]", "failed: It is covered.", "Go [is] it."):
+        assert words in done.out
+    shown = trace("show", 1, "--json").json
+    assert (shown["run"], shown["steps_list"][0]["action"]) == (1, "click [1]")
+
+
+def test_a_step_is_shown_whole(trace):
+    assert '[1] button "Go"' in trace("show", 1, "--step", 1).out
+    shown = trace("show", 1, "--step", 1, "--json").json
+    assert [record["phase"] for record in shown["records"]][:2] == ["observe", "abstract"]
+
+
+@pytest.mark.parametrize("form", ["json", "html"])
+def test_a_run_is_exported_to_one_file(trace, form):
+    path = trace.folder / f"run.{form}"
+    done = trace("export", 1, "--format", form, "-o", path)
+    assert (done.code, done.out) == (0, "")
+    text = path.read_text()
+    assert "zebra" in text
+    if form == "json":
+        json.loads(text)
+    else:
+        assert "http://" not in text.replace("http://127.0.0.1/", "").replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize("form", [one.name for one in FORMATS])
+def test_every_format_is_written_by_its_name(trace, form):
+    path = trace.folder / "run"
+    assert trace("export", 1, "--format", form, "--to", path).code == 0
+    assert path.read_bytes()
+
+
+def test_a_run_is_sent_to_a_collector(trace):
+    collector = Collector()
+    try:
+        done = trace("export", 1, "--format", "otel", "--endpoint", collector.server.origin)
+    finally:
+        collector.server.close()
+    assert (done.code, done.out) == (0, "")
+    assert f"as {len(collector.spans)} spans" in done.err
+    assert "step 1" in [span.name for span in collector.spans]
+
+
+def test_help_names_every_format_and_what_content_is(inside):
+    told = re.sub(r"[\s│]+", " ", inside("export", "--help").out)
+    assert all(one.name in told for one in FORMATS)
+    assert "left out without it" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("show", "3"), "3"),
+        (("show", "1", "--step", "9"), "no step 9; its only step is 1"),
+        (("show", "2", "--step", "1"), "it has no steps"),
+        (("show", "x"), "integer"),
+        (("export", "3", "-o", "x.html"), "3"),
+        (("export", "1", "--format", "htlm", "-o", "x.html"), "did you mean html?"),
+        (("export", "1", "-o", "no/such/folder/x.html"), "cannot be written"),
+        (("export", "1"), "--output"),
+        (("export", "1", "--format", "atif", "--endpoint", "http://127.0.0.1:4318"), "--format otel"),
+        (("export", "1", "--format", "otel", "--endpoint", "there"), "no address of a collector"),
+        (("export", "1", "--format", "json", "--content", "-o", "x.json"), "--content is for otel"),
+        (("frobnicate",), "frobnicate"),
+    ],
+)
+def test_what_is_not_there_has_the_code_2(trace, words, said):
+    done = trace(*words)
+    assert (done.code, "Traceback" in done.err) == (2, False), done.err
+    assert said in done.err
+
+
+@pytest.mark.parametrize("words", [("runs",), ("show", "1"), ("export", "1", "-o", "x.html")])
+def test_without_a_trace_there_is_a_sentence_and_no_file_is_made(inside, words):
+    done = inside(*words)
+    assert done.code == 2
+    assert "There is no trace yet" in done.err
+    assert not inside.db.exists()
+
+
+def test_a_damaged_trace_has_the_code_3(inside):
+    inside.db.write_bytes(b"this is no database" * 100)
+    assert inside("runs").code == 3
+
+
+def test_a_reader_that_goes_away_is_no_error(cli):
+    process = cli.start("tasks", "--json")
+    process.stdout.close()
+    assert process.wait(30) == 0
+    assert process.stderr.read() == ""
+    process.stderr.close()
+
+
+def test_a_wrong_settings_file_has_the_code_2(inside):
+    (inside.folder / "config" / "settings.toml").write_text("presset = 'plain'\n")
+    done = inside("runs")
+    assert done.code == 2
+    assert "line 1" in done.err
+    assert "did you mean preset?" in done.err

@@ -1,0 +1,52 @@
+import pytest
+
+from core.debugger.experiments.bisect import bisect, chosen_steps
+from core.debugger.headless import RunReport
+from core.schema.errors import BrowserError, UsageError
+from core.trace.records import StepRow
+
+
+def steps(count):
+    return tuple(StepRow(run=1, number=number, action=f"click [{number}]") for number in range(1, count + 1))
+
+
+def test_steps_are_those_wanted_or_spread_from_the_first_to_the_last():
+    assert chosen_steps(steps(3), ()) == (1, 2, 3)
+    assert chosen_steps(steps(30), (), most=4) == (1, 11, 20, 30)
+    assert chosen_steps(steps(30), (7, 2, 7)) == (2, 7)
+    with pytest.raises(UsageError, match="no step 9; its steps are 1 to 3"):
+        chosen_steps(steps(3), (9,))
+    with pytest.raises(UsageError, match="no steps"):
+        chosen_steps((), ())
+
+
+async def test_every_chosen_prefix_is_tried_though_an_earlier_one_failed():
+    ends = {1: [True, False], 2: [False, False], 3: [True, None]}
+    asked = []
+
+    async def fork(step):
+        asked.append(step)
+        success = ends[step].pop(0)
+        error = "" if success is not None else "The judge failed."
+        return RunReport(run=len(asked), task="t", seed=0, success=success, outcome="done", error=error)
+
+    found = [one async for one in bisect(steps(3), (1, 2, 3), 2, fork)]
+    assert asked == [1, 1, 2, 2, 3, 3]
+    assert [(one.step, one.successes, one.judged, one.share) for one in found] == [
+        (1, 1, 2, 0.5),
+        (2, 0, 2, 0.0),
+        (3, 1, 1, 1.0),
+    ]
+    assert found[2].problems == ("The judge failed.",)
+    assert [one.runs for one in found] == [(1, 2), (3, 4), (5, 6)]
+
+
+async def test_a_branch_that_cannot_be_made_is_told_and_the_others_go_on():
+    async def fork(step):
+        if step == 1:
+            raise BrowserError("The browser has ended.")
+        return RunReport(run=1, task="t", seed=0, success=True, outcome="done")
+
+    first, second = [one async for one in bisect(steps(2), (1, 2), 1, fork)]
+    assert (first.problems, first.judged, first.share) == (("The browser has ended.",), 0, None)
+    assert second.successes == 1

@@ -1,0 +1,124 @@
+"""Exemplars carried out again on the tasks they came from, in real pages."""
+
+import pytest
+
+from core.debugger.exemplars.saving.selection import exemplar_of_run
+from core.debugger.experiments.records import ReplayTally
+from core.debugger.experiments.replay import replay
+from core.memory.library.records import Provenance
+from core.schema.changes import Changes
+from core.schema.exemplar import ExemplarStep
+from tests.core.debugger.experiments.trying import one_run
+from tests.core.stage import on, page_file, stop
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def again(stage):
+    workshop = stage.workshop
+
+    def again(exemplar, provenance=None, **more):
+        return stage.thread.run(
+            replay(
+                exemplar,
+                provenance or Provenance(),
+                1,
+                environments=workshop.environments,
+                world_of=workshop.world,
+                store=workshop.store,
+                **more,
+            )
+        )
+
+    return again
+
+
+@pytest.fixture
+def kept(stage):
+    exemplar = stage.workshop.knowledge.memory.exemplar("miniwob/enter-text/0")
+    assert exemplar is not None
+    return exemplar
+
+
+def changed(exemplar, *actions, **more):
+    first = exemplar.steps[0]
+    step = first.model_copy(update={"actions": actions}) if actions else first
+    return exemplar.model_copy(update={"steps": (step, *exemplar.steps[1:]), **more})
+
+
+@pytest.mark.parametrize("id", ["miniwob/enter-text/0", "miniwob/click-tab-2/0", "miniwob/login-user/1"])
+def test_one_that_comes_with_the_program_still_succeeds(stage, again, id):
+    found = again(stage.workshop.knowledge.memory.exemplar(id))
+    assert (found.success, found.problem, found.guessed) == (True, "", ())
+    assert (found.task, str(found.seed)) == tuple(id.rsplit("/", 1))
+
+
+def test_one_whose_actions_were_spoilt_fails_and_says_where(again, kept):
+    found = again(changed(kept, "type [2] [Somebody]", *kept.steps[0].actions[1:]))
+    assert found.success is False
+    assert "not judged a success" in found.problem
+    found = again(changed(kept, "click [77]"))
+    assert found.success is False
+    assert "its look shows no element [77]" in found.problem
+    assert found.looks == 0
+
+
+def test_elements_are_found_again_by_role_and_name_where_numbers_have_changed(again, kept):
+    first = kept.steps[0]
+    lines = first.observation.replace("[2] ", "[92] ").replace("[3] ", "[93] ")
+    actions = tuple(one.replace("[2]", "[92]").replace("[3]", "[93]") for one in first.actions)
+    moved = ExemplarStep(observation=lines, actions=actions)
+    found = again(kept.model_copy(update={"steps": (moved, *kept.steps[1:])}))
+    assert (found.success, found.guessed) == (True, ())
+
+
+def test_a_stop_after_the_page_has_ended_the_task_is_no_fault(again, kept):
+    stop = ExemplarStep(observation='[1] text "Done"', actions=("stop []",))
+    assert again(kept.model_copy(update={"steps": (*kept.steps, stop)})).success is True
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"source": ""}, "does not say which task it came from"),
+        ({"source": "miniwob/no-such-task seed 1"}, "no task"),
+        ({"source": "miniwob/enter-text seed 1"}, "asks for something else at this seed"),
+    ],
+)
+def test_one_whose_task_is_not_known_is_not_called_a_failure_without_a_reason(again, kept, more, words):
+    found = again(changed(kept, **more))
+    assert found.success is not True
+    assert words in found.problem
+
+
+def test_one_that_was_kept_from_a_run_is_replayed_where_the_run_was(stage, again, kept):
+    run = one_run(stage, Changes(), "miniwob/enter-text", 0).run
+    made = exemplar_of_run(stage.workshop.store, run)
+    bare = made.exemplar.model_copy(update={"source": ""})
+    found = again(bare, made.provenance)
+    assert (found.task, found.seed, found.success) == ("miniwob/enter-text", 0, True)
+
+
+def test_what_cannot_be_undone_is_not_done_again_unless_it_is_allowed(stage, llm_server, again, tmp_path):
+    page = page_file(tmp_path, "<button onclick=\"document.body.innerHTML='<p>Paid.</p>'\">Pay now</button>")
+    llm_server.script(on('button "Pay now"'), stop())
+    run = stage.open(llm_server, url=page, instruction="Pay.")
+    stage.to_the_end(run)
+    kept = exemplar_of_run(stage.workshop.store, run.state.run)
+    held = again(kept.exemplar, kept.provenance)
+    assert (held.success, held.looks) == (None, 0)
+    assert "stopped before click" in held.problem
+    assert "it buys or pays" in held.problem
+    allowed = again(kept.exemplar, kept.provenance, on_gate="allow")
+    assert allowed.looks == len(kept.exemplar.steps)
+    assert allowed.success is None  # Nobody judges there.
+
+
+def test_a_tally_says_how_many_still_succeed(again, kept):
+    good, bad = again(kept), again(changed(kept, "click [77]"))
+    unknown = again(changed(kept, source=""))
+    tally = ReplayTally(wanted=3)
+    for one in (good, bad, unknown):
+        tally = tally.with_result(one)
+    assert tally.sentence == "1 of 3 still succeed, 1 do not, 1 were not tried."

@@ -1,0 +1,168 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.schema.action import (
+    ACTION,
+    ACTIONS,
+    Check,
+    Click,
+    DoubleClick,
+    Drag,
+    FocusTarget,
+    GoBack,
+    Goto,
+    Press,
+    RefTarget,
+    RoleTarget,
+    Scroll,
+    Stop,
+    Type,
+    XPathTarget,
+    parse_action,
+    parse_target,
+    usage,
+)
+from core.schema.errors import ActionSyntaxError
+
+ANY_TEXT = st.text() | st.text(alphabet='[]\\"=/ \n\tab01', max_size=12)
+TARGETS = st.one_of(
+    st.builds(RefTarget, ref=st.integers(0, 10**9 - 1)),
+    st.builds(RoleTarget, role=st.from_regex(r"[a-z]+(-[a-z]+)*", fullmatch=True), name=ANY_TEXT),
+    st.builds(XPathTarget, xpath=ANY_TEXT.filter(bool)),
+    st.just(FocusTarget()),
+)
+FIELDS = {
+    "target": TARGETS,
+    "to": TARGETS,
+    "text": ANY_TEXT,
+    "answer": ANY_TEXT,
+    "lacked": st.none() | ANY_TEXT,
+    "option": ANY_TEXT,
+    "path": ANY_TEXT.filter(bool),
+    "keys": ANY_TEXT.filter(bool),
+    "url": ANY_TEXT.filter(str.strip),
+    "direction": st.sampled_from(["up", "down", "left", "right"]),
+    "index": st.integers(0, 10**6),
+    "seconds": st.floats(0, 30, allow_nan=False),
+    "enter": st.booleans(),
+    "append": st.booleans(),
+    "checked": st.booleans(),
+}
+OPTIONAL = {("scroll", "target"): st.none() | TARGETS}
+
+
+def actions(kind: str) -> st.SearchStrategy:
+    cls = ACTIONS[kind]
+    fields = {name: OPTIONAL.get((kind, name), FIELDS[name]) for name in cls.model_fields if name != "kind"}
+    return st.builds(cls, **fields)
+
+
+@pytest.mark.parametrize("kind", list(ACTIONS))
+def test_every_action_is_read_back_from_its_own_text(kind):
+    @settings(max_examples=40, deadline=None)
+    @given(actions(kind))
+    def check(action):
+        assert parse_action(str(action)) == action
+
+    check()
+
+
+@pytest.mark.parametrize("kind", list(ACTIONS))
+def test_every_action_is_read_back_from_its_json(kind):
+    @settings(max_examples=10, deadline=None)
+    @given(actions(kind))
+    def check(action):
+        assert ACTION.validate_json(ACTION.dump_json(action)) == action
+
+    check()
+
+
+@settings(deadline=None)
+@given(TARGETS)
+def test_every_target_is_read_back_from_its_own_text(target):
+    assert parse_target(str(target)) == target
+
+
+GARBAGE = st.text(alphabet=st.characters()) | st.builds(
+    "{}{}".format,
+    st.sampled_from([*ACTIONS, "klick", "double click", ""]),
+    st.text(alphabet=st.characters(codec=None) | st.sampled_from('[]\\"= /12focus\ud800'), max_size=30),
+)
+
+
+@settings(deadline=None)
+@given(GARBAGE)
+def test_garbage_is_refused_with_a_syntax_error_that_can_be_stored(text):
+    said = ""
+    try:
+        action = parse_action(text)
+    except ActionSyntaxError as error:
+        said = str(error)
+    else:
+        assert parse_action(str(action)) == action
+    assert len(said.encode()) < 2000
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("click [12]", Click(target=RefTarget(ref=12))),
+        ("  Click [#12] ", Click(target=RefTarget(ref=12))),
+        ('click [button "Save [all]"]', Click(target=RoleTarget(role="button", name="Save [all]"))),
+        ("click [xpath=//a[2]]", Click(target=XPathTarget(xpath="//a[2]"))),
+        ("click [//a[@id='x']]", Click(target=XPathTarget(xpath="//a[@id='x']"))),
+        ("double click [3]", DoubleClick(target=RefTarget(ref=3))),
+        ("go-back", GoBack()),
+        ("back", GoBack()),
+        ("type [3] [enter=1]", Type(target=RefTarget(ref=3), text="enter=1")),
+        ("type [3] [x] [press_enter_after=1]", Type(target=RefTarget(ref=3), text="x", enter=True)),
+        ("type [focus] [ x ]", Type(target=FocusTarget(), text=" x ")),
+        ("check [3] [checked=false]", Check(target=RefTarget(ref=3), checked=False)),
+        ("check [3]", Check(target=RefTarget(ref=3), checked=True)),
+        ("scroll [Down]", Scroll(direction="down")),
+        ("press [ Enter ]", Press(keys="Enter")),
+        ("press [ ]", Press(keys=" ")),
+        ("goto [ https://example.org ]", Goto(url="https://example.org")),
+        ("drag [3] [9]", Drag(target=RefTarget(ref=3), to=RefTarget(ref=9))),
+        ("stop", Stop()),
+        (r"stop [a \] b]", Stop(answer="a ] b")),
+        ("type [1] [C:\\dir]", Type(target=RefTarget(ref=1), text="C:\\dir")),
+    ],
+)
+def test_what_an_llm_writes_is_read_leniently(text, action):
+    assert parse_action(text) == action
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("klick [3]", "did you mean click?"),
+        ("tpye [3] [x]", "did you mean type?"),
+        ("doubleklick [3]", "did you mean double_click?"),
+        ("frobnicate [3]", "there are click, double_click"),
+        ("", "begin with its name"),
+        ("[3]", "begin with its name"),
+        ("click", "lacks target"),
+        ("click 12", "outside its brackets"),
+        ("click [12", "not closed"),
+        ("click [12] [13]", "has too much: click [target]"),
+        ("click [Save]", "names no element"),
+        ("scroll [sideways]", "cannot use direction"),
+        ("wait [99]", "cannot use seconds"),
+        ("wait [nan]", "cannot use seconds"),
+        ("tab_focus [-1]", "cannot use index"),
+        ("goto [ ]", "cannot use url"),
+        ("type [3]", "lacks text: type [target] [text] [enter=0|1] [append=0|1]"),
+    ],
+)
+def test_a_text_that_is_no_action_says_what_is_wrong(text, said):
+    with pytest.raises(ActionSyntaxError) as refused:
+        parse_action(text)
+    assert said in str(refused.value)
+
+
+def test_usage_names_every_field_of_every_action():
+    for kind, cls in ACTIONS.items():
+        assert usage(kind).split(" ")[0] == kind
+        assert {*cls.fields, *cls.flags} == set(cls.model_fields) - {"kind"}

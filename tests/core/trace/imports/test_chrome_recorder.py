@@ -1,0 +1,163 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.trace.imports.chrome_recorder import read_chrome_recording
+from tests.core.trace.imports.import_files import on, recording
+
+
+def actions(*steps):
+    imported = read_chrome_recording(recording(*steps))
+    assert imported.faulty == ()
+    return [str(step.action) for step in imported.steps]
+
+
+def faults(*steps):
+    return {one.position: one.why for one in read_chrome_recording(recording(*steps)).faulty}
+
+
+def test_the_first_address_is_the_start_and_its_title_the_instruction():
+    imported = read_chrome_recording(recording({"type": "click", **on('aria/Lamps[role="link"]')}))
+    assert (imported.start_url, imported.instruction) == ("https://shop.example/", "Find a lamp")
+    assert imported.origin == "person"
+    assert [one.position for one in imported.left_out] == ["steps[0]", "steps[1]"]
+    (step,) = imported.steps
+    assert (step.position, step.url, step.title) == ("steps[2]", "https://shop.example/", "Shop")
+
+
+@pytest.mark.parametrize(
+    ("selectors", "written", "words"),
+    [
+        (("#a", 'aria/Go[role="button"]', "xpath///*[@id='a']"), r'click [button "Go"]', 'button "Go"'),
+        (("aria/Go", "#a", "xpath//html/body/a"), "click [xpath=/html/body/a]", '"Go"'),
+        (("#a-b",), r'click [xpath=//*\[@id="a-b"\]]', "#a-b"),
+        (("text/Go on",), r'click [xpath=//*\[normalize-space()="Go on"\]]', '"Go on"'),
+        (
+            ('text/say "it\'s"',),
+            'click [xpath=//*\\[normalize-space()=concat("say ", \'"\', "it\'s", \'"\', "")\\]]',
+            '"say "it\'s""',
+        ),
+    ],
+)
+def test_an_element_is_named_by_what_a_page_can_be_asked_for(selectors, written, words):
+    imported = read_chrome_recording(recording({"type": "click", **on(*selectors)}))
+    (step,) = imported.steps
+    assert (str(step.action), step.target) == (written, words)
+
+
+def test_every_kind_of_step_that_acts_becomes_an_action():
+    field = on("xpath//html/body/input")
+    assert actions(
+        {"type": "doubleClick", **field},
+        {"type": "hover", **field},
+        {"type": "change", **field, "value": "desk lamp"},
+        {"type": "change", **on("xpath//html/body/select[1]"), "value": "oslo"},
+        {"type": "scroll", "x": 0, "y": 300},
+        {"type": "scroll", "x": 0, "y": 100},
+        {"type": "navigate", "url": "https://shop.example/cart"},
+        {"type": "click", **field, "button": "secondary"},
+        {"type": "close"},
+    ) == [
+        "double_click [xpath=/html/body/input]",
+        "hover [xpath=/html/body/input]",
+        "type [xpath=/html/body/input] [desk lamp]",
+        r"select [xpath=/html/body/select\[1\]] [oslo]",
+        "scroll [down]",
+        "scroll [up]",
+        "goto [https://shop.example/cart]",
+        "right_click [xpath=/html/body/input]",
+        "close_tab",
+    ]
+
+
+def test_keys_that_are_held_make_a_chord_until_they_are_let_go():
+    assert actions(
+        {"type": "keyDown", "key": "Control"},
+        {"type": "keyDown", "key": "a"},
+        {"type": "keyUp", "key": "a"},
+        {"type": "keyUp", "key": "Control"},
+        {"type": "keyDown", "key": "Enter"},
+        {"type": "keyUp", "key": "Enter"},
+    ) == ["press [Control+a]", "press [Enter]"]
+
+
+def test_the_address_follows_what_the_recording_asserts():
+    imported = read_chrome_recording(
+        recording(
+            {
+                "type": "click",
+                **on("text/Lamps"),
+                "assertedEvents": [{"type": "navigation", "url": "https://shop.example/lamps", "title": "L"}],
+            },
+            {"type": "click", **on("text/Desk")},
+            {"type": "click", **on("text/Buy"), "target": "https://pay.example/"},
+        )
+    )
+    assert [step.url for step in imported.steps] == [
+        "https://shop.example/",
+        "https://shop.example/lamps",
+        "https://pay.example/",
+    ]
+
+
+def test_what_only_waits_or_sets_up_is_left_out_with_the_reason():
+    imported = read_chrome_recording(
+        recording({"type": "waitForElement", **on("#x")}, {"type": "customStep", "name": "n"})
+    )
+    assert [one.why for one in imported.left_out][2:] == [
+        "it only waits",
+        "only the extension that made it knows what it does",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ("click", "it has no type"),
+        ({"type": "klick"}, "there is no kind of step 'klick'"),
+        ({"type": "click"}, "a click has to have selectors"),
+        ({"type": "change", **on("#a")}, "a change has to have value"),
+        ({"type": "navigate", "url": 7}, "url: "),
+        ({"type": "click", **on("div.card > button")}, "record it with XPath selectors on"),
+        ({"type": "click", "selectors": [["#host", "#in"]]}, "record it with XPath selectors on"),
+        ({"type": "click", "selectors": [[]]}, "record it with XPath selectors on"),
+        ({"type": "click", **on("xpath/")}, "record it with XPath selectors on"),
+        ({"type": "keyDown", "key": 3}, "key: "),
+    ],
+)
+def test_a_faulty_entry_is_told_with_its_position(step, said):
+    found = faults({"type": "click", **on("text/Go")}, step)
+    assert list(found) == ["steps[3]"]
+    assert said in found["steps[3]"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+KINDS = st.sampled_from(["click", "change", "keyDown", "keyUp", "scroll", "navigate", "close", "hover"])
+SELECTORS = st.lists(JSON | st.lists(st.text(max_size=9).map(lambda text: f"aria/{text}"), max_size=2))
+
+
+@settings(deadline=None)
+@given(
+    steps=st.lists(
+        JSON
+        | st.fixed_dictionaries(
+            {"type": KINDS},
+            optional={
+                "selectors": SELECTORS,
+                "value": JSON,
+                "key": JSON,
+                "url": JSON,
+                "x": JSON,
+                "assertedEvents": JSON,
+            },
+        ),
+        max_size=3,
+    )
+)
+def test_whatever_an_entry_holds_it_is_read_or_told(steps):
+    imported = read_chrome_recording({"title": "x", "steps": steps})
+    assert len(imported.steps) + len(imported.left_out) + len(imported.faulty) == len(steps)

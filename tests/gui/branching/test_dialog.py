@@ -1,0 +1,189 @@
+"""The fork dialog: what is chosen, what differs, what is asked for."""
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.debugger.branching.views import ForkAmount, ForkView, PolicyChoice
+from core.debugger.snapshots import Catalogue, Preset
+from core.schema.changes import Changes
+from core.schema.messages import LLMChoice
+from core.schema.signal import Signal
+from gui.branching.controller import ForkController
+from gui.branching.dialog import ForkDialog
+from gui.widgets.remembered import Remembered
+
+CATALOGUE = Catalogue(
+    presets=(Preset(name="plain", title="Plain"), Preset(name="laser", title="Laser")),
+    llms=(LLMChoice(name="rules", title="Built-in rules"), LLMChoice(name="fast", title="fast")),
+)
+VIEW = ForkView(
+    run=12,
+    step=3,
+    ready=True,
+    action="click [5]",
+    task="miniwob/click-test-2, seed 0",
+    preset="plain",
+    llm="fast",
+    amounts=(ForkAmount(mechanism="memory", label="exemplars that vote", value=3, least=1, most=50),),
+    policies=(PolicyChoice(id="web/find", text="+++\n+++\n# Instruction\nFind it."),),
+)
+
+
+@pytest.fixture
+def dialog(theme, qtbot: QtBot) -> ForkDialog:
+    dialog = ForkDialog(theme)
+    qtbot.addWidget(dialog)
+    dialog.form.show_catalogue(CATALOGUE)
+    dialog.wait(12, 3)
+    dialog.show_view(VIEW)
+    dialog.show()
+    return dialog
+
+
+def pick(box, name: str) -> None:
+    box.setCurrentIndex(box.findData(name))
+
+
+def test_nothing_is_asked_for_that_is_as_in_the_run(dialog: ForkDialog):
+    assert dialog.form.changes == Changes()
+    assert dialog.form.differs == ()
+    assert "Nothing differs" in dialog.summary.text()
+
+
+def test_only_what_was_chosen_is_told_as_different_and_asked_for(dialog: ForkDialog, qtbot: QtBot):
+    pick(dialog.form.preset, "laser")
+    dialog.form.amounts["memory"].setValue(5)
+    dialog.form.exemplars.choice.setCurrentIndex(2)
+    wanted = Changes(preset="laser", exemplars="none", amounts={"memory": 5})
+    assert dialog.form.changes == wanted
+    assert dialog.form.differs == (
+        "preset laser (was plain)",
+        "exemplars none",
+        "5 exemplars that vote (were 3)",
+    )
+    with qtbot.waitSignal(dialog.fork_requested) as asked:
+        dialog.fork_button.click()
+    assert asked.args == [12, 3, wanted, False]
+
+
+def test_recorded_replies_are_repeated_and_then_the_llm_goes_on(dialog: ForkDialog):
+    dialog.form.replay.setCurrentIndex(1)
+    assert dialog.form.changes.llm == "replay:12:fast"
+    pick(dialog.form.llm, "rules")
+    assert dialog.form.changes.llm == "replay:12:rules"
+    dialog.form.replay.setCurrentIndex(2)
+    assert dialog.form.changes.llm == "replay:12"
+
+
+def test_a_policy_is_rewritten_and_taken_back(dialog: ForkDialog):
+    pick(dialog.form.policy, "web/find")
+    assert dialog.form.text.toPlainText() == VIEW.policies[0].text
+    dialog.form.text.setPlainText("other words")
+    assert dialog.form.changes.policy_texts == {"web/find": "other words"}
+    dialog.form.text.setPlainText(VIEW.policies[0].text)
+    assert dialog.form.changes.policy_texts == {}
+
+
+def test_every_choice_is_taken_back_and_made_again(dialog: ForkDialog):
+    pick(dialog.form.preset, "laser")
+    dialog.form.replay.setCurrentIndex(1)
+    dialog.form.exemplars.choice.setCurrentIndex(2)
+    whole = dialog.form.changes
+    for _ in range(3):
+        assert dialog.undo_button.isEnabled()
+        dialog.undo_button.click()
+    assert dialog.form.changes == Changes()
+    assert not dialog.undo_button.isEnabled()
+    for _ in range(3):
+        dialog.redo_button.click()
+    assert dialog.form.changes == whole
+
+
+def test_what_stays_done_is_told_first_and_has_to_be_ticked(dialog: ForkDialog, qtbot: QtBot):
+    dialog.wait(12, 3)
+    dialog.show_view(VIEW.model_copy(update={"lasting": "POST http://shop/order (step 4)"}))
+    assert "does not take back POST http://shop/order" in dialog.lasting_words.text()
+    assert not dialog.fork_button.isEnabled()
+    dialog.lasting.setChecked(True)
+    with qtbot.waitSignal(dialog.fork_requested) as asked:
+        dialog.fork_button.click()
+    assert asked.args[3] is True
+
+
+def test_an_error_is_told_in_the_dialog_and_the_choices_stay(dialog: ForkDialog):
+    pick(dialog.form.preset, "laser")
+    dialog.show_view(VIEW.model_copy(update={"busy": True}))
+    assert not dialog.fork_button.isEnabled()
+    dialog.show_view(VIEW.model_copy(update={"problem": "There are no exemplars in /tmp/none."}))
+    assert dialog.problem.isVisible()
+    assert dialog.form.changes == Changes(preset="laser")
+    assert dialog.fork_button.isEnabled()
+
+
+def test_a_step_that_cannot_be_gone_back_to_says_why(dialog: ForkDialog):
+    dialog.wait(12, 9)
+    dialog.show_view(ForkView(run=12, step=9, problem="Step 9 was recorded without the agent."))
+    assert dialog.or_words.words.text() == "Step 9 was recorded without the agent."
+    assert not dialog.fork_button.isEnabled()
+
+
+def test_esc_closes_it_and_while_a_fork_is_under_way_gives_that_up(dialog: ForkDialog, qtbot: QtBot):
+    dialog.show_view(VIEW.model_copy(update={"busy": True}))
+    with qtbot.waitSignal(dialog.cancel_requested):
+        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert dialog.isVisible()
+    dialog.show_view(VIEW.model_copy(update={"problem": "It was given up."}))
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+class Desk:
+    def __init__(self):
+        self.changed: Signal[ForkView] = Signal()
+        self.asked = []
+
+    def open(self, run, step):
+        self.asked.append(("open", run, step))
+
+    def fork(self, run, step, changes, *, told):
+        self.asked.append(("fork", run, step, changes, told))
+
+    def cancel(self):
+        self.asked.append(("cancel",))
+
+
+def test_the_dialog_closes_once_the_branch_is_made_and_offers_the_same_next_time(
+    window, settings, qtbot: QtBot
+):
+    desk = Desk()
+    controller = ForkController(desk, window.theme, Remembered(settings), window)
+    controller.show_catalogue(CATALOGUE)
+    controller.open(12, 3)
+    desk.changed.send(VIEW)
+    qtbot.waitUntil(lambda: controller.dialog.fork_button.isEnabled())
+    pick(controller.dialog.form.preset, "laser")
+    controller.dialog.fork_button.click()
+    assert desk.asked == [("open", 12, 3), ("fork", 12, 3, Changes(preset="laser"), False)]
+    desk.changed.send(VIEW.model_copy(update={"made": 13}))
+    qtbot.waitUntil(lambda: not controller.dialog.isVisible())
+    controller.open(12, 4)
+    desk.changed.send(VIEW.model_copy(update={"step": 4}))
+    qtbot.waitUntil(lambda: controller.dialog.last_button.isEnabled())
+    assert controller.dialog.form.changes == Changes()
+    controller.dialog.last_button.click()
+    assert controller.dialog.form.changes == Changes(preset="laser")
+
+
+def test_pages_are_offered_only_where_answers_were_recorded(dialog: ForkDialog):
+    assert not dialog.form.pages.isVisibleTo(dialog)
+    dialog.wait(12, 4)
+    dialog.show_view(VIEW.model_copy(update={"recorded": True, "step": 4}))
+    assert dialog.form.pages.isVisibleTo(dialog)
+    dialog.form.pages.setCurrentIndex(2)
+    assert dialog.form.changes == Changes(offline=True)
+    assert dialog.form.differs == ("recorded answers",)
+    dialog.form.pages.setCurrentIndex(1)
+    assert dialog.form.changes == Changes()
+    dialog.form.undo()
+    assert dialog.form.changes == Changes(offline=True)

@@ -1,0 +1,105 @@
+import pytest
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from core.debugger.exemplars.analyses.views import LeavingView
+from core.memory.analysis.records import FamilyFound, LeftOut, MemberFound
+from gui.exemplars.analyses.leave_one_out_page import LeavingPage
+
+
+def member(id, family, found):
+    return MemberFound(number=1, id=id, family=family, found=found, distance=0.5)
+
+
+MEMBERS = (
+    member("a/1", "a", "a"),
+    member("a/2", "a", "b"),
+    member("b/1", "b", "b"),
+    member("c/1", "c", "a"),
+)
+FOUND = LeftOut(
+    members=4,
+    right=2,
+    alone=1,
+    embedding="words",
+    families=(
+        FamilyFound(family="a", members=2, right=1, distance=0.5, taken_for={"b": 1}),
+        FamilyFound(family="b", members=1, right=1, distance=0.5),
+        FamilyFound(family="c", members=1, right=0, distance=0.5, taken_for={"a": 1}),
+    ),
+)
+VIEW = LeavingView(asked=True, found=FOUND, members=MEMBERS, total=4)
+
+
+@pytest.fixture
+def page(theme, qtbot: QtBot) -> LeavingPage:
+    page = LeavingPage(theme)
+    qtbot.addWidget(page)
+    page.resize(1200, 700)
+    page.show()
+    qtbot.waitExposed(page)
+    return page
+
+
+def listed(page):
+    return [line.key for line in page.members.lines]
+
+
+def test_before_it_was_begun_the_page_says_what_it_is_for(page):
+    assert "Press Leave one out (Ctrl+Enter)" in page.or_words.words.text()
+    assert not page.export_button.isEnabled()
+
+
+def test_totals_families_and_confusions_are_shown(page):
+    page.show_view(VIEW)
+    assert page.total.text() == (
+        "2 of 4 find their family (50.0%), by words and 3 votes. 1 are alone in their family and cannot be found."
+    )
+    assert page.families.lines[0].cells == ("a", "2", "1", "50%", "0.500", "b (1)")
+    assert page.confusions.names == ("a", "b", "c")
+    assert page.confusions.cell("a", "b") == "1"
+    assert page.confusions.cell("a", "c") == ""
+
+
+def test_exemplars_are_listed_by_family_by_confusion_or_all_and_opened(page, qtbot):
+    page.show_view(VIEW)
+    assert listed(page) == ["a/2", "c/1"]
+    page.families.choose("a")
+    assert listed(page) == ["a/2"]
+    page.only_wrong.setChecked(False)
+    assert listed(page) == ["a/1", "a/2"]
+    page.confusions.pair_chosen.emit("c", "a")
+    assert listed(page) == ["c/1"]
+    with qtbot.waitSignal(page.exemplar_opened) as opened:
+        page.members.opened.emit("c/1")
+    assert opened.args == ["c/1"]
+    page.all_button.click()
+    assert len(listed(page)) == 4
+
+
+def test_a_part_is_told_as_a_part_and_texts_open_nothing(page, qtbot):
+    page.show_view(VIEW.model_copy(update={"total": 9, "busy": True, "done": 4, "of": 9, "words": "Looking"}))
+    assert "4 of 9" in page.total.text()
+    assert page.cancel_button.isEnabled()
+    page.show_view(VIEW.model_copy(update={"source": "texts.json"}))
+    assert "the texts of texts.json" in page.total.text()
+    with qtbot.assertNotEmitted(page.exemplar_opened):
+        page.members.opened.emit("c/1")
+
+
+def test_texts_are_asked_for_and_tables_are_written_where_it_is_said(page, qtbot, monkeypatch):
+    page.show_view(VIEW)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("texts.json", ""))
+    with qtbot.waitSignal(page.begin_requested) as asked:
+        page.texts_button.click()
+    assert asked.args == [3, "texts.json"]
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("t.csv", "Exemplars (*.csv)"))
+    with qtbot.waitSignal(page.export_requested) as asked:
+        page.export_button.click()
+    assert asked.args == ["exemplars", "t.csv"]
+
+
+def test_a_press_on_a_heading_sorts_by_numbers(page):
+    page.show_view(VIEW)
+    page.families.sortByColumn(3, page.families.horizontalHeader().sortIndicatorOrder().AscendingOrder)
+    assert [line.key for line in page.families.lines] == ["c", "a", "b"]

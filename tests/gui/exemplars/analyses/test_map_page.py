@@ -1,0 +1,158 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from pytestqt.qtbot import QtBot
+
+from core.debugger.exemplars.analyses.views import MapView, NearOnMap, TaskOnMap
+from core.memory.analysis.records import Lonely
+from gui.exemplars.analyses.map_colours import Look
+from gui.exemplars.analyses.map_page import MapPage
+
+POINTS = np.array([[0, 0], [1, 0], [0, 1], [-1, -1], [0.5, 0.5]], np.float32)
+VIEW = MapView(
+    asked=True,
+    points=POINTS.tobytes(),
+    families=np.array([0, 0, 1, 1, 2], np.int32).tobytes(),
+    names=("click", "login", "rare"),
+    ids=("a", "b", "c", "d", "e"),
+    tasks=("Click.", "Click on.", "Log in.", "Log out.", "Do a rare thing."),
+    share=0.23,
+    embedding="words",
+    alone=(("rare", "e"),),
+    lonely=(Lonely(id="d", family="login", distance=0.9, nearest="c"),),
+    lonely_known=True,
+)
+TASK = TaskOnMap(
+    text="Log in.",
+    across=0.0,
+    up=0.8,
+    near=(
+        NearOnMap(id="c", family="login", task="Log in.", distance=0.2, place=2),
+        NearOnMap(id="z", family="new", task="A new one.", distance=0.4),
+    ),
+)
+
+
+@pytest.fixture
+def page(theme, qtbot: QtBot) -> MapPage:
+    page = MapPage(theme)
+    qtbot.addWidget(page)
+    page.resize(1200, 700)
+    page.show()
+    qtbot.waitExposed(page)
+    page.show_view(VIEW)
+    return page
+
+
+def test_before_it_is_drawn_the_page_says_what_to_do(page):
+    page.show_view(MapView())
+    assert "Press Draw (Ctrl+Enter)" in page.or_words.words.text()
+    page.show_view(MapView(asked=True))
+    assert "There are no exemplars yet" in page.or_words.words.text()
+
+
+def test_it_says_how_much_the_plane_shows_and_what_is_thin(page):
+    assert "The plane shows 23% of what tells them apart" in page.told.text()
+    assert [row.text for row in page.alone.rows] == ["rare"]
+    assert (page.lonely.rows[0].text, page.lonely.rows[0].word) == ("d", "0.900")
+    assert page.legend.topLevelItem(2).text(0) == "rare"
+    assert page.legend.topLevelItem(2).text(1) == "1"
+
+
+def test_a_point_is_told_in_words_and_opened_by_a_click(page, qtbot):
+    place = page.plot.place_of(2).toPoint()
+    assert page.plot.near(QPointF(place)) == 2
+    assert page.plot.words_of(2) == "c, of the family login: Log in."
+    with qtbot.waitSignal(page.exemplar_opened) as opened:
+        qtbot.mouseClick(page.plot, Qt.MouseButton.LeftButton, pos=place)
+    assert opened.args == ["c"]
+    assert page.current.text() == page.plot.words_of(2)
+
+
+def test_arrows_go_from_point_to_point_and_enter_opens(page, qtbot):
+    page.plot.choose(0)
+    for key, id in ((Qt.Key.Key_Right, "b"), (Qt.Key.Key_Left, "a"), (Qt.Key.Key_Up, "c")):
+        qtbot.keyClick(page.plot, key)
+        assert VIEW.ids[page.plot.place] == id
+    with qtbot.waitSignal(page.exemplar_opened) as opened:
+        qtbot.keyClick(page.plot, Qt.Key.Key_Return)
+    assert opened.args == ["c"]
+
+
+def test_the_wheel_zooms_about_the_pointer_and_all_is_shown_again(page, qtbot):
+    plot = page.plot
+    before = plot.place_of(1)
+    event = QWheelEvent(
+        before,
+        plot.mapToGlobal(before),
+        QPoint(),
+        QPoint(0, 240),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    plot.wheelEvent(event)
+    assert (plot.place_of(1) - before).manhattanLength() < 0.1
+    assert not plot.rect().contains(plot.place_of(3).toPoint())
+    qtbot.keyClick(plot, Qt.Key.Key_0)
+    assert all(plot.rect().contains(plot.place_of(number).toPoint()) for number in range(5))
+
+
+def test_a_drag_moves_the_map_and_opens_nothing(page, qtbot):
+    place = page.plot.place_of(0).toPoint()
+    with qtbot.assertNotEmitted(page.exemplar_opened):
+        qtbot.mousePress(page.plot, Qt.MouseButton.LeftButton, pos=place)
+        qtbot.mouseMove(page.plot, place + QPoint(40, 25))
+        qtbot.mouseRelease(page.plot, Qt.MouseButton.LeftButton, pos=place + QPoint(40, 25))
+
+
+def test_only_the_family_that_is_shown_is_hit(page):
+    page.family.setCurrentText("login")
+    assert page.plot.near(page.plot.place_of(0)) is None
+    assert page.plot.near(page.plot.place_of(3)) == 3
+    page.legend.chosen.emit("login")
+    assert page.family.currentIndex() == 0
+
+
+def test_the_task_is_listed_with_real_distances_and_what_is_not_on_the_map(page):
+    page.show_view(VIEW.model_copy(update={"task": TASK, "wanted_task": "Log in.", "stale": True}))
+    assert [row.word for row in page.near.rows] == ["0.200", "0.400"]
+    assert "not on the map yet" in page.near.rows[1].detail
+    assert "draw it again" in page.told.text()
+    assert page.plot.grab().toImage().width() > 0
+
+
+def test_a_task_that_is_typed_has_no_page_and_one_that_is_shown_has(page, qtbot):
+    with qtbot.waitSignal(page.task_requested) as asked:
+        page.show_task("Log in.", "[1] button")
+    assert asked.args == ["Log in.", "[1] button"]
+    page.task.setText("Something else.")
+    with qtbot.waitSignal(page.task_requested) as asked:
+        page.task.returnPressed.emit()
+    assert asked.args == ["Something else.", ""]
+
+
+def test_no_two_of_the_first_48_families_look_alike():
+    assert len({(look.hue, look.shape) for look in map(Look, range(48))}) == 48
+
+
+@pytest.mark.parametrize("count", [0, 1, 20_000])
+def test_none_one_and_very_many_points_are_painted(page, count):
+    points = np.random.default_rng(0).standard_normal((count, 2)).astype(np.float32)
+    families = (np.arange(count) % 700).astype(np.int32)
+    names = tuple(f"family-{number}" for number in range(min(700, count)))
+    ids = tuple(str(number) for number in range(count))
+    page.show_view(
+        MapView(
+            asked=True, points=points.tobytes(), families=families.tobytes(), names=names, ids=ids, tasks=ids
+        )
+    )
+    picture = page.plot.grab().toImage()
+    colours = {
+        picture.pixel(x, y) for x in range(0, picture.width(), 3) for y in range(0, picture.height(), 3)
+    }
+    assert len(colours) > (40 if count > 1 else 0)
+    if count:
+        assert page.plot.near(page.plot.place_of(0)) is not None

@@ -1,0 +1,141 @@
+"""Exemplars as the editor shows them."""
+
+from core.debugger.exemplars.editor.views import (
+    Checked,
+    EditorView,
+    KeptChoice,
+    Opened,
+    PageChoice,
+    PresetChoice,
+    Trial,
+)
+from core.memory.editing.draft import Draft, DraftContrast, DraftStep
+from core.memory.editing.faults import faults
+from core.memory.library.records import Version
+from core.schema.exemplar import AbstractionPair
+from core.schema.messages import Message
+
+FIRST = """[1] text "Book the cheapest one-way flight from: Oakland to: Oslo."
+[2] heading "Book Your One-Way Flight"
+[3] textbox "From:" focused
+[4] textbox "To:"
+[5] text "Departure Date"
+[6] textbox readonly (#datepicker .flight-input.hasDatepicker)
+[7] button "Search\""""
+SECOND = """[2] heading "Book Your One-Way Flight"
+[3] textbox "From:" value="Oakland"
+[4] textbox "To:"
+[8] list (#ui-id-1 .ui-menu)
+  [9] listitem "Oakland, CA (OAK)"
+[7] button "Search\""""
+PARSER = """from bs4 import BeautifulSoup
+
+
+def parse(html):
+    page = BeautifulSoup(html, "lxml")
+    return "\\n".join(f'[{one["data-ref"]}] {one.name}' for one in page.select("[data-ref]"))
+"""
+DRAFT = Draft(
+    id="flights/oakland",
+    family="book-flight",
+    task="Book the cheapest one-way flight from Oakland to Oslo.",
+    environment="miniwob",
+    steps=(
+        DraftStep(
+            observation=FIRST,
+            raw=f'{FIRST}\n[10] text "An advertisement"',
+            thought="The airport must be taken from the list that typing Oakland brings up.",
+            actions=("type [3] [Oakland]", "wait [2.0]"),
+        ),
+        DraftStep(observation=SECOND, thought="That is it.", actions=("click [9]",)),
+        DraftStep(observation=SECOND, thought="Now the search.", actions=("click [7]",)),
+    ),
+    abstraction=(AbstractionPair(state=FIRST, observation='[3] textbox "From:"'),),
+    parser=PARSER,
+    contrasts=(
+        DraftContrast(observation=FIRST, tried="click [7]", right="type [3] [Oakland]", why="Empty fields."),
+    ),
+    tags=("checked", "short"),
+    note="Good for the list of airports.",
+)
+BROKEN = DRAFT.model_copy(
+    update={
+        "task": "",
+        "steps": (
+            DRAFT.steps[0].model_copy(update={"actions": ("type [33] [Oakland]", "jump [3]", "click [7]")}),
+            DRAFT.steps[1],
+            DraftStep(),
+        ),
+    }
+)
+MESSAGES = (
+    Message(role="user", text=f"Task: {DRAFT.task}\n\nObservation:\n{FIRST}"),
+    Message(
+        role="assistant", text="REASON: The airport must be taken from the list.\nACTION: type [3] [Oakland]"
+    ),
+    Message(role="user", text=f"Observation:\n{SECOND}"),
+    Message(role="assistant", text="REASON: That is it.\nACTION: click [9]"),
+)
+VERSIONS = (
+    Version(number=1, saved=1_760_000_000.0, why="", tokens=320),
+    Version(number=2, saved=1_760_090_000.0, why="merge looks, edit the thought of look 1", tokens=310),
+    Version(number=3, saved=1_760_190_000.0, why="generalise “Oakland”", tokens=305, current=True),
+)
+
+
+def opened(draft: Draft = DRAFT, **more) -> Opened:
+    values = {
+        "serial": 1,
+        "key": draft.id,
+        "draft": draft,
+        "base": draft,
+        "id": draft.id,
+        "version": 3,
+        "saved": 1_760_190_000.0,
+        "origin": "branch, run 12, small",
+        "run": 12,
+    }
+    return Opened(**(values | more))
+
+
+def checked(draft: Draft, edit: int) -> Checked:
+    return Checked(
+        edit=edit,
+        faults=faults(draft),
+        tokens=305,
+        look_tokens=tuple(120 - 10 * at for at in range(len(draft.steps))),
+        preset="synapse",
+        messages=MESSAGES,
+        prompt_tokens=318,
+    )
+
+
+def view(draft: Draft = DRAFT, *, edit: int = 0, **more) -> EditorView:
+    values = {
+        "opened": opened(draft),
+        "checked": checked(draft, edit),
+        "versions": VERSIONS,
+        "pages": (
+            PageChoice(kind="step", number=1, title="Run 12, step 1: type [3] [Oakland]"),
+            PageChoice(kind="pair", number=1, title="Pair 1: its state"),
+        ),
+        "presets": (
+            PresetChoice(name="plain", title="Plain"),
+            PresetChoice(name="synapse", title="Trajectory prompts (Synapse)"),
+        ),
+        "families": ("book-flight", "click-button", "enter-text"),
+        "tags": ("checked", "short", "weak"),
+        "kept": (KeptChoice(key="new 1", title="Half a thought", when=1_760_190_000.0),),
+    }
+    return EditorView(**(values | more))
+
+
+TRIAL = Trial(
+    page="Run 12, step 1: type [3] [Oakland]",
+    text="[3] input\n[4] input\n[7] button",
+    seconds=0.31,
+    page_tokens=96,
+    tokens=15,
+    note="The refs were put back into the recorded HTML by tag and words.",
+)
+FAILED = Trial(page="Pair 1: its state", error="KeyError in line 6: 'data-ref'.", seconds=0.2, page_tokens=96)

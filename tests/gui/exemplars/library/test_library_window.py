@@ -1,0 +1,234 @@
+"""The window of the library on a real desk: finding, reading, archiving, bringing in and taking out."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+
+from core.memory.library.store import Library
+from gui.exemplars.library.controller import LibraryController
+from gui.widgets.remembered import Remembered
+from tests.core.debugger.shelf import Shelf
+from tests.core.memory.making import ALL, exemplar
+
+SECONDS = 20_000
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    shelf = Shelf(tmp_path)
+    for number, one in enumerate(ALL):
+        shelf.put(one.model_copy(update={"tags": ("good",) if number % 2 else ()}), run=4, step=2)
+    yield shelf
+    shelf.close()
+
+
+class Opened:
+    """The window with what it is made of, and ways to wait for it."""
+
+    def __init__(self, qtbot, controller):
+        self.qtbot = qtbot
+        self.controller = controller
+        controller.open()
+        self.window = controller.shown
+        self.page = self.window.page
+        self.wait(lambda: self.page.total)
+
+    def wait(self, condition):
+        self.qtbot.waitUntil(lambda: bool(condition()), timeout=SECONDS)
+
+    @property
+    def ids(self):
+        model = self.page.table.rows_model
+        found = (model.row(at) for at in range(model.total))
+        return [row.id for row in found if row is not None]
+
+    def look_for(self, words):
+        self.page.filters.search.setText(words)
+        self.wait(lambda: self.page.query.filter.words == words and self.page._list.query == self.page.query)
+
+
+@pytest.fixture
+def opened(qtbot, shelf, theme, settings):
+    parent = QLabel()
+    qtbot.addWidget(parent)
+    made = Opened(qtbot, LibraryController(shelf.desk, theme, Remembered(settings), parent))
+    yield made
+    made.window.close()
+
+
+def test_words_are_looked_for_as_they_are_typed_and_the_line_counts(opened):
+    whole = opened.page.total
+    opened.look_for("flight Oslo")
+    assert opened.ids == ["book-flight-0"]
+    opened.wait(lambda: "1 family" in opened.page.filters.words.text())
+    assert opened.page.filters.words.text().startswith(f"1 of {whole} exemplars")
+    assert opened.page.table.current == "book-flight-0"
+    opened.wait(lambda: opened.page.detail.title.text() == ALL[5].task)
+
+
+def test_what_is_not_found_says_which_filter_to_loosen(opened):
+    opened.look_for("zeppelin")
+    opened.wait(lambda: "without the words “zeppelin”" in opened.page.or_words.words.text())
+    opened.page.filters.clear_button.click()
+    opened.wait(lambda: len(opened.ids) > len(ALL))
+
+
+def test_filters_offer_values_and_by_meaning_shows_distances(opened):
+    filters = opened.page.filters
+    opened.wait(lambda: filters.origin._values.get("by hand") == len(ALL))
+    filters.origin.choose(("by hand",))
+    filters.origin.picked.emit()
+    opened.wait(lambda: len(opened.ids) == len(ALL))
+    filters.meaning.setChecked(True)
+    filters.search.setText("Book the shortest flight to Paris.")
+    opened.wait(lambda: opened.page._list.query.like and opened.page._list.ready)
+    assert opened.ids[0] == "book-flight-1"
+    table = opened.page.table
+    assert not table.isColumnHidden(0)
+    assert float(table.rows_model.index(0, 0).data()) < float(table.rows_model.index(1, 0).data())
+
+
+def test_delete_archives_and_undo_brings_back_with_the_place_kept(opened, qtbot):
+    opened.look_for("Click on the")
+    opened.controller.open(ALL[1].id)
+    opened.wait(lambda: opened.page.table.current == ALL[1].id)
+    qtbot.keyClick(opened.page.table, Qt.Key.Key_Delete)
+    opened.wait(lambda: ALL[1].id not in opened.ids and opened.window.notices.has_notice)
+    assert f"“{ALL[1].id}” was archived" in opened.window.notices.text.text()
+    opened.window.notices.undo_button.click()
+    opened.wait(lambda: ALL[1].id in opened.ids)
+
+
+def test_one_of_a_file_cannot_be_edited_or_archived_and_says_why(opened):
+    opened.controller.open("miniwob/email-inbox/0")
+    opened.wait(lambda: opened.page.table.current == "miniwob/email-inbox/0")
+    actions = opened.page.commands.actions_by_name
+    assert not actions["edit"].isEnabled()
+    assert not actions["archive"].isEnabled()
+    assert "read only" in actions["edit"].toolTip()
+    assert actions["copy"].isEnabled()
+
+
+def test_what_is_saved_elsewhere_comes_in_and_the_selection_stays(opened, shelf):
+    opened.controller.open(ALL[2].id)
+    opened.wait(lambda: opened.page.table.current == ALL[2].id)
+    before = len(opened.ids)
+    shelf.put(exemplar("enter-text", 0, id="new-one"))
+    opened.wait(lambda: len(opened.ids) == before + 1)
+    assert [row.id for row in opened.page.table.selected] == [ALL[2].id]
+    assert opened.page.table.current == ALL[2].id
+
+
+def test_an_exemplar_that_filters_hide_is_revealed(opened):
+    opened.look_for("flight")
+    opened.window.reveal("click-button-1")
+    opened.wait(lambda: opened.page.table.current == "click-button-1")
+    assert opened.page.filters.search.text() == ""
+    opened.window.reveal("nobody-0")
+    opened.wait(lambda: opened.window.notices.has_notice)
+    assert "nobody-0" in opened.window.notices.text.text()
+
+
+def test_the_commands_ask_for_what_is_selected(opened, qtbot):
+    opened.controller.open(ALL[0].id)
+    opened.wait(lambda: opened.page.table.current == ALL[0].id)
+    window = opened.window
+    buttons = opened.page.commands.buttons
+    for name, signal in (
+        ("edit", window.edit_requested),
+        ("copy", window.copy_requested),
+    ):
+        with qtbot.waitSignal(signal) as asked:
+            buttons[name].click()
+        assert asked.args == [ALL[0].id]
+    for name, signal in (("replay", window.replay_requested), ("worth", window.worth_requested)):
+        with qtbot.waitSignal(signal) as asked:
+            buttons[name].click()
+        assert asked.args == [(ALL[0].id,)]
+    with qtbot.waitSignal(window.new_requested):
+        buttons["new"].click()
+    opened.wait(lambda: opened.page.detail.run_button.isVisible())
+    with qtbot.waitSignal(opened.controller.run_opened) as asked:
+        opened.page.detail.run_button.click()
+    assert asked.args == [4, 2]
+
+
+def test_a_check_lists_problems_that_lead_to_their_exemplars(opened, shelf):
+    shelf.put(exemplar("click-button", 0, id="wrong", steps=({"actions": ("clack [1]",)},)))
+    opened.look_for("Click on the Ok")
+    opened.page.commands.actions_by_name["check_all"].trigger()
+    opened.wait(lambda: opened.page.check.isVisible())
+    assert "1 fault" in opened.page.check.title.text()
+    opened.page.check.table.opened.emit("wrong")
+    opened.wait(lambda: opened.page.table.current == "wrong")
+
+
+def test_versions_are_compared_side_by_side(opened, shelf):
+    library = Library.open(shelf.folder / "exemplars.db")
+    library.save(ALL[0].model_copy(update={"task": "Click on Ok."}), why="shorter")
+    library.close()
+    opened.controller.open(ALL[0].id)
+    versions = opened.page.detail.versions
+    opened.wait(lambda: len(versions.table.lines_model.lines) == 2)
+    versions.table.selectRow(1)
+    opened.wait(lambda: versions.texts.changed)
+    assert "differ in" in versions.title.text()
+    versions.current_button.click()
+    opened.wait(lambda: versions.table.lines_model.lines[1].cells[0] == "1, current")
+
+
+def test_files_are_brought_in_after_showing_what_that_does(opened, shelf):
+    path = shelf.folder / "brought.jsonl"
+    lines = [exemplar("click-button", 0, id="brought/0", task="Brought.").model_dump_json(), '{"id": "x"}']
+    path.write_text("\n".join(lines))
+    opened.window.import_requested.emit()
+    dialog = opened.controller.importing
+    dialog.choose((str(path),))
+    opened.wait(lambda: dialog.import_button.isEnabled())
+    assert [line.cells[1] for line in dialog.table.lines_model.lines] == ["faulty", "new"]
+    dialog.leave_faulty.setChecked(False)
+    opened.wait(lambda: not dialog.import_button.isEnabled() and dialog.problem.isVisible())
+    dialog.leave_faulty.setChecked(True)
+    opened.wait(lambda: dialog.import_button.isEnabled())
+    dialog.import_button.click()
+    opened.wait(lambda: not dialog.isVisible() and "brought/0" in opened.ids)
+    opened.wait(lambda: opened.window.notices.undo_button.isVisible())
+    opened.window.notices.undo_button.click()
+    opened.wait(lambda: "brought/0" not in opened.ids)
+
+
+def test_an_export_is_written_and_told(opened, shelf):
+    opened.look_for("flight")
+    opened.page.commands.buttons["export"].click()
+    dialog = opened.window.export_dialog
+    dialog.which.setCurrentIndex(dialog.which.count() - 1)
+    dialog.path.setText(str(shelf.folder / "out.jsonl"))
+    dialog.export_button.click()
+    opened.wait(lambda: "were written to" in opened.window.notices.text.text())
+    assert len((shelf.folder / "out.jsonl").read_text().splitlines()) == opened.page.total
+
+
+def test_the_window_is_as_it_was_left(opened, qtbot, shelf, theme, settings):
+    opened.look_for("flight")
+    opened.page.filters.sort_by("task", True)
+    opened.wait(lambda: opened.page._list.query.order == "task")
+    opened.page.table.setColumnWidth(3, 333)
+    opened.window.close()
+    parent = QLabel()
+    qtbot.addWidget(parent)
+    again = Opened(qtbot, LibraryController(shelf.desk, theme, Remembered(settings), parent))
+    assert again.page.filters.search.text() == "flight"
+    assert (again.page.query.order, again.page.query.reverse) == ("task", True)
+    assert again.page.table.columnWidth(3) == 333
+    again.window.close()
+
+
+def test_a_page_stands_beside_the_library(opened):
+    page = QLabel("A map")
+    opened.window.add_page("Map", page)
+    opened.window.show_page(page)
+    assert page.isVisible()
+    assert not opened.page.commands.actions_by_name["edit"].isEnabled()
+    opened.window.reveal(ALL[0].id)
+    opened.wait(lambda: opened.page.table.current == ALL[0].id)
+    assert opened.page.isVisible()

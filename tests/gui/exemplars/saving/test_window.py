@@ -1,0 +1,209 @@
+"""Save as exemplar: what is kept and left out, how it would be told, and what comes of saving."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from core.debugger.exemplars.saving.views import KeepContrast, KeepStep, KeepView, Saved
+from core.memory.checks import Problem
+from core.memory.library.records import Provenance
+from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
+from core.schema.messages import Message
+from core.schema.recall import Retrieved
+from gui.exemplars.saving.window import KeepWindow
+from tests.gui import samples
+
+PAGE = '[1] textbox "Username"\n[2] textbox "Password"\n[3] button "Login"\n[4] link "Forgot password?"'
+EXEMPLAR = Exemplar(
+    id="miniwob/login-user/run-12",
+    family="login-user",
+    task='Enter the username "leonie" and the password "x8Q" into the text fields and press login.',
+    environment="miniwob",
+    steps=(
+        ExemplarStep(observation=PAGE, thought="The name goes in first.", actions=("type [1] [leonie]",)),
+        ExemplarStep(observation=PAGE, actions=("type [2] [x8Q]", "click [3]")),
+    ),
+    contrasts=(Contrast(observation=PAGE, tried="click [4]", right="click [3]"),),
+    source="run 12, miniwob/login-user seed 3",
+)
+
+
+def step(number: int, action: str, target: str, **more: object) -> KeepStep:
+    why, chosen = more.pop("why", ""), more.pop("chosen", None)
+    row = samples.step_row(12, number, action=action, target=target, **more)
+    return KeepStep(row=row, why=why, chosen=not why if chosen is None else chosen)
+
+
+VIEW = KeepView(
+    run=12,
+    ready=True,
+    task="miniwob/login-user, seed 3",
+    instruction=EXEMPLAR.task,
+    success=True,
+    steps=(
+        step(1, "type [1] [leonie]", 'textbox "Username"', thought="The name goes in first."),
+        step(2, "click [4]", 'link "Forgot password?"', why="it was gone back over", thought="Help is near."),
+        step(3, "type [2] [x8Q]", 'textbox "Password"', origin="person"),
+        step(4, "click [3]", 'button "Login"', origin="person"),
+        step(5, "click [9]", 'button "Again"', why="it failed", outcome="failed"),
+    ),
+    contrasts=(
+        KeepContrast(
+            step=4,
+            tried='click [4] · link "Forgot password?"',
+            right='click [3] · button "Login"',
+            chosen=True,
+        ),
+    ),
+    id=EXEMPLAR.id,
+    free_id=EXEMPLAR.id,
+    family="login-user",
+    families=("login-user", "click-test", "enter-text"),
+    tags=("checked", "login"),
+    exemplar=EXEMPLAR,
+    provenance=Provenance(origin="branch", run=12, step=4),
+    messages=(
+        Message(role="user", text=f"Objective: {EXEMPLAR.task}\n\n{PAGE}"),
+        Message(role="assistant", text="REASON: The name goes in first.\nACTION: type [1] [leonie]"),
+        Message(role="user", text=PAGE),
+        Message(role="assistant", text="REASON: This is next.\nACTION: type [2] [x8Q]\nACTION: click [3]"),
+    ),
+    tokens=184,
+    key=f"Task: {EXEMPLAR.task}\nState:\n{PAGE}",
+)
+NO_SUCCESS = VIEW.model_copy(
+    update={
+        "success": False,
+        "question": "Run 12 was judged no success: what did not succeed teaches the LLM to do the same. "
+        "Save it anyway?",
+        "problems": (
+            Problem(
+                id=EXEMPLAR.id,
+                kind="element",
+                where="look 2, action 1",
+                text="click [9] names [9], which is not among what the look shows.",
+            ),
+            Problem(
+                id=EXEMPLAR.id,
+                kind="length",
+                where="look 1",
+                level="note",
+                text="It has about 5200 tokens, more than 4000; look 1 alone has 3100.",
+            ),
+        ),
+    }
+)
+FOUND = tuple(
+    Retrieved(id=name, family=family, task="Log in.", distance=far, voted=True, used=far < 0.5)
+    for name, family, far in (
+        (EXEMPLAR.id, "login-user", 0.0),
+        ("miniwob/login-user/4", "login-user", 0.113),
+        ("miniwob/login-user-popup/2", "login-user-popup", 0.274),
+        ("miniwob/enter-password/0", "enter-password", 0.631),
+    )
+)
+SAVED = VIEW.model_copy(update={"saved": Saved(id=EXEMPLAR.id, rank=1, distance=0.0, found=FOUND)})
+
+
+def said(signal) -> list[tuple]:
+    """Return a list that fills with what a signal says."""
+    found: list[tuple] = []
+    signal.connect(lambda *values: found.append(values))
+    return found
+
+
+@pytest.fixture
+def shown(qtbot: QtBot, theme) -> KeepWindow:
+    window = KeepWindow(theme)
+    qtbot.addWidget(window)
+    window.wait(12)
+    window.show()
+    return window
+
+
+def test_what_is_left_out_is_shown_with_the_reason(shown: KeepWindow):
+    assert "being read" in shown.or_words.words.text()
+    shown.show_view(VIEW)
+    rows = shown.steps.rows
+    assert [row.checked for row in rows] == [True, False, True, True, False]
+    assert rows[1].detail.startswith("left out: it was gone back over")
+    assert rows[1].quiet
+    assert shown.steps_section.fact.text() == "3 kept, 2 left out"
+    assert "leonie" in shown.text.toPlainText()
+
+
+def test_ticking_a_step_puts_it_back_in_and_says_what_to_think_of_it(shown: KeepWindow):
+    shown.show_view(VIEW)
+    told = said(shown.chosen)
+    shown.steps.toggled.emit(5, True)
+    ((choice,),) = told
+    assert choice.steps == frozenset({1, 3, 4, 5})
+    assert choice.contrasts == frozenset({4})
+    assert "put back in, though it failed" in shown.steps.rows[4].detail
+
+
+def test_a_correction_is_kept_with_its_reason_or_left_out(shown: KeepWindow, qtbot: QtBot):
+    shown.show_view(VIEW)
+    (correction,) = shown.contrasts.corrections
+    with qtbot.waitSignal(shown.chosen):
+        QTest.keyClicks(correction.reason, "Help is not asked for.")
+    assert shown.choice.reasons == {4: "Help is not asked for."}
+    correction.tick.click()
+    assert shown.choice.contrasts == frozenset()
+
+
+def test_what_is_written_stays_while_views_come(shown: KeepWindow):
+    shown.show_view(VIEW)
+    shown.form.family.setText("logins")
+    shown.form.tags.setText("mine, checked, mine")
+    shown.show_view(VIEW)
+    assert (shown.choice.family, shown.choice.tags, shown.choice.id) == ("logins", ("mine", "checked"), "")
+    shown.form.id.setEditText("logins/one")
+    assert shown.choice.id == "logins/one"
+    shown.wait(13)
+    assert shown.choice.tags == ()
+
+
+def test_ctrl_return_saves_and_a_run_that_was_no_success_is_asked_about_once(shown: KeepWindow, qtbot: QtBot):
+    with qtbot.waitActive(shown):
+        shown.activateWindow()
+    shown.show_view(VIEW)
+    told = said(shown.save_requested)
+    shown.save_button.click()
+    assert [known for _, known in told] == [False]
+    shown.show_view(NO_SUCCESS)
+    assert shown.question.isVisible()
+    assert shown.save_button.text() == "Save anyway"
+    QTest.keyClick(shown, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: [known for _, known in told] == [False, True])
+
+
+def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_version(shown: KeepWindow):
+    shown.show_view(VIEW)
+    shown.show_view(SAVED)
+    assert "it is the nearest, at distance 0.000" in shown.saved.words.text()
+    assert [row.word for row in shown.saved.rows.rows] == ["0.000", "0.113", "0.274", "0.631"]
+    assert shown.choice.id == EXEMPLAR.id
+    told = said(shown.undo_requested)
+    shown.undo_button.click()
+    assert told == [()]
+    undone = SAVED.saved.model_copy(update={"undone": True})
+    shown.show_view(SAVED.model_copy(update={"saved": undone}))
+    assert shown.saved.words.text().startswith("Undone")
+
+
+def test_what_is_found_and_not_used_is_said_with_what_to_do(shown: KeepWindow):
+    others = tuple(one.model_copy(update={"used": False}) for one in FOUND)
+    why = "2 of the 3 nearest are of the family enter-password."
+    saved = SAVED.saved.model_copy(update={"found": others, "why": why})
+    shown.show_view(SAVED.model_copy(update={"saved": saved}))
+    assert f"Yet it is not used: {why} Save it with that family" in shown.saved.words.text()
+
+
+def test_what_cannot_be_kept_is_told_and_cannot_be_saved(shown: KeepWindow):
+    shown.show_view(VIEW.model_copy(update={"exemplar": None, "messages": (), "problem": "No step is left."}))
+    assert shown.problem.text() == "No step is left."
+    assert not shown.save_button.isEnabled()
+    shown.show_view(KeepView(run=12, problem="There is no run 12."))
+    assert shown.or_words.words.text() == "There is no run 12."

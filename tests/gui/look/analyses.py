@@ -1,0 +1,141 @@
+"""Draws the pages of the analyses as look draws the window: ``python -m tests.gui.look.analyses OUTDIR``.
+
+The exemplars are those that come with the program.
+"""
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication, QTabWidget
+
+from core.agent.presets import Presets
+from core.debugger.exemplars.analyses.service import AnalysisDesk
+from core.debugger.exemplars.analyses.views import BenchQuery
+from core.memory.memory import Memory
+from core.schema.recall import RecallSettings
+from gui.exemplars.analyses.controller import AnalysisController
+from gui.theme.theme import Theme
+from gui.widgets.remembered import Remembered
+
+
+class Bench:
+    """The pages over a real memory, whose work is done when it is waited for."""
+
+    def __init__(self, folder: Path, theme: Theme, settings: QSettings) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.memory = Memory(index_folder=folder / "index", library=folder / "exemplars.db")
+        knowledge = SimpleNamespace(memory=self.memory, presets=Presets())
+        self.host = SimpleNamespace(
+            store=None,
+            closers=[],
+            queue=lambda work: self.loop.create_task(work),
+            workshop=lambda: SimpleNamespace(knowledge=knowledge),
+        )
+        self.desk = AnalysisDesk(self.host)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        theme.dress(self.tabs)
+        self.controller = AnalysisController(self.desk, theme, Remembered(settings), self.tabs)
+        for name, page in self.controller.pages:
+            self.tabs.addTab(page, name)
+        self.tabs.resize(1280, 800)
+        self.tabs.show()
+
+    def settle(self) -> None:
+        """Do all that was queued, and draw it."""
+        application = QApplication.instance()
+        for _ in range(4):
+            while tasks := asyncio.all_tasks(self.loop):
+                self.loop.run_until_complete(asyncio.wait(tasks))
+            for _ in range(8):
+                application.processEvents()
+            self.loop.run_until_complete(asyncio.sleep(0.03))
+
+    def show(self, at: int) -> None:
+        self.tabs.setCurrentIndex(at)
+
+
+def duplicates(bench: Bench) -> None:
+    bench.show(0)
+    bench.controller.duplicates.within.setValue(0.45)
+    bench.controller.duplicates.find_button.click()
+
+
+def map_(bench: Bench) -> None:
+    bench.show(1)
+    bench.controller.map.draw_button.click()
+    bench.settle()
+    bench.controller.map.show_task("Book the cheapest flight from Oslo to Rome.")
+
+
+def retrieval(bench: Bench) -> None:
+    bench.show(2)
+    page = bench.controller.bench
+    page.show_task('Enter the password "abc" into both fields and press submit.')
+    page.look_up_button.click()
+
+
+def retrieval_compared(bench: Bench) -> None:
+    bench.show(2)
+    draft = bench.memory.files.all()[0].model_copy(update={"metadata": "Task: Enter a password and a name."})
+    bench.controller.compare_with(draft)
+    query = BenchQuery(
+        task="Enter a password and press submit.",
+        settings=RecallSettings(votes=3, most=4),
+        other=RecallSettings(by="exemplars", votes=2, most=2),
+    )
+    bench.controller.bench.form.show_query(query)
+    bench.controller.bench.look_up_button.click()
+
+
+def leaving(bench: Bench) -> None:
+    """Some of one family are said to be of another, so that there is something to see."""
+    bench.show(3)
+    for number, one in enumerate(bench.memory.files.all()[::3]):
+        wrong = one.model_copy(update={"id": f"mine/{number}", "family": f"other-{number % 4}"})
+        bench.memory.library().save(wrong)
+    bench.controller.leaving.votes.setValue(3)
+    bench.controller.leaving.begin_button.click()
+
+
+STAGES: dict[str, Callable[[Bench], None]] = {
+    "duplicates-empty": lambda bench: bench.show(0),
+    "duplicates": duplicates,
+    "map-empty": lambda bench: bench.show(1),
+    "map": map_,
+    "retrieval-empty": lambda bench: bench.show(2),
+    "retrieval": retrieval,
+    "retrieval-compared": retrieval_compared,
+    "leaving-empty": lambda bench: bench.show(3),
+    "leaving": leaving,
+}
+
+
+def main(folder: Path, names: list[str]) -> None:
+    application = QApplication.instance() or QApplication([])
+    folder.mkdir(parents=True, exist_ok=True)
+    for choice in ("dark", "light"):
+        for name in names or list(STAGES):
+            with tempfile.TemporaryDirectory() as data:
+                settings = QSettings(f"{data}/look.ini", QSettings.Format.IniFormat)
+                settings.setValue("theme", choice)
+                bench = Bench(Path(data), Theme(settings), settings)
+                STAGES[name](bench)
+                bench.settle()
+                bench.tabs.grab().save(str(folder / f"{name}-{choice}.png"))
+                bench.tabs.close()
+                bench.memory.close()
+                bench.loop.close()
+                application.processEvents()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

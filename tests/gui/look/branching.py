@@ -1,0 +1,128 @@
+"""Draws Fork and Bisect as look draws the window: ``python -m tests.gui.look.branching OUTDIR [NAME …]``."""
+
+from PySide6.QtWidgets import QWidget
+
+from core.debugger.branching.views import ForkView
+from core.debugger.experiments.bisect_views import BisectView
+from gui.ask_again.window import AskAgain
+from gui.branching.dialog import ForkDialog
+from gui.experiments.bisect_window import BisectWindow
+from tests.gui.ask_again import test_items as test_ask_items
+from tests.gui.branching import test_dialog as test_fork_dialog
+from tests.gui.experiments import test_bisect_window
+from tests.gui.look import main_window as look
+from tests.gui.look.main_window import Studio
+
+
+def _fork(studio: Studio, view: ForkView) -> ForkDialog:
+    dialog = ForkDialog(studio.window.theme, studio.window)
+    dialog.form.show_catalogue(test_fork_dialog.CATALOGUE)
+    dialog.wait(view.run, view.step)
+    dialog.show_view(view)
+    dialog.show()
+    studio.settle()
+    return dialog
+
+
+def fork(studio: Studio) -> QWidget:
+    return _fork(studio, test_fork_dialog.VIEW)
+
+
+def fork_changed(studio: Studio) -> QWidget:
+    lasting = "POST http://shop.example/order (step 4) and 2 more"
+    dialog = _fork(studio, test_fork_dialog.VIEW.model_copy(update={"lasting": lasting}))
+    dialog.form.preset.setCurrentIndex(2)
+    dialog.form.replay.setCurrentIndex(1)
+    dialog.form.policy.setCurrentIndex(1)
+    dialog.form.exemplars.choice.setCurrentIndex(3)
+    dialog.form.exemplars.path.setText("/home/me/exemplars/orders.jsonl")
+    dialog.form.exemplars.changed.emit()
+    dialog.form.text.appendPlainText("Never click Delete.")
+    dialog.show_view(
+        test_fork_dialog.VIEW.model_copy(
+            update={"lasting": lasting, "problem": "/home/me/exemplars/orders.jsonl holds no exemplars."}
+        )
+    )
+    return dialog
+
+
+def fork_unready(studio: Studio) -> QWidget:
+    problem = "Step 9 of run 12 was recorded without what the agent was: it cannot be gone back to."
+    return _fork(studio, ForkView(run=12, step=9, problem=problem))
+
+
+def _bisect(studio: Studio, view: BisectView) -> BisectWindow:
+    shown = BisectWindow(studio.window.theme, studio.window)
+    shown.show_catalogue(test_bisect_window.CATALOGUE)
+    shown.show_view(view)
+    shown.show()
+    studio.settle()
+    return shown
+
+
+def bisect(studio: Studio) -> QWidget:
+    shown = _bisect(studio, test_bisect_window.VIEW)
+    shown.plot.setFocus()
+    shown.plot.choose(5)
+    return shown
+
+
+def bisect_empty(studio: Studio) -> QWidget:
+    return _bisect(studio, test_bisect_window.EMPTY)
+
+
+def bisect_going(studio: Studio) -> QWidget:
+    return _bisect(studio, test_bisect_window.GOING)
+
+
+def bisect_long(studio: Studio) -> QWidget:
+    steps = tuple(range(1, 41))
+    results = tuple(
+        test_bisect_window.prefix(step, step % 5, 4, 0.1, 0.1 + 0.2 * (step % 5)) for step in steps[:33]
+    )
+    whole = test_bisect_window.WHOLE.model_copy(update={"chosen": steps, "results": results})
+    failed = "The bisection failed: the browser could not be started; see main.py doctor."
+    return _bisect(
+        studio, test_bisect_window.VIEW.model_copy(update={"bisections": (whole,), "problem": failed})
+    )
+
+
+def ask_items(studio: Studio) -> QWidget:
+    dialog = AskAgain(studio.window.theme, studio.window)
+    dialog.show_view(test_ask_items.VIEW)
+    dialog.messages.sections[2].delete_button.click()
+    dialog.items.follow()
+    dialog.items.rows.select_key(2)
+    dialog.show()
+    studio.settle()
+    return dialog
+
+
+def ask_items_unknown(studio: Studio) -> QWidget:
+    dialog = AskAgain(studio.window.theme, studio.window)
+    dialog.show_view(test_ask_items.VIEW.model_copy(update={"parts": (), "parts_known": False}))
+    dialog.show()
+    studio.settle()
+    return dialog
+
+
+look.STAGES.clear()
+look.STAGES.update(
+    {
+        stage.__name__: stage
+        for stage in (
+            fork,
+            fork_changed,
+            fork_unready,
+            bisect,
+            bisect_empty,
+            bisect_going,
+            bisect_long,
+            ask_items,
+            ask_items_unknown,
+        )
+    }
+)
+
+if __name__ == "__main__":
+    look.main()

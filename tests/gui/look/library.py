@@ -1,0 +1,167 @@
+"""Draws the library as look draws the window: ``python -m tests.gui.look.library OUTDIR [NAME …]``."""
+
+import tempfile
+from pathlib import Path
+
+from PySide6.QtWidgets import QWidget
+
+from core.debugger.exemplars.library.views import JobView, Query, Told, Undo
+from core.memory.library.records import Filter, Retrieval
+from core.memory.library.store import Library
+from core.schema.exemplar import Contrast
+from gui.exemplars.library.controller import LibraryController
+from gui.exemplars.library.library_window import LibraryWindow
+from tests.core.debugger.shelf import Shelf
+from tests.core.memory.making import ALL
+from tests.gui.look import main_window as look
+from tests.gui.look.main_window import Studio
+
+
+def _shelf(studio: Studio, *, own: bool = True) -> Shelf:
+    folder = Path(tempfile.mkdtemp())
+    shelf = Shelf(folder)
+    studio.kept = [shelf]
+    if own:
+        origins = ("agent run", "branch", "demonstration", "import", "by hand")
+        for number, one in enumerate(ALL):
+            tags = ("checked", "long")[: number % 3]
+            shelf.put(
+                one.model_copy(update={"tags": tags, "note": "Kept after the price was read wrong."}),
+                origin=origins[number % 5],
+                run=12 + number,
+                step=4,
+                llm="gpt-4o",
+                site="shop.example",
+            )
+        changed = ALL[0].model_copy(
+            update={
+                "task": "Click on the Ok button, and wait.",
+                "contrasts": (Contrast(tried="click [9]", right="click [1]", why="9 is the advertisement."),),
+            }
+        )
+        library = Library.open(folder / "exemplars.db")
+        library.save(changed, why="say that it waits")
+        trace = str(shelf.store.path.absolute())
+        found = [
+            Retrieval(
+                id=ALL[0].id,
+                trace=trace,
+                run=run,
+                step=1,
+                when=1.7e9 + run,
+                distance=0.3,
+                voted=True,
+                used=run % 3 > 0,
+            )
+            for run in range(1, 9)
+        ]
+        library.log(trace, 40, found)
+        library.settle(trace, [(run, "ended", run % 2 == 0) for run in range(1, 9)])
+        library.close()
+    return shelf
+
+
+def _open(studio: Studio, shelf: Shelf, id: str = "") -> LibraryWindow:
+    controller = LibraryController(shelf.desk, studio.window.theme, studio.window.remembered, studio.window)
+    controller.open(id)
+    assert controller.shown is not None
+    studio.kept.append(controller)  # type: ignore[attr-defined]
+    studio.settle()
+    studio.settle()
+    return controller.shown
+
+
+def library(studio: Studio) -> QWidget:
+    shown = _open(studio, _shelf(studio), ALL[0].id)
+    shown.tell(Told(text="“enter-text-1” was archived.", undo=Undo(bring_back=("enter-text-1",))))
+    return shown
+
+
+def library_trajectory(studio: Studio) -> QWidget:
+    shown = _open(studio, _shelf(studio), "miniwob/email-inbox/0")
+    shown.page.detail.tabs.setCurrentIndex(1)
+    return shown
+
+
+def library_prompt(studio: Studio) -> QWidget:
+    shown = _open(studio, _shelf(studio), ALL[0].id)
+    shown.page.detail.tabs.setCurrentIndex(2)
+    return shown
+
+
+def library_versions(studio: Studio) -> QWidget:
+    shown = _open(studio, _shelf(studio), ALL[0].id)
+    shown.page.detail.tabs.setCurrentIndex(3)
+    studio.settle()
+    shown.page.detail.versions.table.selectAll()
+    return shown
+
+
+def library_retrieved(studio: Studio) -> QWidget:
+    shown = _open(studio, _shelf(studio), ALL[0].id)
+    shown.page.detail.tabs.setCurrentIndex(4)
+    return shown
+
+
+def library_checked(studio: Studio) -> QWidget:
+    shown = _open(studio, _shelf(studio))
+    shown.check_requested.emit(shown.page.all_found)
+    for _ in range(8):
+        studio.settle()
+    shown.notices.show_work(JobView(kind="index", doing="Making the index anew", done=41, of=126))
+    return shown
+
+
+def library_meaning(studio: Studio) -> QWidget:
+    shown = _open(studio, _shelf(studio))
+    shown.page.filters.search.setText("forward a mail to somebody")
+    shown.page.filters.meaning.setChecked(True)
+    for _ in range(6):
+        studio.settle()
+    return shown
+
+
+def library_nothing_found(studio: Studio) -> QWidget:
+    shelf = _shelf(studio)
+    studio.window.remembered.library_query = Query(
+        filter=Filter(words="flight", origin="bundled", tags=("checked",))
+    )
+    return _open(studio, shelf)
+
+
+def library_values(studio: Studio) -> QWidget:
+    shown = _open(studio, _shelf(studio))
+    picker = shown.page.filters.family
+    picker.menu().popup(picker.mapToGlobal(picker.rect().bottomLeft()))
+    studio.settle()
+    return picker.menu()
+
+
+def library_import(studio: Studio) -> QWidget:
+    shelf = _shelf(studio)
+    shown = _open(studio, shelf)
+    path = shelf.folder / "brought.jsonl"
+    lines = [one.model_copy(update={"id": f"new/{one.id}"}).model_dump_json() for one in ALL[:3]]
+    lines.append(ALL[1].model_copy(update={"task": "Another task."}).model_dump_json())
+    lines.append('{"id": "x"}')
+    path.write_text("\n".join(lines), encoding="utf-8")
+    shown.import_requested.emit()
+    studio.settle()
+    dialog = studio.kept[-1].importing  # type: ignore[attr-defined]
+    dialog.choose((str(path),))
+    studio.settle()
+    return dialog
+
+
+def library_export(studio: Studio) -> QWidget:
+    shown = _open(studio, _shelf(studio))
+    shown.page.command_asked.emit("export")
+    assert shown.export_dialog is not None
+    return shown.export_dialog
+
+
+look.STAGES.clear()
+look.STAGES.update({name: made for name, made in list(globals().items()) if name.startswith("library")})
+
+if __name__ == "__main__":
+    look.main()

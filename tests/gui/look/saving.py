@@ -1,0 +1,138 @@
+"""Draws Save as exemplar and Record as look draws the window: ``python -m tests.gui.look.saving OUTDIR [NAME …]``."""
+
+from PySide6.QtWidgets import QWidget
+
+from core.debugger.exemplars.saving.views import KeepView, RecordView
+from gui.exemplars.saving.recording import RecordController
+from gui.exemplars.saving.window import KeepWindow
+from tests.gui import samples
+from tests.gui.exemplars.saving import test_window as test_keep_window
+from tests.gui.features import test_keep_windows
+from tests.gui.look import main_window as look
+from tests.gui.look.main_window import Studio
+
+
+def _keep(studio: Studio, *views: KeepView) -> KeepWindow:
+    window = KeepWindow(studio.window.theme, studio.window)
+    window.wait(12)
+    for view in views:
+        window.show_view(view)
+    window.show()
+    studio.settle()
+    return window
+
+
+def keep(studio: Studio) -> QWidget:
+    return _keep(studio, test_keep_window.VIEW)
+
+
+def keep_reading(studio: Studio) -> QWidget:
+    return _keep(studio)
+
+
+def keep_nothing(studio: Studio) -> QWidget:
+    steps = tuple(one.model_copy(update={"chosen": False}) for one in test_keep_window.VIEW.steps)
+    return _keep(
+        studio,
+        test_keep_window.VIEW.model_copy(
+            update={
+                "steps": steps,
+                "exemplar": None,
+                "messages": (),
+                "problem": "Run 12 has no step to keep: step 1: it was not chosen; step 2: it was gone back over.",
+            }
+        ),
+    )
+
+
+def keep_asking(studio: Studio) -> QWidget:
+    window = _keep(studio, test_keep_window.NO_SUCCESS)
+    window.steps.toggled.emit(5, True)
+    window.show_view(
+        test_keep_window.NO_SUCCESS.model_copy(update={"steps": window._view.steps}),
+    )
+    return window
+
+
+def keep_saved(studio: Studio) -> QWidget:
+    return _keep(studio, test_keep_window.VIEW, test_keep_window.SAVED)
+
+
+def keep_undone(studio: Studio) -> QWidget:
+    saved = test_keep_window.SAVED.saved
+    assert saved is not None
+    undone = test_keep_window.SAVED.model_copy(update={"saved": saved.model_copy(update={"undone": True})})
+    return _keep(studio, test_keep_window.VIEW, undone)
+
+
+def keep_long(studio: Studio) -> QWidget:
+    view = test_keep_window.VIEW
+    steps = tuple(
+        test_keep_window.step(
+            number, f"type [{number}] [{'word ' * 40}]", f'textbox "{"Name " * 12}"', thought="Because. " * 60
+        )
+        for number in range(1, 60)
+    )
+    contrasts = tuple(
+        view.contrasts[0].model_copy(update={"step": number, "tried": f"type [{number}] [{'word ' * 60}]"})
+        for number in range(1, 6)
+    )
+    return _keep(
+        studio,
+        view.model_copy(
+            update={
+                "steps": steps,
+                "contrasts": contrasts,
+                "messages": view.messages * 60,
+                "instruction": "Do this and that. " * 60,
+                "tokens": 51840,
+            }
+        ),
+    )
+
+
+def recording(studio: Studio) -> None:
+    studio.review()
+    controller = RecordController(test_keep_windows.Desk(), studio.window)
+    studio.session.session_changed.send(samples.SESSION.model_copy(update={"handed_over": True}))
+    last = samples.step_row(
+        18, 3, action="type [4] [happy birthday]", target='textbox "Search"', origin="person"
+    )
+    studio.settle()
+    controller._show_view(RecordView(recording=True, run=18, steps=3, last=last))
+
+
+def recording_asks(studio: Studio) -> QWidget:
+    studio.review()
+    controller = RecordController(test_keep_windows.Desk(), studio.window)
+    controller._show_session(samples.SESSION)
+    controller._ask()
+    assert controller.asking is not None
+    return controller.asking
+
+
+def tools(studio: Studio) -> None:
+    studio.review()
+
+
+look.STAGES.clear()
+look.STAGES.update(
+    {
+        stage.__name__: stage
+        for stage in (
+            keep,
+            keep_reading,
+            keep_nothing,
+            keep_asking,
+            keep_saved,
+            keep_undone,
+            keep_long,
+            recording,
+            recording_asks,
+            tools,
+        )
+    }
+)
+
+if __name__ == "__main__":
+    look.main()

@@ -1,0 +1,169 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QSignalSpy
+from PySide6.QtWidgets import QComboBox, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from core.debugger.breakpoints.kinds import (
+    BREAKPOINTS,
+    ActionChosen,
+    Condition,
+    FigureAbove,
+    LLMCall,
+    PermissibleChanged,
+    StateEntered,
+)
+from gui.panels.breakpoints.editor import BreakpointEditor
+from gui.panels.breakpoints.fields import GROUPS, TITLES, NumberField, Offers, own_fields
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, theme):
+    def open_(breakpoint=None, offers: Offers | None = None) -> BreakpointEditor:
+        editor = BreakpointEditor(theme, breakpoint, offers or Offers())
+        qtbot.addWidget(editor)
+        editor.show()
+        qtbot.waitExposed(editor)
+        return editor
+
+    return open_
+
+
+def choose(editor: BreakpointEditor, kind: str) -> None:
+    (item,) = editor.kinds.findItems(TITLES[kind], Qt.MatchFlag.MatchExactly)
+    editor.kinds.setCurrentItem(item)
+
+
+def wanted(editor: BreakpointEditor):
+    spy = QSignalSpy(editor.breakpoint_wanted)
+    editor.send()
+    assert spy.count() == 1
+    return spy.at(0)[0]
+
+
+def test_every_kind_stands_in_one_group_and_has_a_title():
+    grouped = [kind for _group, kinds in GROUPS for kind in kinds]
+    assert sorted(grouped) == sorted(BREAKPOINTS)
+    assert set(TITLES) == set(BREAKPOINTS)
+
+
+@pytest.mark.parametrize("kind", BREAKPOINTS)
+def test_every_kind_has_its_fields_and_can_be_sent_as_it_stands(opened, kind: str):
+    editor = opened()
+    choose(editor, kind)
+    assert tuple(editor.fields) == own_fields(kind)
+    assert editor.about.text()
+    if kind == "condition":
+        editor.fields["expression"].widget.setText("step.number > 3")
+    assert wanted(editor).kind == kind
+
+
+def test_what_is_typed_becomes_the_breakpoint(opened, qtbot: QtBot):
+    editor = opened()
+    choose(editor, "action")
+    action = editor.fields["action"].widget
+    qtbot.keyClicks(action, "buy_*")
+    editor.fields["target"].widget.setText(" Buy now ")
+    editor.condition.setText("step.number > 3")
+    editor.ignore.setValue(2)
+    editor.then.setCurrentIndex(1)
+    assert wanted(editor) == ActionChosen(
+        action="buy_*", target="Buy now", condition="step.number > 3", ignore=2, then="log"
+    )
+
+
+def test_choices_numbers_and_switches_have_widgets_of_their_kind(opened):
+    editor = opened()
+    choose(editor, "figure")
+    assert isinstance(editor.fields["figure"].widget, QComboBox)
+    number = editor.fields["above"].widget
+    assert isinstance(number, NumberField)
+    number.setValue(0.5)
+    assert number.text() == "0.5"
+    assert wanted(editor) == FigureAbove(figure="cost", above=0.5)
+
+
+def test_any_purpose_is_the_first_choice_of_a_call(opened):
+    editor = opened()
+    choose(editor, "call")
+    assert wanted(editor) == LLMCall()
+
+
+def test_a_breakpoint_is_edited_with_all_it_has(opened):
+    edited = PermissibleChanged(
+        number=7, action="buy_*", contains=False, enabled=False, then="log", ignore=1, condition="step.number"
+    )
+    editor = opened(edited)
+    assert editor.kind == "permissible"
+    assert wanted(editor) == edited
+
+
+def test_texts_are_kept_where_another_kind_has_them_too(opened):
+    editor = opened(StateEntered(number=1, state="item"))
+    choose(editor, "state left")
+    assert editor.fields["state"].widget.text() == "item"
+
+
+def test_known_names_are_offered(opened):
+    editor = opened(offers=Offers(state=("item", "results")))
+    state = editor.fields["state"].widget
+    assert isinstance(state, QLineEdit)
+    completer = state.completer()
+    completer.setCompletionPrefix("RES")
+    assert completer.currentCompletion() == "results"
+
+
+def test_it_stays_open_until_it_was_accepted(opened):
+    editor = opened()
+    editor.send()
+    assert editor.isVisible()
+    assert not editor.save_button.isEnabled()
+    editor.show_answer("")
+    assert not editor.isVisible()
+
+
+def test_a_refused_condition_is_told_below_it(opened):
+    editor = opened(Condition(number=5, expression="step.number > 3"))
+    editor.condition.setText("state.nmae == 1")
+    editor.send()
+    editor.show_answer("At character 7: state has no “nmae”; did you mean name?")
+    assert editor.isVisible()
+    assert editor._problem_of_condition.isVisible()
+    assert "did you mean name?" in editor._problem_of_condition.text()
+    assert not editor._problem_of_own.isVisible()
+    assert editor.save_button.isEnabled()
+
+
+def test_a_refused_expression_is_told_below_it_and_forgotten_with_the_next_try(opened):
+    editor = opened(Condition(number=5, expression="state.nmae == 1"))
+    editor.send()
+    editor.show_answer("At character 7: state has no “nmae”; did you mean name?")
+    assert editor._problem_of_own.isVisible()
+    editor.fields["expression"].widget.setText("state.name == 'item'")
+    editor.send()
+    assert not editor._problem_of_own.isVisible()
+
+
+def test_what_is_wrong_elsewhere_is_told_below_all(opened):
+    editor = opened()
+    editor.send()
+    editor.show_answer("The database is not open yet; wait a moment and try again.")
+    assert editor._problem.isVisible()
+
+
+def test_an_empty_expression_is_not_sent(opened):
+    editor = opened()
+    choose(editor, "condition")
+    spy = QSignalSpy(editor.breakpoint_wanted)
+    editor.send()
+    assert spy.count() == 0
+    assert "state.name == 'item'" in editor._problem_of_own.text()
+
+
+def test_enter_sends_it_once(opened, qtbot: QtBot):
+    editor = opened(StateEntered(number=1, state="item"))
+    spy = QSignalSpy(editor.breakpoint_wanted)
+    field = editor.fields["state"].widget
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert spy.count() == 1

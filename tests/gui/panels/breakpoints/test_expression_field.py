@@ -1,0 +1,63 @@
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from gui.panels.breakpoints.expression_field import ExpressionField
+
+
+@pytest.fixture
+def field(qtbot: QtBot, theme) -> ExpressionField:
+    field = ExpressionField(theme, "Expression")
+    qtbot.addWidget(field)
+    field.show()
+    qtbot.waitExposed(field)
+    return field
+
+
+def take(qtbot: QtBot, field: ExpressionField, name: str) -> None:
+    for _ in range(field.offered.index(name) + 1):
+        qtbot.keyClick(field.popup, Qt.Key.Key_Down)
+    qtbot.keyClick(field.popup, Qt.Key.Key_Return)
+
+
+def test_names_are_offered_while_one_is_typed(field, qtbot: QtBot):
+    qtbot.keyClicks(field, "pa")
+    assert field.offered == ("page",)
+    assert field.popup.isVisible()
+    qtbot.keyClicks(field, "x")
+    assert not field.popup.isVisible()
+
+
+def test_parts_are_offered_behind_a_dot_and_the_chosen_one_replaces_what_was_begun(field, qtbot: QtBot):
+    field.setText("not ")
+    qtbot.keyClicks(field, "page.")
+    assert field.offered == ("url", "title", "elements")
+    qtbot.keyClicks(field, "ti")
+    take(qtbot, field, "title")
+    assert field.text() == "not page.title"
+
+
+def test_a_function_comes_with_its_bracket_and_the_rest_stays(field, qtbot: QtBot):
+    field.setText("co == 1")
+    field.setCursorPosition(2)
+    field.offer()
+    take(qtbot, field, "count")
+    assert (field.text(), field.cursorPosition()) == ("count( == 1", 6)
+
+
+def test_ctrl_space_offers_all_and_each_has_its_help(field, qtbot: QtBot):
+    qtbot.keyClick(field, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    assert {"run", "step", "state", "len"} <= set(field.offered)
+    model = field.popup.model()
+    helps = [model.index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in range(model.rowCount())]
+    assert all(helps[:3])
+    assert field.popup.grab().toImage().isNull() is False
+
+
+def test_nothing_is_offered_inside_of_quotes_or_where_it_is_no_expression(field, qtbot: QtBot):
+    qtbot.keyClicks(field, "state.name == 'pa")
+    assert field.offered == ()
+    field.clear()
+    field.completing = False
+    qtbot.keyClicks(field, "pa")
+    assert field.offered == ()

@@ -1,0 +1,601 @@
+import gc
+import weakref
+
+import pytest
+from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.debugger.snapshots import Catalogue, Picked, SessionView
+from core.schema.observation import Box
+from core.trace.exports.registry import FORMATS
+from gui.shell.docks import PLACES
+from gui.shell.main_window import MainWindow
+from gui.widgets.remembered import OpenedTask
+from tests.gui import samples
+from tests.gui.stand_ins import AskedSession, DrawnPage
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+def show(qtbot: QtBot, window: MainWindow, session: AskedSession, **changes) -> None:
+    view = samples.SESSION.model_copy(update=changes)
+    session.session_changed.send(view)
+    qtbot.waitUntil(lambda: window._session == view)
+
+
+def review(qtbot: QtBot, window: MainWindow, session: AskedSession) -> None:
+    session.catalogue_changed.send(samples.CATALOGUE)
+    session.runs_changed.send(samples.RUNS)
+    session.live_page_changed.send(samples.LIVE)
+    session.step_changed.send(samples.STEP)
+    show(qtbot, window, session)
+    qtbot.waitUntil(lambda: window._step == samples.STEP)
+    qtbot.waitUntil(lambda: window.runs.model.is_loaded(18))
+
+
+def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    for line in samples.log_lines(20):
+        session.logged.send(line)
+    qtbot.waitUntil(lambda: window.log.model.total >= 20)
+    assert window.state.state.text() == "form"
+    assert window.action.form.text == "click [6]"
+    assert window.permissible.model.chosen_index().isValid()
+    assert window.observation.raw.source == samples.OBSERVATION.raw
+    assert window.calls.model.rowCount() == 1
+    assert window.runs.delegate.viewed == (18, 5)
+    assert window.page.overlay.outlines[0].ref == 6
+    assert window.tool_bar.task.value == "miniwob/book-flight · seed 3"
+    assert window.dock("Prompt").windowTitle().replace("\u202f", " ") == "Prompt 1 052"
+    facts = window.status.facts.text().replace("\u202f", " ")
+    assert facts == "step 5 of 30 · phase review · 3 calls · 5 120 tokens · $0.02 · 84 ms beside the LLM"
+
+
+@pytest.mark.parametrize(
+    ("key", "modifiers", "asked"),
+    [
+        (Qt.Key.Key_F10, Qt.KeyboardModifier.NoModifier, ("step",)),
+        (Qt.Key.Key_F9, Qt.KeyboardModifier.NoModifier, ("phase",)),
+        (Qt.Key.Key_F8, Qt.KeyboardModifier.NoModifier, ("over",)),
+        (Qt.Key.Key_F11, Qt.KeyboardModifier.NoModifier, ("step",)),
+        (Qt.Key.Key_F11, SHIFT, ("out",)),
+        (Qt.Key.Key_F8, CTRL, ("run_to_subtask", 3)),
+        (Qt.Key.Key_B, CTRL, ("go_back", 18, 4)),
+        (Qt.Key.Key_F5, Qt.KeyboardModifier.NoModifier, ("run",)),
+        (Qt.Key.Key_F5, SHIFT, ("stop",)),
+        (Qt.Key.Key_F6, Qt.KeyboardModifier.NoModifier, ("set_handover", True)),
+        (Qt.Key.Key_F10, SHIFT, ("show_step", 18, 4)),
+        (Qt.Key.Key_Return, CTRL, ("accept",)),
+        (Qt.Key.Key_R, CTRL | SHIFT, ("ask_again",)),
+        (Qt.Key.Key_J, CTRL, ("skip",)),
+    ],
+)
+def test_a_key_asks_the_session(window: MainWindow, session, qtbot: QtBot, key, modifiers, asked):
+    review(qtbot, window, session)
+    qtbot.keyClick(window, key, modifiers)
+    assert session.asked[-1:] == [asked]
+
+
+@pytest.mark.parametrize("mode", ["running", "asking", "acting"])
+def test_f5_pauses_what_is_going_on(window: MainWindow, session, qtbot: QtBot, mode):
+    show(qtbot, window, session, mode=mode)
+    assert window.actions_by_name["run"].iconText() == "Pause"
+    qtbot.keyClick(window, Qt.Key.Key_F5)
+    assert session.asked == [("pause",)]
+    assert not window.actions_by_name["step"].isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("changes", "enabled"),
+    [
+        ({}, {"step", "phase", "run", "stop", "handover"}),
+        ({"mode": "empty", "run": None, "task": ""}, set()),
+        ({"mode": "opening", "run": None}, set()),
+        ({"mode": "acting"}, {"run", "stop"}),
+        ({"mode": "answering"}, {"stop"}),
+        ({"mode": "ended"}, {"handover"}),
+        ({"mode": "ended", "judged": False}, {"handover", "success", "failure"}),
+        ({"mode": "failed", "run": None}, set()),
+        ({"mode": "failed"}, {"step", "phase", "run", "stop", "handover"}),
+        ({"handed_over": True}, {"stop", "handover"}),
+    ],
+)
+def test_the_mode_decides_what_can_be_asked_for(window: MainWindow, session, qtbot: QtBot, changes, enabled):
+    show(qtbot, window, session, **changes)
+    watched = {"step", "phase", "run", "stop", "handover", "success", "failure"}
+    assert {name for name in watched if window.actions_by_name[name].isEnabled()} == enabled
+
+
+def test_going_back_from_a_recorded_step_leads_to_before_it(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    session.step_changed.send(samples.recorded_step())
+    qtbot.waitUntil(lambda: window.page.covered)
+    qtbot.keyClick(window, Qt.Key.Key_B, CTRL)
+    assert session.asked[-1] == ("go_back", 18, 3)
+
+
+def test_going_back_from_the_tree_leads_to_before_the_row_with_the_focus(
+    window: MainWindow, session, qtbot: QtBot
+):
+    review(qtbot, window, session)
+    window.runs.tree.setFocus()
+    window.runs.tree.setCurrentIndex(window.runs.model.step_index(18, 2))
+    qtbot.keyClick(window.runs.tree, Qt.Key.Key_B, CTRL)
+    assert session.asked[-1] == ("go_back", 18, 2)
+
+
+def test_a_step_that_ended_the_run_is_the_one_to_go_back_to(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    sealed = samples.STEP.model_copy(update={"row": samples.step_row(18, 5)})
+    session.step_changed.send(sealed)
+    show(qtbot, window, session, mode="ended")
+    qtbot.waitUntil(lambda: window._step == sealed)
+    qtbot.keyClick(window, Qt.Key.Key_B, CTRL)
+    assert session.asked[-1] == ("go_back", 18, 5)
+
+
+def test_at_the_first_step_there_is_nothing_to_go_back_to(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    first = samples.STEP.model_copy(update={"number": 1, "row": samples.step_row(18, 1, sealed=False)})
+    session.step_changed.send(first)
+    qtbot.waitUntil(lambda: window._step == first)
+    assert not window.actions_by_name["back"].isEnabled()
+
+
+def test_the_run_goes_on_to_the_step_that_is_named(window: MainWindow, session, qtbot: QtBot, monkeypatch):
+    review(qtbot, window, session)
+    monkeypatch.setattr(QInputDialog, "getInt", lambda *_arguments: (9, True))
+    qtbot.keyClick(window, Qt.Key.Key_F8, SHIFT)
+    assert session.asked[-1] == ("run_to_step", 9)
+
+
+def test_a_run_is_named_and_exported_from_the_tree(
+    window: MainWindow, session, qtbot: QtBot, monkeypatch, tmp_path
+):
+    review(qtbot, window, session)
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_arguments: (" the long way ", True))
+    window.runs.naming_requested.emit(samples.run_row(17))
+    assert session.asked[-1] == ("name_run", 17, "the long way")
+    path = str(tmp_path / "run.json")
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *_arguments: (path, f"{FORMATS[0].title} (*.x)")
+    )
+    window.runs.export_requested.emit(17)
+    assert session.asked[-1][:2] == ("export_run", 17)
+
+
+def test_a_stop_at_a_breakpoint_is_told_with_a_mark_of_its_own(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    why = "State item is entered (breakpoint 1)."
+    show(qtbot, window, session, message=why, stopped_at=why)
+    assert window.page.messages.isVisible()
+    assert (window.page.messages.title.text(), window.page.messages.text.text()) == ("‖ Stopped", why)
+    show(qtbot, window, session, mode="running")
+    assert not window.page.messages.isVisible()
+
+
+def test_every_command_has_a_key_of_its_own_and_its_tooltip_names_it(window: MainWindow):
+    keys = []
+    for action in window.actions_by_name.values():
+        key = action.shortcut().toString()
+        assert key
+        assert f"({key})" in action.toolTip()
+        keys.append(key)
+    keys += [place.key for place in PLACES]
+    assert len(keys) == len(set(keys))
+
+
+def test_every_button_can_be_named_by_a_screen_reader(window: MainWindow):
+    for button in window.findChildren(QToolButton):
+        if button.isVisible() and not button.objectName().startswith("qt_"):
+            assert button.accessibleName() or button.text() or button.toolTip(), button
+
+
+def test_a_step_leaves_the_recorded_one_first(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    recorded = samples.recorded_step()
+    session.step_changed.send(recorded)
+    qtbot.waitUntil(lambda: window.page.covered)
+    qtbot.keyClick(window, Qt.Key.Key_F10)
+    assert session.asked[-2:] == [("show_now",), ("step",)]
+
+
+def test_escape_leads_back_to_now(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    session.step_changed.send(samples.recorded_step())
+    qtbot.waitUntil(lambda: window.page.covered)
+    assert not window.actions_by_name["accept"].isEnabled()
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert session.asked[-1] == ("show_now",)
+    session.step_changed.send(samples.STEP)
+    qtbot.waitUntil(lambda: not window.page.covered)
+
+
+def test_a_step_takes_the_edited_action_and_no_other(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.action.form.line.setText("click [7]")
+    window.action.form.line.textEdited.emit("click [7]")
+    qtbot.keyClick(window, Qt.Key.Key_F10)
+    assert session.asked == [("edit_action", "click [7]")]
+    edited = samples.ACTION.model_copy(
+        update={"action": "click [7]", "proposed": "click [6]", "origin": "person"}
+    )
+    session.step_changed.send(samples.STEP.model_copy(update={"action": edited}))
+    qtbot.waitUntil(lambda: session.asked[-1] == ("step",))
+
+
+def test_an_action_that_cannot_be_taken_holds_the_step_up(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.action.form.line.setText("click [44]")
+    window.action.form.line.textEdited.emit("click [44]")
+    qtbot.keyClick(window, Qt.Key.Key_F10)
+    assert session.asked == []
+    assert window.action.form.note.isVisible()
+
+
+def test_pointing_goes_from_key_to_action(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    qtbot.keyClick(window, Qt.Key.Key_F7)
+    assert window.page.pointing
+    assert window.action.point_button.isChecked()
+    qtbot.mouseClick(window.page.shield, Qt.MouseButton.LeftButton, pos=QPoint(300, 130))
+    assert session.asked[-1] == ("point", 300.0, 130.0, True)
+    box = Box(x=260, y=120, width=104, height=36)
+    session.picked.send(Picked(ref=8, label='button "Features"', box=box, final=True))
+    session.picked.send(Picked(ref=None))
+    qtbot.waitUntil(lambda: window.action.form.text == "click [8]")
+    assert not window.page.pointing
+
+
+def test_escape_ends_pointing(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.page.set_pointing(True)
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.page.pointing
+    assert session.asked == []
+
+
+def test_a_row_of_the_list_replaces_the_action(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.permissible.replace_requested.emit(samples.PERMISSIBLE.rows()[3])
+    assert session.asked == [("edit_action", "click [7]")]
+
+
+def test_runs_are_searched_as_one_types(window: MainWindow, session, qtbot: QtBot):
+    qtbot.keyClick(window, Qt.Key.Key_K, CTRL)
+    assert window.tool_bar.search.hasFocus()
+    qtbot.keyClicks(window.tool_bar.search, "lamp")
+    qtbot.waitUntil(lambda: session.asked == [("search_runs", "lamp")])
+
+
+def test_ctrl_f_goes_to_the_search_of_the_panel_in_use(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.permissible.list.setFocus()
+    qtbot.keyClick(window.permissible.list, Qt.Key.Key_F, CTRL)
+    assert window.permissible.search.hasFocus()
+    window.log.show_lines(samples.log_lines(3))
+    window.dock("Log").raise_()
+    window.log.list.setFocus()
+    qtbot.keyClick(window.log.list, Qt.Key.Key_F, CTRL)
+    assert window.log.search.hasFocus()
+
+
+def test_a_docks_key_shows_it_reaches_it_and_hides_it(window: MainWindow, qtbot: QtBot):
+    dock = window.dock("Log")
+    window.docks.reach("Log")
+    assert window.docks.is_in_front("Log")
+    assert dock.isAncestorOf(window.focusWidget())
+    window.docks.reach("Log")
+    assert dock.isHidden()
+    window.docks.reach("Log")
+    assert dock.isVisible()
+
+
+def test_docks_in_a_group_leave_their_title_to_the_tab(window: MainWindow, qtbot: QtBot):
+    title = window.dock("Log").titleBarWidget
+    qtbot.waitUntil(lambda: title().height() == 0)
+    window.dock("Log").setFloating(True)
+    qtbot.waitUntil(lambda: title().height() > 20)
+    window.docks.arrange()
+    qtbot.waitUntil(lambda: title().height() == 0)
+
+
+def test_layout_theme_and_choices_are_there_at_the_next_start(session, settings: QSettings, qtbot: QtBot):
+    first = MainWindow(session, DrawnPage(), settings)
+    qtbot.addWidget(first)
+    first.show()
+    qtbot.waitExposed(first)
+    first.resize(780, 600)
+    first.dock("Exemplars").hide()
+    first.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, first.dock("State"))
+    first.theme.choose("dark")
+    first.tool_bar.preset_chosen.emit("laser")
+    first.tool_bar.llm_chosen.emit("gpt-4o")
+    first.menus.pace_chosen.emit(2.0)
+    first.open_task(OpenedTask(task="miniwob/book-flight", seed=3))
+    first.close()
+    settings.sync()
+
+    later = AskedSession()
+    second = MainWindow(later, DrawnPage(), QSettings(settings.fileName(), QSettings.Format.IniFormat))
+    qtbot.addWidget(second)
+    second.show()
+    qtbot.waitExposed(second)
+    assert (second.width(), second.height()) == (780, 600)
+    assert second.dock("Exemplars").isHidden()
+    assert second.dockWidgetArea(second.dock("State")) == Qt.DockWidgetArea.LeftDockWidgetArea
+    assert second.theme.choice == "dark"
+    second.restore_choices()
+    assert later.asked == [("set_preset", "laser"), ("set_llm", "gpt-4o"), ("set_pace", 2.0)]
+    assert second.remembered.last_task == OpenedTask(task="miniwob/book-flight", seed=3)
+    second.docks.arrange()
+    assert second.dockWidgetArea(second.dock("State")) == Qt.DockWidgetArea.RightDockWidgetArea
+    assert second.dock("Exemplars").isVisible() or not second.dock("Exemplars").isHidden()
+    second.close()
+
+
+def test_a_flag_wins_over_what_was_remembered(window: MainWindow, session):
+    window.remembered.llm = "gpt-4o"
+    window.restore_choices(llm="rules")
+    assert ("set_llm", "rules") in session.asked
+
+
+def test_a_task_can_be_opened_again_and_with_the_next_seed(window: MainWindow, session, qtbot: QtBot):
+    show(qtbot, window, session)
+    window.actions_by_name["again"].trigger()
+    window.actions_by_name["next_seed"].trigger()
+    assert [asked[:3] for asked in session.asked] == [
+        ("open_task", "miniwob/book-flight", 3),
+        ("open_task", "miniwob/book-flight", 4),
+    ]
+
+
+def test_opening_an_open_web_task_again_keeps_its_url(window: MainWindow, session, qtbot: QtBot):
+    window.open_task(OpenedTask(task="web/open", url="http://x", instruction="Look."))
+    show(qtbot, window, session, task="web/open", seed=0)
+    window.actions_by_name["again"].trigger()
+    assert session.asked[-1] == ("open_task", "web/open", 0, "http://x", "Look.")
+
+
+def test_the_welcome_shows_at_the_first_start_only(window: MainWindow, session, qtbot: QtBot):
+    window.welcome_at_first_start()
+    assert window.tasks.welcome is not None
+    assert window.tasks.welcome.isVisible()
+    window.tasks.welcome.buttons[0].click()
+    assert ("open_task", "miniwob/click-test-2", 0, "", "") in session.asked
+    assert window.page.messages.shown
+    assert window.remembered.welcome_seen
+    window.welcome_at_first_start()
+    assert not window.tasks.welcome.isVisible()
+
+
+def test_connecting_an_llm_asks_for_the_settings(window: MainWindow, qtbot: QtBot):
+    window.tasks.show_welcome()
+    with qtbot.waitSignal(window.llm_settings_requested):
+        window.tasks.welcome.buttons[2].click()
+
+
+def test_files_that_cannot_be_read_are_told_in_bar_and_log(window: MainWindow, session, qtbot: QtBot):
+    session.catalogue_changed.send(Catalogue(problems=("tasks.toml, line 3: there is no field sed.",)))
+    qtbot.waitUntil(lambda: window.page.messages.shown)
+    assert "tasks.toml" in window.page.messages.text.text()
+    assert window.log.model.lines()[0].level == "warning"
+
+
+def test_a_stall_is_told_in_the_log(window: MainWindow):
+    window.heartbeat.stalled.emit(120.0)
+    assert "120 ms" in window.log.model.lines()[-1].text
+
+
+def test_a_person_who_is_asked_answers_through_the_session(window: MainWindow, session, qtbot: QtBot):
+    from core.debugger.snapshots import PersonQuestion
+
+    review(qtbot, window, session)
+    session.question_asked.send(PersonQuestion(purpose="decide", messages=()))
+    show(qtbot, window, session, mode="answering")
+    qtbot.waitUntil(lambda: window.action.answer_button.isVisible())
+    window.action.form.line.setText("click [6]")
+    window.action.form.line.textEdited.emit("click [6]")
+    qtbot.keyClick(window, Qt.Key.Key_Return, CTRL)
+    assert session.asked == [("answer", "", "click [6]")]
+
+
+def test_the_windows_keys_work_while_the_page_has_the_focus(window: MainWindow, session, page, qtbot: QtBot):
+    review(qtbot, window, session)
+    page.setFocus()
+    qtbot.waitUntil(page.hasFocus)
+    qtbot.keyClick(page, Qt.Key.Key_F10)
+    assert session.asked == [("step",)]
+
+
+def test_ctrl_enter_answers_from_within_the_thought(window: MainWindow, session, qtbot: QtBot):
+    from core.debugger.snapshots import PersonQuestion
+
+    review(qtbot, window, session)
+    session.question_asked.send(PersonQuestion(purpose="rationale", messages=(), needs_action=False))
+    show(qtbot, window, session, mode="answering")
+    qtbot.waitUntil(window.action.thought_edit.hasFocus)
+    qtbot.keyClicks(window.action.thought_edit, "Because.")
+    qtbot.keyClick(window.action.thought_edit, Qt.Key.Key_Return, CTRL)
+    assert session.asked == [("answer", "Because.", "")]
+
+
+def test_the_pace_can_be_stepped_by_keys(window: MainWindow, session, qtbot: QtBot):
+    show(qtbot, window, session, pace=1.0)
+    window.actions_by_name["slower"].trigger()
+    window.actions_by_name["faster"].trigger()
+    assert session.asked == [("set_pace", 2.0), ("set_pace", 0.5)]
+
+
+def test_a_closed_window_listens_no_more(session, settings: QSettings, qtbot: QtBot):
+    window = MainWindow(session, DrawnPage(), settings)
+    qtbot.addWidget(window)
+    window.show()
+    with qtbot.waitSignal(window.closed):
+        window.close()
+    assert not session.session_changed._listeners
+    assert not session.logged._listeners
+    session.session_changed.send(SessionView(task="late"))
+
+
+def test_a_window_that_is_gone_leaves_no_panels_behind(session, settings: QSettings, qtbot: QtBot):
+    window = MainWindow(session, DrawnPage(), settings)
+    window.show()
+    kept = weakref.ref(window.observation)
+    window.close()
+    window.deleteLater()
+    del window
+    qtbot.waitUntil(lambda: gc.collect() >= 0 and kept() is None)
+
+
+def test_a_task_that_is_opened_takes_the_place_of_the_run_before(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    show(qtbot, window, session, run=None, mode="opening", instruction="", message="Opening web/open…")
+    assert not window.page.overlay.outlines
+    assert window.observation.raw.source == ""
+    assert not window.permissible.model.chosen_index().isValid()
+    assert window.page.state_words.text() == "Opening web/open…"
+    assert not window.actions_by_name["export"].isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("path", "chosen", "asked"),
+    [
+        ("/tmp/run-18.html", "One HTML file (*.html)", ("export_run", 18, "html", "/tmp/run-18.html")),
+        ("/tmp/it", "Playwright script (*.py)", ("export_run", 18, "playwright", "/tmp/it.py")),
+        ("/tmp/it.json", "ATIF trajectory (*.atif.json)", ("export_run", 18, "atif", "/tmp/it.json")),
+    ],
+)
+def test_a_run_is_exported_in_the_format_that_is_picked(
+    window: MainWindow, session, qtbot: QtBot, monkeypatch, path, chosen, asked
+):
+    offered: list[str] = []
+
+    def pick(parent: QWidget, title: str, name: str, filters: str) -> tuple[str, str]:
+        offered.extend(filters.split(";;"))
+        return path, chosen
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", pick)
+    review(qtbot, window, session)
+    window.actions_by_name["export"].trigger()
+    assert chosen in offered
+    assert len(offered) == len(FORMATS)
+    assert session.asked[-1] == asked
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"), [("/tmp/a.backstep", ("import_run", "/tmp/a.backstep")), ("", None)]
+)
+def test_a_run_is_imported_from_the_file_that_is_picked(
+    window: MainWindow, session, monkeypatch, path, asked
+):
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (path, ""))
+    before = list(session.asked)
+    window.actions_by_name["import"].trigger()
+    assert session.asked == before + ([asked] if asked else [])
+
+
+def test_f10_in_the_welcome_steps_and_closes_it(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.tasks.show_welcome()
+    welcome = window.tasks.welcome
+    assert welcome is not None
+    qtbot.waitExposed(welcome)
+    welcome.activateWindow()
+    qtbot.waitUntil(welcome.isActiveWindow)
+    qtbot.keyClick(welcome, Qt.Key.Key_F10)
+    assert session.asked[-1] == ("step",)
+    assert not welcome.isVisible()
+    window.actions_by_name["welcome"].trigger()
+    assert welcome.isVisible()
+    welcome.reject()
+
+
+def test_nothing_is_clipped_at_the_first_size(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    assert (window.width(), window.height()) == (1280, 800)
+    tool_bar = window.tool_bar
+    for name in ("back", "run", "step", "over", "into", "out", "phase", "stop"):
+        button = tool_bar.widgetForAction(window.actions_by_name[name])
+        assert button.isVisible()
+        assert button.width() >= button.sizeHint().width()
+    for picker in (tool_bar.task, tool_bar.preset, tool_bar.mechanisms, tool_bar.llm):
+        qtbot.waitUntil(lambda picker=picker: picker.width() >= picker.sizeHint().width())
+    assert tool_bar.search.isVisible()
+    form = window.action.form
+    for label in form.findChildren(QLabel):
+        if label.isVisible() and not label.wordWrap():
+            assert label.width() >= label.minimumSizeHint().width()
+    assert window.action.buttons.geometry().bottom() <= window.action.height()
+
+
+def test_panels_are_real_widgets_with_names_for_screen_readers(window: MainWindow):
+    for place in PLACES:
+        dock = window.dock(place.name)
+        assert dock.accessibleName() == place.name
+        assert isinstance(dock.widget(), QWidget)
+
+
+def test_a_frames_prompt_comes_to_the_front_at_its_call(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.stack.call_wanted.emit(3)
+    qtbot.waitUntil(lambda: window.docks.is_in_front("Prompt"))
+    qtbot.waitUntil(lambda: "Call 3" in window.prompt.text.textCursor().block().text())
+
+
+def test_a_remedy_is_fired_by_its_key(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    qtbot.keyClick(window, Qt.Key.Key_J, CTRL | SHIFT)
+    assert session.asked == [("fire_remedy", 4)]
+    show(qtbot, window, session, mode="acting")
+    assert not window.actions_by_name["fire_remedy"].isEnabled()
+
+
+def test_the_plan_is_edited_by_keys_from_anywhere(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    qtbot.keyClick(window, Qt.Key.Key_E, CTRL | SHIFT)
+    editor = window.plan.editor
+    qtbot.waitUntil(editor.list.hasFocus)
+    qtbot.keyClick(editor.list, Qt.Key.Key_Delete)
+    qtbot.keyClick(editor.list, Qt.Key.Key_Return, CTRL)
+    texts = tuple(subtask.text for at, subtask in enumerate(samples.PLAN.subtasks) if at != 2)
+    assert session.asked == [("edit_plan", texts, 2)]
+
+
+def test_escape_in_the_plan_ends_editing_and_nothing_else(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    qtbot.keyClick(window, Qt.Key.Key_E, CTRL | SHIFT)
+    qtbot.waitUntil(window.plan.editor.list.hasFocus)
+    qtbot.keyClick(window.plan.editor.list, Qt.Key.Key_Escape)
+    assert not window.plan.editing
+    assert session.asked == []
+
+
+def test_what_was_kept_is_outlined_while_the_observation_is_in_front(
+    window: MainWindow, session, qtbot: QtBot
+):
+    review(qtbot, window, session)
+    overlay = window.page.overlay
+    assert overlay.kept == ()
+    session.step_changed.send(samples.STEP.model_copy(update={"observation": samples.ABSTRACTED}))
+    boxes = tuple(element.box for element in samples.ELEMENTS if element.ref in (6, 7))
+    qtbot.waitUntil(lambda: overlay.kept == boxes)
+    window.dock("Prompt").raise_()
+    qtbot.waitUntil(lambda: overlay.kept == ())
+    window.dock("Observation").raise_()
+    qtbot.waitUntil(lambda: overlay.kept == boxes)
+    session.step_changed.send(samples.recorded_step().model_copy(update={"observation": samples.ABSTRACTED}))
+    qtbot.waitUntil(lambda: overlay.kept == ())
+
+
+def test_mechanisms_are_switched_from_tool_bar_and_run_menu(window: MainWindow, session, qtbot: QtBot):
+    show(qtbot, window, session)
+    assert window.tool_bar.mechanisms.value == "5 of 7 ◆2"
+    menu = window.tool_bar.mechanisms.menu()
+    run = next(action for action in window.menuBar().actions() if action.text() == "&Run").menu()
+    assert menu.menuAction() in run.actions()
+    next(action for action in menu.actions() if action.text().startswith("Memory")).trigger()
+    assert session.asked == [("set_mechanism", "memory", False)]

@@ -10,8 +10,9 @@ from core.schema.action_space import Permissible
 from core.schema.pattern import Expression
 from core.schema.record import Record
 from core.settings_file import near, read_toml_model
+from core.storage.resources import RESOURCES
 
-GATES = Path(__file__).resolve().parents[2] / "resources" / "gates.toml"
+GATES = RESOURCES / "gates.toml"
 
 
 class Gate(Record):

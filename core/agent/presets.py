@@ -16,8 +16,9 @@ from core.schema.messages import Purpose, Sampling
 from core.schema.recall import RecallSettings
 from core.schema.record import Record
 from core.settings_file import describe, line_of, near, parse_toml, read_text
+from core.storage.resources import RESOURCES
 
-PRESETS = Path(__file__).resolve().parents[2] / "resources" / "presets"
+PRESETS = RESOURCES / "presets"
 
 
 Mechanism = Literal["states", "policies", "plan", "remedies", "judgement", "abstraction", "memory"]

@@ -14,8 +14,9 @@ from core.schema.action import usage
 from core.schema.action_space import PermissibleAction
 from core.schema.errors import DataError
 from core.settings_file import near
+from core.storage.resources import RESOURCES
 
-PROMPTS = Path(__file__).resolve().parents[2] / "resources" / "prompts"
+PROMPTS = RESOURCES / "prompts"
 
 VALUES = (
     "objective",

@@ -1,9 +1,9 @@
 """The injected scripts, read once from resources/scripts."""
 
 from functools import cache
-from pathlib import Path
 
-RESOURCES = Path(__file__).resolve().parents[2] / "resources"
+from core.storage.resources import RESOURCES
+
 WORLD = "backstep"
 """The isolated world that every script of ours runs in."""
 

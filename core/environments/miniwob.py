@@ -19,8 +19,7 @@ from core.environments.static_server import StaticServer
 from core.schema.errors import DataError, UsageError, WorldError
 from core.schema.record import Record
 from core.schema.task import Episode, Task, Verdict
-
-RESOURCES = Path(__file__).resolve().parents[2] / "resources"
+from core.storage.resources import RESOURCES
 
 PAGE_CLOCK = 1718452800000
 """When every page believes to be opened: 2024-06-15 12:00 UTC. It lies after all dates the tasks ask

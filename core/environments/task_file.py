@@ -16,11 +16,12 @@ from core.environments.web import full_url
 from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
 from core.schema.task import Episode, Task, Verdict
+from core.storage.resources import RESOURCES
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
-CLOCK = Path(__file__).resolve().parents[2] / "resources" / "scripts" / "fixed_clock.js"
+CLOCK = RESOURCES / "scripts" / "fixed_clock.js"
 RESERVED = ("miniwob", "shop", "airline", "web", "webarena")
 
 

@@ -7,8 +7,9 @@ from pydantic import Field
 
 from core.schema.record import Record
 from core.settings_file import read_toml_model
+from core.storage.resources import RESOURCES
 
-ENDPOINTS_FILE = Path(__file__).resolve().parents[2] / "resources" / "llm" / "endpoints.toml"
+ENDPOINTS_FILE = RESOURCES / "llm" / "endpoints.toml"
 OPENAI_KEY_NAME = "OPENAI_API_KEY"
 
 

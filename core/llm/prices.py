@@ -8,8 +8,9 @@ from pydantic import Field
 from core.schema.messages import Usage
 from core.schema.record import Record
 from core.settings_file import read_toml_model
+from core.storage.resources import RESOURCES
 
-PRICES_FILE = Path(__file__).resolve().parents[2] / "resources" / "llm" / "prices.toml"
+PRICES_FILE = RESOURCES / "llm" / "prices.toml"
 _MILLION = 1_000_000
 
 

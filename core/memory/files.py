@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
 from core.settings_file import near, read_text
+from core.storage.resources import RESOURCES
 
-EXEMPLARS = Path(__file__).resolve().parents[2] / "resources" / "exemplars"
+EXEMPLARS = RESOURCES / "exemplars"
 
 
 class ExemplarFiles:

@@ -1,6 +1,5 @@
 """The look of the window: light or dark, as the system has it or as chosen."""
 
-from pathlib import Path
 from string import Template
 from typing import Literal, get_args
 
@@ -8,12 +7,12 @@ from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
+from core.storage.resources import RESOURCES
 from gui.theme.icons import glyph_icon
 from gui.theme.tokens import SCHEMES, Scheme, Tokens
 
 Choice = Literal["system", "light", "dark"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
-_RESOURCES = Path(__file__).resolve().parents[2] / "resources"
 _KEY = "theme"
 _TEXT_PX = 12.5
 _HEADING_PX = 11.5
@@ -111,8 +110,8 @@ class Theme(QObject):
 
 def style_sheet(scheme: Scheme) -> str:
     """Return resources/themes/window.qss with its ``$token`` names filled in."""
-    template = Template((_RESOURCES / "themes" / "window.qss").read_text(encoding="utf-8"))
-    icons = (_RESOURCES / "icons").as_posix()
+    template = Template((RESOURCES / "themes" / "window.qss").read_text(encoding="utf-8"))
+    icons = (RESOURCES / "icons").as_posix()
     return template.substitute(SCHEMES[scheme].as_dict(), icons=icons, scheme=scheme)
 
 

@@ -13,8 +13,9 @@ from core.agent.policies.file import Policy, line_of_item, parse_policy, read_po
 from core.environments.webarena_sites import with_sites
 from core.schema.errors import DataError, UsageError
 from core.settings_file import line_of, near, read_text
+from core.storage.resources import RESOURCES
 
-POLICIES = Path(__file__).resolve().parents[3] / "resources" / "policies"
+POLICIES = RESOURCES / "policies"
 NOT_POLICIES = ("README",)
 """Markdown files of a policies folder that are about it."""
 

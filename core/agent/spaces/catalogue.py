@@ -7,8 +7,9 @@ from pathlib import Path
 from core.agent.spaces.file import StateSpace, read_space
 from core.schema.errors import DataError, UsageError
 from core.settings_file import near, read_text
+from core.storage.resources import RESOURCES
 
-SPACES = Path(__file__).resolve().parents[3] / "resources" / "state_spaces"
+SPACES = RESOURCES / "state_spaces"
 
 
 class Spaces:

@@ -18,8 +18,9 @@ from core.schema.pattern import Expression, Pattern, PatternText, parse_pattern
 from core.schema.record import Record
 from core.schema.restore import Comparison, Difference, Grade
 from core.settings_file import read_toml_model
+from core.storage.resources import RESOURCES
 
-VOLATILE = Path(__file__).resolve().parents[3] / "resources" / "volatile.toml"
+VOLATILE = RESOURCES / "volatile.toml"
 GRADES: tuple[Grade, ...] = ("exact", "equivalent", "same page", "lost")
 """From the best to the worst."""
 Provenance = Literal["untouched", "replayed", "restored"]

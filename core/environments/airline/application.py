@@ -10,7 +10,6 @@ import re
 import secrets
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from core.environments.airline import desk as work
@@ -27,8 +26,9 @@ from core.environments.airline.views import booking_view, draft_view, search_vie
 from core.environments.airline.wording import details
 from core.environments.sites.application import SiteAnswer, SiteRequest
 from core.schema.errors import DataError
+from core.storage.resources import RESOURCES
 
-STATIC = Path(__file__).resolve().parents[3] / "resources" / "sites" / "airline"
+STATIC = RESOURCES / "sites" / "airline"
 MOST_REMEMBERED = 2_000
 
 _REFERENCE = r"([A-Z0-9]{6})"

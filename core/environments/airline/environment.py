@@ -6,7 +6,6 @@ not have to load what makes a scenario.
 
 import asyncio
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.environments.protocol import Ask, PageDriver
@@ -14,6 +13,7 @@ from core.environments.sites.server import SiteServer
 from core.environments.sites.visitor import put_session, session_of
 from core.schema.errors import DataError, UsageError
 from core.schema.task import Episode, Task, Verdict
+from core.storage.resources import RESOURCES
 
 if TYPE_CHECKING:
     from core.environments.airline.application import AirlineDesk
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.environments.airline.scenarios import Kind
     from core.environments.airline.state import AirlineState
 
-TASKS = Path(__file__).resolve().parents[3] / "resources" / "sites" / "airline" / "tasks.json"
+TASKS = RESOURCES / "sites" / "airline" / "tasks.json"
 """Written by ``python -m tests.core.environments.airline.task_list``."""
 
 KINDS: "dict[str, Kind]" = {

@@ -6,7 +6,6 @@ second that a window which only lists tasks need not pay.
 
 import asyncio
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.environments.protocol import Ask, PageDriver
@@ -14,11 +13,12 @@ from core.environments.sites.server import SiteServer
 from core.environments.sites.visitor import put_session, session_of
 from core.schema.errors import DataError
 from core.schema.task import Episode, Task, Verdict
+from core.storage.resources import RESOURCES
 
 if TYPE_CHECKING:
     from core.environments.shop.application import ShopState
 
-FOLDER = Path(__file__).resolve().parents[3] / "resources" / "sites" / "shop"
+FOLDER = RESOURCES / "sites" / "shop"
 TASKS = FOLDER / "tasks.json"
 """Written by ``python -m tests.core.environments.shop.task_list``."""
 

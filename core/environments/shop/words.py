@@ -9,8 +9,9 @@ from pydantic import ValidationError, model_validator
 
 from core.schema.errors import DataError
 from core.schema.record import Record
+from core.storage.resources import RESOURCES
 
-FOLDER = Path(__file__).resolve().parents[3] / "resources" / "sites" / "shop"
+FOLDER = RESOURCES / "sites" / "shop"
 """Templates, style and words of the shop."""
 
 Kind = Literal["quality", "feature", "material", "use"]

@@ -65,7 +65,7 @@ EXPORTS: tuple[ExportFormat, ...] = (
         name="chat",
         title="Conversations for fine-tuning",
         suffix=".chat.jsonl",
-        made_by=f"{_PLACE}.chat:export_chat",
+        made_by="core.agent.exemplar_chat:export_chat",
     ),
     ExportFormat(
         name="atif", title="ATIF trajectories", suffix=".atif.jsonl", made_by=f"{_PLACE}.atif:export_atif"

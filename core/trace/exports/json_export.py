@@ -7,20 +7,20 @@ page is filled is left to `core.trace.exports.html_page`.
 import base64
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from core.schema.step import BlobHash, CallRecord, Observed
+from core.storage.resources import RESOURCES
 from core.trace.exports.html_page import FILTERS, page_of
 from core.trace.prompts import Prompt
 from core.trace.store import TraceStore
 
 FORM = "backstep run"
 FORM_VERSION = 1
-RESOURCES = Path(__file__).resolve().parents[3] / "resources" / "export"
+TEMPLATES = RESOURCES / "export"
 
 
 def export_json(store: TraceStore, run: int) -> str:
@@ -65,17 +65,17 @@ def export_html(store: TraceStore, run: int) -> str:
     only where the run itself cannot be read.
     """
     environment = Environment(
-        loader=FileSystemLoader(RESOURCES),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters.update(FILTERS)
-    script = (RESOURCES / "run.js").read_text(encoding="utf-8").strip()
+    script = (TEMPLATES / "run.js").read_text(encoding="utf-8").strip()
     text = environment.get_template("run.html.jinja").render(
         page=page_of(store, run),
-        style=Markup((RESOURCES / "run.css").read_text(encoding="utf-8").strip()),
+        style=Markup((TEMPLATES / "run.css").read_text(encoding="utf-8").strip()),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )

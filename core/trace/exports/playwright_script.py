@@ -6,7 +6,6 @@ around them is resources/export/replay.py.jinja.
 
 import re
 import textwrap
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,12 +14,13 @@ from core.schema.action import Action, CloseTab, NewTab, Note, Stop, TabFocus
 from core.schema.observation import Observation
 from core.schema.record import Record
 from core.schema.step import Acted, Primitive
+from core.storage.resources import RESOURCES
 from core.trace.exports.playwright_actions import CannotBeToldError, lines_of, literal
 from core.trace.exports.steps import RunStep, steps_of
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
-RESOURCES = Path(__file__).resolve().parents[3] / "resources" / "export"
+TEMPLATES = RESOURCES / "export"
 VIEWPORT = (1000, 720)
 """Taken where no page told the size of its viewport."""
 HELPERS = ("frame", "one", "type_into", "scroll", "drag", "warn")
@@ -60,7 +60,7 @@ def export_playwright(store: TraceStore, run: int) -> str:
         lines, place = _step_lines(step, row, place, after.observation if after is not None else None)
         body += [*lines, ""]
     environment = Environment(
-        loader=FileSystemLoader(RESOURCES),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=False,
         undefined=StrictUndefined,
         trim_blocks=True,

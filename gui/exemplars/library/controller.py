@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _PARTS = tuple(
-    f"gui.library.{name}"
+    f"gui.exemplars.library.{name}"
     for name in (
         "row_table",
         "filter_bar",

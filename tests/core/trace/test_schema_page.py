@@ -2,14 +2,14 @@
 
 import re
 import sqlite3
-from pathlib import Path
 
 import pytest
 
+from core.storage.resources import RESOURCES
 from core.trace.migrations import APPLICATION_ID, MIGRATIONS
 from tests.core.trace.making import HTML, write_run
 
-PAGE = (Path(__file__).resolve().parents[3] / "resources" / "trace-schema.md").read_text(encoding="utf-8")
+PAGE = (RESOURCES / "trace-schema.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture

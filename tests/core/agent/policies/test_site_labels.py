@@ -1,13 +1,13 @@
 """The examples of the sites' policies show what the bundled sites show."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from core.agent.policies.catalogue import POLICIES, Policies
+from core.storage.resources import RESOURCES
 
-SITES = Path(__file__).resolve().parents[4] / "resources" / "sites"
+SITES = RESOURCES / "sites"
 FIXED = ("button", "searchbox", "textbox", "combobox", "radiogroup", "group", "navigation")
 """Roles whose names the sites fix, other than those of items, flights and passengers."""
 

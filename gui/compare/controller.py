@@ -1,35 +1,47 @@
-"""Joins the Compare window to what answers it."""
+"""Compare: opened for two runs or two steps, from the tree of runs or from another window."""
 
-from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QWidget
+from typing import TYPE_CHECKING
 
-from core.debugger.compare.views import CompareDeskCommands, ComparedView, StepKey
+from PySide6.QtCore import Slot
+
+from core.debugger.compare.views import ComparedView, StepKey
+from core.debugger.snapshots import SessionView
 from gui.compare.window import CompareWindow
-from gui.theme.theme import Theme
-from gui.widgets.relay import Relay
+from gui.shell.feature import FeatureController, present
+from gui.shell.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from core.debugger.compare.service import CompareService
 
 
-class CompareController(QObject):
-    """Opens the window, sends what it asks to the desk and shows what comes back."""
+def install(window: MainWindow, service: "CompareService") -> "CompareController":
+    return CompareController(window, service)
 
-    def __init__(self, desk: CompareDeskCommands, theme: Theme, window: QWidget) -> None:
+
+class CompareController(FeatureController):
+    """Opens the window, passes on what it asks for, and shows what comes back."""
+
+    def __init__(self, window: MainWindow, service: "CompareService") -> None:
         super().__init__(window)
-        self._desk = desk
-        self._theme = theme
-        self._window = window
+        self._service = service
         self._wanted: tuple[int, int] | None = None
+        self._current: int | None = None
+        """The run under way."""
         self.shown: CompareWindow | None = None
         """The window, once it was opened."""
-        self._compared = Relay(desk.compared, keep="latest", parent=self)
-        self._compared.received.connect(self._show_compared)
-        self._paired = Relay(desk.paired, keep="latest", parent=self)
+        self.follow(service.changed, self._show_compared)
+        self.follow(service.paired, self._show_pair)
+        self.follow(window.commands.session_changed, self._show_session)
+        window.compare_requested.connect(self.compare_runs)
+        window.runs.compare_run_requested.connect(self._on_compare_run)
+        window.runs.compare_step_requested.connect(self._on_compare_step)
 
+    @Slot(int, int)
     def compare_runs(self, left: int, right: int) -> None:
         """Open the window with two runs."""
         self._wanted = (left, right)
-        shown = self._opened()
-        shown.show_compared(ComparedView(left=left, right=right))
-        self._desk.compare(left, right)
+        self._opened().show_compared(ComparedView(left=left, right=right))
+        self._service.compare(left, right)
 
     def compare_steps(self, left: StepKey, right: StepKey) -> None:
         """Open the window with two steps, of one run or of two."""
@@ -38,15 +50,36 @@ class CompareController(QObject):
 
     def _opened(self) -> CompareWindow:
         if self.shown is None:
-            self.shown = CompareWindow(self._theme, self._window)
-            self.shown.pair_requested.connect(self._desk.pair)
-            self._paired.received.connect(self.shown.show_pair)
-        self.shown.show()
-        self.shown.raise_()
-        self.shown.activateWindow()
+            self.shown = CompareWindow(self.window.theme, self.window)
+            self.shown.pair_requested.connect(self._service.pair)
+        present(self.shown)
         return self.shown
+
+    @Slot(object)
+    def _show_session(self, view: SessionView) -> None:
+        self._current = view.run
 
     @Slot(object)
     def _show_compared(self, view: ComparedView) -> None:
         if self.shown is not None and (view.left, view.right) == self._wanted:
             self.shown.show_compared(view)
+
+    @Slot(object)
+    def _show_pair(self, view: object) -> None:
+        if self.shown is not None:
+            self.shown.show_pair(view)
+
+    @Slot(int)
+    def _on_compare_run(self, run: int) -> None:
+        """Compare a run with the one whose step is in view."""
+        viewed = self.window.runs.delegate.viewed
+        other = viewed[0] if viewed is not None else self._current
+        if other is not None:
+            self.compare_runs(other, run)
+
+    @Slot(int, int)
+    def _on_compare_step(self, run: int, number: int) -> None:
+        """Compare a step with the one in view."""
+        viewed = self.window.runs.delegate.viewed
+        if viewed is not None:
+            self.compare_steps(viewed, (run, number))

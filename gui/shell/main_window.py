@@ -47,6 +47,17 @@ class MainWindow(QMainWindow):
     """
 
     llm_settings_requested = Signal()
+    # What one feature asks of another, which it does not know.
+    compare_requested = Signal(int, int)
+    """Two runs, to be shown beside each other."""
+    exemplar_requested = Signal(str)
+    """The id of an exemplar, to be shown in the library."""
+    evaluation_requested = Signal(str)
+    """The id of an exemplar whose effect is to be evaluated."""
+    replay_requested = Signal(object)
+    """A tuple of ids of exemplars, to be replayed on their tasks."""
+    library_made = Signal(object)
+    """The `LibraryWindow`, once, when it is first opened: other features add their pages."""
     why_requested = Signal(int, int, str)
     """Run and step, and words of it that are to be looked for; no words ask what can be."""
     step_shown = Signal(object)

@@ -1,59 +1,52 @@
-"""Two runs beside each other while the window is open: aligned as a whole, and read pair by pair."""
+"""Two runs beside each other: aligned as a whole, and read pair by pair."""
 
-import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING
 
-from core.debugger.background_read import ask_file
 from core.debugger.compare.alignment import compare_runs, compare_steps
 from core.debugger.compare.views import ComparedView, PairView, StepKey
-from core.debugger.runner import Driver
-from core.schema.errors import BackstepError, TraceError
+from core.debugger.service import LatestRead, Service, command
+from core.schema.errors import TraceError
 from core.schema.signal import Signal
 from core.schema.step import Observed
 from core.trace.store import TraceStore
 
+if TYPE_CHECKING:
+    from core.debugger.session import Session
 
-class CompareDesk:
-    """The `CompareDeskCommands` of the window; `post` queues work on the worker's loop."""
 
-    def __init__(self, driver: Driver, post: Callable[[Coroutine[Any, Any, None]], None]) -> None:
-        self.compared: Signal[ComparedView] = Signal()
+def make_service(session: "Session") -> "CompareService":
+    return CompareService(session)
+
+
+class CompareService(Service[ComparedView]):
+    """Aligns two runs (`changed`), and reads any two of their steps part by part (`paired`)."""
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, ComparedView(left=0, right=0))
         self.paired: Signal[PairView] = Signal()
-        self._driver = driver
-        self._post = post
-        self._runs = ComparedView(left=0, right=0)
-        self._pair = PairView()
-        self._reading = asyncio.Lock()
+        """The two steps asked for last; pairs that were overtaken are not sent."""
+        self._runs, self._pairs = LatestRead(session), LatestRead(session)
 
-    def compare(self, left: int, right: int) -> None:
-        async def work() -> None:
-            asked = self._runs = ComparedView(left=left, right=right)
-            self.compared.send(asked)
-            try:
-                found = await ask_file(self._driver.store, lambda store: compare_runs(store, left, right))
-                told = asked.model_copy(update={"compared": found})
-            except BackstepError as error:
-                told = asked.model_copy(update={"problem": str(error)})
-            if self._runs is asked:
-                self.compared.send(told)
+    @command
+    async def compare(self, left: int, right: int) -> None:
+        """Align two runs: the view is sent at once without the alignment, and again with it."""
+        asked = ComparedView(left=left, right=right)
+        self.send(asked)
+        await self._runs.read(
+            lambda store: asked.model_copy(update={"compared": compare_runs(store, left, right)}),
+            lambda problem: asked.model_copy(update={"problem": problem}),
+            self.send,
+        )
 
-        self._post(work())
-
-    def pair(self, left: StepKey | None, right: StepKey | None) -> None:
-        async def work() -> None:
-            asked = self._pair = PairView(left=left, right=right)
-            async with self._reading:
-                if self._pair is not asked:
-                    return  # another pair was asked for while the one before was read
-                try:
-                    told = await ask_file(self._driver.store, lambda store: _pair_view(store, asked))
-                except BackstepError as error:
-                    told = asked.model_copy(update={"problem": str(error)})
-            if self._pair is asked:
-                self.paired.send(told)
-
-        self._post(work())
+    @command
+    async def pair(self, left: StepKey | None, right: StepKey | None) -> None:
+        """Read all parts of two steps."""
+        asked = PairView(left=left, right=right)
+        await self._pairs.read(
+            lambda store: _pair_view(store, asked),
+            lambda problem: asked.model_copy(update={"problem": problem}),
+            self.paired.send,
+        )
 
 
 def _pair_view(store: TraceStore, asked: PairView) -> PairView:

@@ -1,10 +1,9 @@
 """What the window draws of two runs beside each other, and what it may ask for."""
 
 import re
-from typing import Literal, Protocol
+from typing import Literal
 
 from core.schema.record import Record
-from core.schema.signal import Signal
 from core.trace.records import RunRow, StepRow
 
 PartName = Literal[
@@ -86,22 +85,6 @@ class PairView(Record):
     right_picture: bytes = b""
     problem: str = ""
     """In place of the rest: why they cannot be shown."""
-
-
-class CompareDeskCommands(Protocol):
-    """Comparing, seen from the window; safe to call from any thread.
-
-    Both signals are sent from the worker's thread.
-    """
-
-    compared: Signal[ComparedView]
-    paired: Signal[PairView]
-
-    def compare(self, left: int, right: int) -> None:
-        """Align two runs; `compared` comes at once without them, and again with them."""
-
-    def pair(self, left: StepKey | None, right: StepKey | None) -> None:
-        """Read all parts of two steps; where several pairs are asked for in a row, only the last may come."""
 
 
 def comparable(text: str) -> str:

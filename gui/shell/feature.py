@@ -1,0 +1,34 @@
+"""What joins a feature's window to its service: signals carried over, and closed with the main window."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from core.schema.signal import Signal
+from gui.shell.main_window import MainWindow
+from gui.widgets.relay import Relay
+
+
+class FeatureController(QObject):
+    """The base of the controllers, one a feature; lives as long as the main window."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self.window = window
+
+    def follow(
+        self, source: Signal[Any], slot: Callable[..., object], *, keep: Literal["latest", "every"] = "latest"
+    ) -> None:
+        """Call `slot` on the GUI thread with what `source` sends, until the main window is closed."""
+        relay = Relay(source, keep=keep, parent=self)
+        relay.received.connect(slot)
+        self.window.closed.connect(relay.close)
+
+
+def present(shown: QWidget) -> None:
+    """Show a window in front of all others, with the focus."""
+    shown.show()
+    shown.raise_()
+    shown.activateWindow()

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from core.browser.host import BrowserHost
     from core.cli.window import WindowArguments
     from core.debugger.headless import RunReport
-    from core.debugger.session import Session
     from core.settings import Settings
-    from gui.application import Desks
 
 
 def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
@@ -32,51 +30,10 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     )
     session_modules.join()
     from core.cli.window import make_session
+    from core.debugger.features import Features
 
     session = make_session(settings, application.host, arguments)
-    return application.show_window(session, desks_of(session, settings, arguments), arguments)
-
-
-def desks_of(session: "Session", settings: "Settings", arguments: "WindowArguments") -> "Desks":
-    """Return what the parts of the window ask of a session."""
-    from core.cli.window import (
-        make_analysis_desk,
-        make_ask_desk,
-        make_bisect_desk,
-        make_break_desk,
-        make_compare_desk,
-        make_desk,
-        make_editor_desk,
-        make_fork_desk,
-        make_keep_desk,
-        make_library_desk,
-        make_proving_desk,
-        make_reading_desk,
-        make_record_desk,
-        make_task_desk,
-    )
-    from gui.application import Desks
-    from gui.features.exemplar_desks import ExemplarDesks
-
-    return Desks(
-        llms=make_desk(session, settings),
-        tasks=make_task_desk(session),
-        breaks=make_break_desk(session),
-        asks=make_ask_desk(session),
-        compares=make_compare_desk(session),
-        diffs=make_compare_desk(session),
-        reading=make_reading_desk(session),
-        forks=make_fork_desk(session),
-        bisects=make_bisect_desk(session, settings, arguments),
-        exemplars=ExemplarDesks(
-            library=make_library_desk(session),
-            editor=make_editor_desk(session),
-            analyses=make_analysis_desk(session),
-            proving=make_proving_desk(session, settings, arguments),
-            keeps=make_keep_desk(session),
-            records=make_record_desk(session),
-        ),
-    )
+    return application.show_window(session, Features(session), arguments)
 
 
 def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", settings: "Settings") -> "RunReport":

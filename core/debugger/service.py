@@ -37,10 +37,10 @@ def command(
     A `BackstepError` that the work raises goes to the service's `failed`.
     """
 
-    @functools.wraps(work)
     def queue(self: AnyService, *args: P.args, **kwargs: P.kwargs) -> None:
         self.session.queue(self.guarded(work(self, *args, **kwargs)))
 
+    functools.update_wrapper(queue, work)
     return queue
 
 

@@ -1,59 +1,62 @@
-"""Joins the fork dialog to what answers it."""
+"""Fork: opened for a step, from the tree of runs; closed once the branch has begun."""
 
-from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QWidget
+from typing import TYPE_CHECKING
 
-from core.debugger.branching.views import ForkDeskCommands, ForkView
+from PySide6.QtCore import Slot
+
+from core.debugger.branching.views import ForkView
 from core.debugger.snapshots import Catalogue
 from core.schema.changes import Changes
 from gui.branching.dialog import ForkDialog
-from gui.theme.theme import Theme
-from gui.widgets.relay import Relay
-from gui.widgets.remembered import Remembered
+from gui.shell.feature import FeatureController, present
+from gui.shell.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from core.debugger.branching.service import ForkService
 
 
-class ForkController(QObject):
-    """Opens the dialog, sends the fork to the desk, and closes the dialog once the branch has begun."""
+def install(window: MainWindow, service: "ForkService") -> "ForkController":
+    return ForkController(window, service)
 
-    def __init__(self, desk: ForkDeskCommands, theme: Theme, remembered: Remembered, window: QWidget) -> None:
+
+class ForkController(FeatureController):
+    """Opens the dialog, passes on the fork, and shows what comes back."""
+
+    def __init__(self, window: MainWindow, service: "ForkService") -> None:
         super().__init__(window)
-        self._desk = desk
-        self._theme = theme
-        self._remembered = remembered
-        self._window = window
+        self._service = service
         self._catalogue = Catalogue()
+        self._step = (0, 0)
         self.dialog: ForkDialog | None = None
         """The dialog, once it was opened."""
-        self._changed = Relay(desk.changed, keep="latest", parent=self)
-        self._changed.received.connect(self._show_view)
-        self._step = (0, 0)
+        self.follow(service.changed, self._show_view)
+        self.follow(window.commands.catalogue_changed, self._show_catalogue)
+        window.runs.fork_requested.connect(self.open)
 
+    @Slot(int, int)
     def open(self, run: int, step: int) -> None:
         """Show what can be chosen for a fork at this step; choices are kept where it is the step in view."""
         if self.dialog is None:
-            self.dialog = ForkDialog(self._theme, self._window)
+            self.dialog = ForkDialog(self.window.theme, self.window)
             self.dialog.fork_requested.connect(self._on_fork)
-            self.dialog.cancel_requested.connect(self._desk.cancel)
+            self.dialog.cancel_requested.connect(self._service.cancel)
             self.dialog.form.show_catalogue(self._catalogue)
-        self.dialog.last_time = self._remembered.fork
+        self.dialog.last_time = self.window.remembered.fork
         self._step = (run, step)
         self.dialog.wait(run, step)
-        self._desk.open(run, step)
-        self.dialog.show()
-        self.dialog.raise_()
-        self.dialog.activateWindow()
+        self._service.open(run, step)
+        present(self.dialog)
 
     @Slot(object)
-    def show_catalogue(self, catalogue: Catalogue) -> None:
-        """Offer these presets and LLMs."""
+    def _show_catalogue(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         if self.dialog is not None:
             self.dialog.form.show_catalogue(catalogue)
 
-    def _on_fork(self, run: int, step: int, changes: Changes, told: bool) -> None:
+    def _on_fork(self, run: int, step: int, changes: Changes, confirmed: bool) -> None:
         if changes != Changes():
-            self._remembered.fork = changes
-        self._desk.fork(run, step, changes, told=told)
+            self.window.remembered.fork = changes
+        self._service.fork(run, step, changes, confirmed=confirmed)
 
     @Slot(object)
     def _show_view(self, view: ForkView) -> None:

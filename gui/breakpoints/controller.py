@@ -1,41 +1,44 @@
-"""Joins the Breakpoints panel, its dialog and the other panels to the desk of breakpoints and watches."""
+"""Breakpoints and watches: the panel, its dialog, and what other panels add."""
 
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import Slot
 
 from core.debugger.breakpoints.kinds import Breakpoint
-from core.debugger.breakpoints.views import BreakDeskCommands
 from core.debugger.breakpoints.watch import Watch
 from gui.panels.breakpoints.editor import BreakpointEditor
 from gui.panels.breakpoints.fields import Offers
+from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
-from gui.widgets.relay import Relay
+
+if TYPE_CHECKING:
+    from core.debugger.breakpoints.service import BreakpointsService
 
 Answer = Callable[[str], None]
 
 
-class Breaks(QObject):
-    """Sends what is wanted to the desk; each of its answers goes to whoever asked, in their order."""
+def install(window: MainWindow, service: "BreakpointsService") -> "BreakpointsController":
+    return BreakpointsController(window, service)
 
-    def __init__(self, desk: BreakDeskCommands, window: MainWindow) -> None:
+
+class BreakpointsController(FeatureController):
+    """Passes on what is wanted; each answer goes to whoever asked, in their order."""
+
+    def __init__(self, window: MainWindow, service: "BreakpointsService") -> None:
         super().__init__(window)
-        self._desk = desk
-        self._window = window
+        self._service = service
         self._asked: deque[Answer] = deque()
         self.editor: BreakpointEditor | None = None
-        changed = Relay(desk.changed, keep="latest", parent=self)
-        changed.received.connect(window.breakpoints.show_breaks)
-        answered = Relay(desk.answered, keep="every", parent=self)
-        answered.received.connect(self._show_answers)
-        for relay in (changed, answered):
-            window.closed.connect(relay.close)
+        self.follow(service.changed, window.breakpoints.show_breaks)
+        self.follow(service.answered, self._show_answers, keep="every")
         self._connect_panels()
+        service.announce()
 
     def _connect_panels(self) -> None:
-        window, panel = self._window, self._window.breakpoints
+        window, panel = self.window, self.window.breakpoints
         panel.add_requested.connect(self.add)
         panel.edit_requested.connect(self._edit)
         panel.breakpoint_wanted.connect(self._on_wanted)
@@ -45,8 +48,8 @@ class Breaks(QObject):
         panel.watch_wanted.connect(self._on_watch_wanted)
         panel.watch_replaced.connect(self._on_watch_replaced)
         panel.watch_removed.connect(self._on_watch_removed)
-        panel.hit_wanted.connect(self._desk.back_to_hit)
-        panel.change_wanted.connect(self._desk.back_to_change)
+        panel.hit_wanted.connect(self._service.back_to_hit)
+        panel.change_wanted.connect(self._service.back_to_change)
         for other in (window.state, window.stack, window.permissible, window.calls):
             other.breakpoint_wanted.connect(self._on_wanted_elsewhere)
 
@@ -57,7 +60,7 @@ class Breaks(QObject):
 
     @Slot(object)
     def _edit(self, breakpoint: Breakpoint | None) -> None:
-        window = self._window
+        window = self.window
         self.editor = BreakpointEditor(window.theme, breakpoint, _offers(window), window)
         self.editor.breakpoint_wanted.connect(self._on_edited)
         self.editor.finished.connect(self._on_finished)
@@ -81,19 +84,19 @@ class Breaks(QObject):
             return
         self._asked.append(partial(self._answer_editor, editor))
         if breakpoint.number:
-            self._desk.replace(breakpoint)
+            self._service.replace(breakpoint)
         else:
-            self._desk.add(breakpoint)
+            self._service.add(breakpoint)
 
     @Slot(object)
     def _on_wanted(self, breakpoint: Breakpoint) -> None:
         self._asked.append(self._say)
-        self._desk.add(breakpoint)
+        self._service.add(breakpoint)
 
     @Slot(object)
     def _on_wanted_elsewhere(self, breakpoint: Breakpoint) -> None:
         """Add what another panel offers, and show where it went."""
-        dock = self._window.dock("Breakpoints")
+        dock = self.window.dock("Breakpoints")
         dock.show()
         dock.raise_()
         self._on_wanted(breakpoint)
@@ -101,35 +104,35 @@ class Breaks(QObject):
     @Slot(object)
     def _on_replaced(self, breakpoint: Breakpoint) -> None:
         self._asked.append(self._say)
-        self._desk.replace(breakpoint)
+        self._service.replace(breakpoint)
 
     @Slot(int)
     def _on_removed(self, number: int) -> None:
         self._asked.append(self._say)
-        self._desk.remove(number)
+        self._service.remove(number)
 
     @Slot(int, bool)
     def _on_switched(self, number: int, on: bool) -> None:
         self._asked.append(self._say)
-        self._desk.enable(number, on)
+        self._service.enable(number, on)
 
     @Slot(object)
     def _on_watch_wanted(self, watch: Watch) -> None:
-        self._asked.append(self._window.breakpoints.show_watch_answer)
+        self._asked.append(self.window.breakpoints.show_watch_answer)
         if watch.number:
-            self._desk.replace_watch(watch)
+            self._service.replace_watch(watch)
         else:
-            self._desk.add_watch(watch)
+            self._service.add_watch(watch)
 
     @Slot(object)
     def _on_watch_replaced(self, watch: Watch) -> None:
         self._asked.append(self._say)
-        self._desk.replace_watch(watch)
+        self._service.replace_watch(watch)
 
     @Slot(int)
     def _on_watch_removed(self, number: int) -> None:
         self._asked.append(self._say)
-        self._desk.remove_watch(number)
+        self._service.remove_watch(number)
 
     @Slot(object)
     def _show_answers(self, answers: tuple[str, ...]) -> None:
@@ -139,7 +142,7 @@ class Breaks(QObject):
 
     def _say(self, problem: str) -> None:
         if problem:
-            self._window.page.messages.say("Not done", problem)
+            self.window.page.messages.say("Not done", problem)
 
 
 def _offers(window: MainWindow) -> Offers:

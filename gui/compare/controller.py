@@ -1,11 +1,11 @@
-"""Compare: opened for two runs or two steps, from the tree of runs or from another window."""
+"""Compare, opened for two runs or two steps; and Diff, the step in view beside another one."""
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
-from core.debugger.compare.views import ComparedView, StepKey
-from core.debugger.snapshots import SessionView
+from core.debugger.compare.views import ComparedView, PairView, StepKey
+from core.debugger.snapshots import SessionView, StepView
 from gui.compare.window import CompareWindow
 from gui.shell.feature import FeatureController, present
 from gui.shell.main_window import MainWindow
@@ -31,7 +31,12 @@ class CompareController(FeatureController):
         """The window, once it was opened."""
         self.follow(service.changed, self._show_compared)
         self.follow(service.paired, self._show_pair)
+        self.follow(service.diffed, window.diff.show_pair)
         self.follow(window.commands.session_changed, self._show_session)
+        window.dock("Diff").visibilityChanged.connect(window.diff.set_seen)
+        window.diff.set_seen(window.docks.is_in_front("Diff"))
+        window.diff.pair_requested.connect(service.diff)
+        window.step_shown.connect(self._on_step)
         window.compare_requested.connect(self.compare_runs)
         window.runs.compare_run_requested.connect(self._on_compare_run)
         window.runs.compare_step_requested.connect(self._on_compare_step)
@@ -56,6 +61,10 @@ class CompareController(FeatureController):
         return self.shown
 
     @Slot(object)
+    def _on_step(self, step: StepView) -> None:
+        self.window.diff.show_viewed(step.run, step.number, again=step.live)
+
+    @Slot(object)
     def _show_session(self, view: SessionView) -> None:
         self._current = view.run
 
@@ -65,7 +74,7 @@ class CompareController(FeatureController):
             self.shown.show_compared(view)
 
     @Slot(object)
-    def _show_pair(self, view: object) -> None:
+    def _show_pair(self, view: PairView) -> None:
         if self.shown is not None:
             self.shown.show_pair(view)
 

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.commands import TaskDeskAnswer
 from core.debugger.snapshots import Catalogue
+from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.task_source import TaskSource
 from gui.tasks.files_tab import Answer, TaskFilesTab
 from gui.tasks.list import OPEN_TASK, TaskList, TaskRows
@@ -111,7 +111,7 @@ class TaskChooser(QDialog):
         self._show_sources(catalogue.sources)
         self._choose_wanted()
 
-    def show_answer(self, answer: TaskDeskAnswer | None) -> None:
+    def show_answer(self, answer: TaskFilesAnswer | None) -> None:
         """Say what became of adding or removing files, and choose the first task that was added."""
         self.answer.say(answer)
         self._wanted = answer.task if answer is not None else ""

@@ -1,37 +1,45 @@
-"""Joins the task chooser to the desk that adds, reads and removes files of tasks."""
+"""The user's files of tasks in the task chooser: asked for, added and removed."""
 
-from PySide6.QtCore import QObject, Slot
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog
 
-from core.debugger.commands import TaskDeskAnswer, TaskDeskCommands
+from core.debugger.tasks.views import TaskFilesAnswer
+from gui.shell.feature import FeatureController
+from gui.shell.main_window import MainWindow
 from gui.tasks.chooser import TaskChooser
-from gui.tasks.opening import TaskOpening
-from gui.widgets.relay import Relay
+
+if TYPE_CHECKING:
+    from core.debugger.tasks.service import TaskFilesService
 
 _TYPES = "Task files and WebArena's configuration (*.toml *.json);;All files (*)"
 
 
-class TaskFiles(QObject):
-    """Asks for files and folders, sends them to the desk, and shows what it answers."""
+def install(window: MainWindow, service: "TaskFilesService") -> "TaskFilesController":
+    return TaskFilesController(window, service)
 
-    def __init__(self, desk: TaskDeskCommands, tasks: TaskOpening) -> None:
-        super().__init__(tasks)
-        self._desk = desk
+
+class TaskFilesController(FeatureController):
+    """Asks for files and folders, passes them on, and shows what comes back."""
+
+    def __init__(self, window: MainWindow, service: "TaskFilesService") -> None:
+        super().__init__(window)
+        self._service = service
         self._chooser: TaskChooser | None = None
         self._folder = ""
         """Where the last file was found."""
-        tasks.chooser_made.connect(self._on_chooser)
-        tasks.chooser_opened.connect(desk.refresh)
-        self._answered = Relay(desk.answered, keep="latest", parent=self)
-        self._answered.received.connect(self._show_answer)
+        window.tasks.chooser_made.connect(self._on_chooser)
+        window.tasks.chooser_opened.connect(service.refresh)
+        self.follow(service.changed, self._show_answer)
 
     @Slot(object)
     def _on_chooser(self, chooser: TaskChooser) -> None:
         self._chooser = chooser
         chooser.file_requested.connect(self._on_file)
         chooser.folder_requested.connect(self._on_folder)
-        chooser.add_requested.connect(self._desk.add)
-        chooser.remove_requested.connect(self._desk.remove)
+        chooser.add_requested.connect(self._service.add)
+        chooser.remove_requested.connect(self._service.remove)
 
     @Slot()
     def _on_file(self) -> None:
@@ -50,9 +58,9 @@ class TaskFiles(QObject):
     def _add(self, paths: tuple[str, ...]) -> None:
         if paths:
             self._folder = paths[0].replace("\\", "/").rpartition("/")[0]
-            self._desk.add(paths)
+            self._service.add(paths)
 
     @Slot(object)
-    def _show_answer(self, answer: TaskDeskAnswer) -> None:
+    def _show_answer(self, answer: TaskFilesAnswer) -> None:
         if self._chooser is not None:
             self._chooser.show_answer(answer)

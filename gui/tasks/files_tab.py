@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from core.debugger.commands import TaskDeskAnswer
+from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.task_source import TaskSource
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
@@ -109,7 +109,7 @@ class Answer(QScrollArea):
         self.setWidget(self.words)
         self.hide()
 
-    def say(self, answer: TaskDeskAnswer | None) -> None:
+    def say(self, answer: TaskFilesAnswer | None) -> None:
         """Show an answer, or nothing."""
         self.setVisible(answer is not None)
         if answer is None:

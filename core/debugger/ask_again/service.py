@@ -1,82 +1,87 @@
-"""Asking again at the window: questions of a step put once more, with their answers as they come."""
+"""Asking again: the question of a step put once more, with the answers as they come."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.agent.llm_calls import Answerer
-from core.agent.resources import Knowledge
 from core.debugger.ask_again.exemplars import Teller
 from core.debugger.ask_again.repeat import ask_again, deciding_call, reply_format, what_ifs_of
 from core.debugger.ask_again.views import AskView, Question, WhatIf
 from core.debugger.experiments.attribution import credits_of, kept_credits
 from core.debugger.experiments.records import Credit
-from core.debugger.runner import Driver
-from core.llm.registry import LLMs
+from core.debugger.service import Service, command
 from core.memory.memory import Memory
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
-from core.schema.signal import Signal
 from core.trace.prompts import Prompt
 from core.trace.records import StepDetail
-from core.trace.store import TraceStore
+
+if TYPE_CHECKING:
+    from core.debugger.session import Session
 
 OnAnswer = Callable[[WhatIf], None]
 
 
-class AskDesk:
-    """The `AskDeskCommands` of the window; `post` queues work on the worker's loop."""
+def make_service(session: "Session") -> "AskAgainService":
+    return AskAgainService(session)
 
-    def __init__(
-        self,
-        driver: Driver,
-        llms: Callable[[], LLMs],
-        post: Callable[[Coroutine[Any, Any, None]], None],
-        knowledge: Callable[[Changes], Knowledge] | None = None,
-    ) -> None:
-        """`knowledge` gives the files that a run with such changes goes by; without it nothing can be switched."""
-        self.changed: Signal[AskView] = Signal()
-        self._driver = driver
-        self._llms = llms
-        self._post = post
-        self._knowledge = knowledge
-        self._view = AskView(run=0, step=0)
+
+class AskAgainService(Service[AskView]):
+    """Asks the question of a step again; its answers come one by one with the view."""
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, AskView(run=0, step=0))
         self._asking: asyncio.Task[Any] | None = None
 
-    def open(self, run: int, step: int) -> None:
-        async def work() -> None:
-            self._send(self._opened(run, step))
+    def failed(self, problem: str) -> None:
+        self.show(problem=problem, busy=False)
 
-        self._post(self._telling(work))
+    @command
+    async def open(self, run: int, step: int) -> None:
+        """Show what can be asked again of this step."""
+        self.send(self._opened(run, step))
 
-    def ask(self, question: Question) -> None:
-        async def work() -> None:
-            store = self._need_store()
-            await self._put(question, lambda llm, told: ask_again(store, llm, question, on_answer=told))
+    @command
+    async def ask(self, question: Question) -> None:
+        """Put a question."""
+        store = self.services.store
+        await self._put(question, lambda llm, on_answer: ask_again(store, llm, question, on_answer=on_answer))
 
-        self._post(self._telling(work))
+    @command
+    async def ask_credit(self, question: Question) -> None:
+        """Ask with all of the step's exemplars, and without each; messages of the question are not looked at."""
+        store = self.services.store
 
-    def ask_credit(self, question: Question) -> None:
-        async def work() -> None:
-            store = self._need_store()
+        async def ask(llm: Answerer, on_answers: OnAnswer) -> None:
+            found = await credits_of(
+                store,
+                llm,
+                question.run,
+                question.step,
+                times=question.count,
+                temperature=question.temperature,
+                on_answers=on_answers,
+            )
+            library = self._own_memory().library()
+            for one in found:
+                library.save_proof("credit", one.id, one.when, one.model_dump_json())
 
-            async def ask(llm: Answerer, told: OnAnswer) -> None:
-                found = await credits_of(
-                    store,
-                    llm,
-                    question.run,
-                    question.step,
-                    times=question.count,
-                    temperature=question.temperature,
-                    on_answers=told,
-                )
-                library = self._own_memory().library()
-                for one in found:
-                    library.save_proof("credit", one.id, one.when, one.model_dump_json())
+        await self._put(question, ask)
 
-            await self._put(question, ask)
+    @command
+    async def write_exemplar(self, run: int, step: int, id: str) -> None:
+        """Write an exemplar of the memory as the step's prompt would tell it; it comes as `written`."""
+        store = self.services.store
+        detail = store.step(run, step)
+        teller = self._teller(detail, store.prompt(deciding_call(detail)))
+        self.show(written=teller.written(id), problem="")
 
-        self._post(self._telling(work))
+    @command
+    async def cancel(self) -> None:
+        """Withdraw what is still out; the answers that came are kept."""
+        if self._asking is not None:
+            self._asking.cancel()
 
     async def _put(
         self, question: Question, ask: Callable[[Answerer, OnAnswer], Coroutine[Any, Any, object]]
@@ -85,12 +90,12 @@ class AskDesk:
         if self._asking is not None:
             raise UsageError("A question is still out: wait for its answers, or cancel it.")
         view = self._opened(question.run, question.step)
-        llm = self._llms().routed(question.llm or view.llm)
+        llm = self.services.llms.routed(question.llm or view.llm)
 
         def told(so_far: WhatIf) -> None:
-            self._send(view.model_copy(update={"asked": (*view.asked, so_far), "busy": True}))
+            self.send(view.model_copy(update={"asked": (*view.asked, so_far), "busy": True}))
 
-        self._send(view.model_copy(update={"busy": True}))
+        self.send(view.model_copy(update={"busy": True}))
         self._asking = asyncio.ensure_future(ask(llm, told))
         try:
             await asyncio.wait([self._asking])
@@ -98,29 +103,16 @@ class AskDesk:
                 self._asking.result()
         finally:
             self._asking = None
-        self._send(self._opened(question.run, question.step))
+        self.send(self._opened(question.run, question.step))
 
     def _own_memory(self) -> Memory:
-        """Return the memory that no run has changed, which keeps credits; raises UsageError."""
-        if self._knowledge is None:
-            raise UsageError("The exemplars are not at hand yet; wait a moment and try again.")
-        return self._knowledge(Changes()).memory
-
-    def write_exemplar(self, run: int, step: int, id: str) -> None:
-        async def work() -> None:
-            store = self._need_store()
-            detail = store.step(run, step)
-            teller = self._teller(detail, store.prompt(deciding_call(detail)))
-            self._send(self._view.model_copy(update={"written": teller.written(id), "problem": ""}))
-
-        self._post(self._telling(work))
+        """Return the memory that no run has changed, which keeps credits."""
+        return self.services.knowledge_for(Changes()).memory
 
     def _teller(self, detail: StepDetail, prompt: Prompt) -> Teller:
         """Return what tells exemplars as the run did; raises UsageError, DataError and TraceError."""
-        store, run = self._need_store(), detail.row.run
-        if self._knowledge is None:
-            raise UsageError("The exemplars are not at hand yet; wait a moment and try again.")
-        knowledge = self._knowledge(store.changes(run))
+        store, run = self.services.store, detail.row.run
+        knowledge = self.services.knowledge_for(store.changes(run))
         return Teller(knowledge, store.preset_text(run), reply_format(store, detail, prompt))
 
     def _parts(self, detail: StepDetail, prompt: Prompt) -> dict[str, Any]:
@@ -145,20 +137,13 @@ class AskDesk:
         library = self._own_memory().open_library()
         if library is None:
             return ()
-        trace, step = str(self._need_store().path.absolute()), (detail.row.run, detail.row.number)
+        trace, step = str(self.services.store.path.absolute()), (detail.row.run, detail.row.number)
         ids = [part.id for part in prompt.parts if part.kind == "exemplar"]
         known = kept_credits(library, ids)
         return tuple(one for one in known if one.trace == trace and (one.run, one.step) == step)
 
-    def cancel(self) -> None:
-        async def work() -> None:
-            if self._asking is not None:
-                self._asking.cancel()
-
-        self._post(work())
-
     def _opened(self, run: int, step: int) -> AskView:
-        store = self._need_store()
+        store = self.services.store
         detail, row = store.step(run, step), store.run(run)
         view = AskView(run=run, step=step, recorded=detail.row.action, asked=what_ifs_of(store, run, step))
         try:
@@ -174,18 +159,3 @@ class AskDesk:
                 **self._parts(detail, prompt),
             }
         )
-
-    def _need_store(self) -> TraceStore:
-        if self._driver.store is None:
-            raise UsageError("The database is not open yet; wait a moment and try again.")
-        return self._driver.store
-
-    def _send(self, view: AskView) -> None:
-        self._view = view
-        self.changed.send(view)
-
-    async def _telling(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        try:
-            await work()
-        except BackstepError as error:
-            self._send(self._view.model_copy(update={"problem": str(error), "busy": False}))

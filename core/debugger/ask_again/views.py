@@ -1,15 +1,13 @@
-"""What the window draws of a question asked again, and what it may ask for."""
+"""What the window draws of a question asked again."""
 
 import difflib
 from collections import Counter
-from typing import Protocol
 
 from pydantic import Field
 
 from core.debugger.experiments.records import Credit
 from core.schema.messages import Message, PromptPart
 from core.schema.record import Record
-from core.schema.signal import Signal
 
 
 class Question(Record):
@@ -116,27 +114,6 @@ class AskView(Record):
     busy: bool = False
     problem: str = ""
     """Why nothing can be asked, or what went wrong."""
-
-
-class AskDeskCommands(Protocol):
-    """Asking again, seen from the window; safe to call from any thread."""
-
-    changed: Signal[AskView]
-
-    def open(self, run: int, step: int) -> None:
-        """Show what can be asked again of this step."""
-
-    def ask(self, question: Question) -> None:
-        """Put a question; the answers come one by one with `changed`."""
-
-    def write_exemplar(self, run: int, step: int, id: str) -> None:
-        """Tell an exemplar of the memory as the step's prompt would; it comes as `written`."""
-
-    def ask_credit(self, question: Question) -> None:
-        """Ask with all of the step's exemplars, and without each; messages of the question are not looked at."""
-
-    def cancel(self) -> None:
-        """Withdraw what is still out; the answers that came are kept."""
 
 
 def changed_lines(before: tuple[Message, ...], after: tuple[Message, ...]) -> tuple[str, ...]:

@@ -1,67 +1,70 @@
-"""Forking at the window: what can be chosen at a step of a stored run, and the branch that is made of it."""
+"""Forking: what can be changed at a step of a stored run, and the branch that is made of it."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.agent.branching import mechanism_of
 from core.agent.presets import AMOUNTS, bounds
 from core.agent.run_history import Past
 from core.debugger.branching.views import ForkAmount, ForkView, PolicyChoice
-from core.debugger.service import telling
-from core.debugger.session import Session
+from core.debugger.service import Service, command
 from core.debugger.views.agent import AMOUNT_LABELS
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
-from core.schema.signal import Signal
+
+if TYPE_CHECKING:
+    from core.debugger.session import Session
 
 _GIVEN_UP = "The fork was given up. A run that was under way was left, and can be taken up again (Ctrl+M)."
 
 
-class ForkDesk:
-    """The `ForkDeskCommands` of the window."""
+def make_service(session: "Session") -> "ForkService":
+    return ForkService(session)
 
-    def __init__(self, session: Session) -> None:
-        self.changed: Signal[ForkView] = Signal()
-        self._session = session
-        self._view = ForkView(run=0, step=0)
 
-    def open(self, run: int, step: int) -> None:
-        async def work() -> None:
-            self._view = ForkView(run=run, step=step)
-            self._send(self._opened(run, step))
+class ForkService(Service[ForkView]):
+    """Shows what a fork at a step can change, and makes it."""
 
-        self._post(work)
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, ForkView(run=0, step=0))
 
-    def fork(self, run: int, step: int, changes: Changes, *, told: bool) -> None:
-        async def work() -> None:
-            view = self._opened(run, step)
-            if view.lasting and not told:
-                raise UsageError(
-                    f"Going back to step {step} does not take back {view.lasting}. "
-                    "Tick that you know it, or cancel."
-                )
-            _check(changes)
-            self._send(view.model_copy(update={"busy": True}))
-            try:
-                made = await self._session.fork(run, step, changes)
-            except asyncio.CancelledError:
-                self._send(view.model_copy(update={"problem": _GIVEN_UP}))
-                raise
-            done = "" if made is not None else _GIVEN_UP
-            self._send(view.model_copy(update={"made": made, "problem": done}))
+    def failed(self, problem: str) -> None:
+        self.show(problem=problem, busy=False)
 
-        self._post(work)
+    @command
+    async def open(self, run: int, step: int) -> None:
+        """Show what can be chosen at this step."""
+        self.view = ForkView(run=run, step=step)
+        self.send(self._opened(run, step))
+
+    @command
+    async def fork(self, run: int, step: int, changes: Changes, *, confirmed: bool) -> None:
+        """Fork the run; `confirmed` says that the person knows what going back does not take back."""
+        view = self._opened(run, step)
+        if view.lasting and not confirmed:
+            raise UsageError(
+                f"Going back to step {step} does not take back {view.lasting}. "
+                "Tick that you know it, or cancel."
+            )
+        _check(changes)
+        self.send(view.model_copy(update={"busy": True}))
+        try:
+            made = await self.session.fork(run, step, changes)
+        except asyncio.CancelledError:
+            self.send(view.model_copy(update={"problem": _GIVEN_UP}))
+            raise
+        self.send(view.model_copy(update={"made": made, "problem": "" if made is not None else _GIVEN_UP}))
 
     def cancel(self) -> None:
-        self._session.stop_opening()
+        """Give up the fork under way."""
+        self.session.stop_opening()
 
     def _opened(self, run: int, step: int) -> ForkView:
-        workshop = self._session.workshop()
-        store = workshop.store
+        services = self.services
+        store = services.store
         detail, row, saved = store.step(run, step), store.run(run), Past(store, run).agent(step)
         earlier = store.changes(run)
-        knowledge = workshop.knowledge_for(earlier)
+        knowledge = services.knowledge_for(earlier)
         amounts = []
         preset = knowledge.presets.get(row.preset)
         for mechanism in AMOUNTS:
@@ -92,19 +95,7 @@ class ForkDesk:
             policies=tuple(policies),
             offline=row.offline,
             recorded=bool(store.network(run)),
-            lasting=self._session.lasting(run, step),
-        )
-
-    def _send(self, view: ForkView) -> None:
-        self._view = view
-        self.changed.send(view)
-
-    def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._session.queue(
-            telling(
-                work,
-                lambda words: self._send(self._view.model_copy(update={"problem": words, "busy": False})),
-            )
+            lasting=self.session.lasting(run, step),
         )
 
 

@@ -1,10 +1,7 @@
-"""What the window draws of a fork that is being prepared, and what it may ask for."""
-
-from typing import Protocol
+"""What the window draws of a fork that is being prepared."""
 
 from core.schema.changes import Changes
 from core.schema.record import Record
-from core.schema.signal import Signal
 
 
 class ForkAmount(Record):
@@ -53,18 +50,3 @@ class ForkView(Record):
     """The branch, once it has begun."""
     problem: str = ""
     """Why it cannot be forked, or what went wrong."""
-
-
-class ForkDeskCommands(Protocol):
-    """Forking, seen from the window; safe to call from any thread."""
-
-    changed: Signal[ForkView]
-
-    def open(self, run: int, step: int) -> None:
-        """Show what can be chosen at this step."""
-
-    def fork(self, run: int, step: int, changes: Changes, *, told: bool) -> None:
-        """Fork the run; `told` says that the person knows what going back does not take back."""
-
-    def cancel(self) -> None:
-        """Give up a fork that is under way."""

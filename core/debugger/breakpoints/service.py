@@ -1,97 +1,108 @@
-"""Making and changing breakpoints and watches while the window is open, and going backwards by them."""
+"""Breakpoints and watches: listed, changed, and gone back to."""
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from core.debugger.background_read import ask_file
 from core.debugger.breakpoints.collection import Breakpoints
 from core.debugger.breakpoints.kinds import Breakpoint, title
 from core.debugger.breakpoints.reverse import last_hit
 from core.debugger.breakpoints.views import BreakpointView, BreaksView, WatchView
 from core.debugger.breakpoints.watch import Watch
 from core.debugger.breakpoints.watches import Watches, last_change
-from core.debugger.runner import Driver
+from core.debugger.service import Service, command
 from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
 
+if TYPE_CHECKING:
+    from core.debugger.session import Session
 
-class BreakDesk:
-    """The `BreakDeskCommands` of the window; `post` queues work on the worker's loop, where the driver is."""
 
-    def __init__(self, driver: Driver, post: Callable[[Coroutine[Any, Any, None]], None]) -> None:
-        self.changed: Signal[BreaksView] = Signal()
+def make_service(session: "Session") -> "BreakpointsService":
+    return BreakpointsService(session)
+
+
+class BreakpointsService(Service[BreaksView]):
+    """Changes the breakpoints and watches of the database (`changed`); each change is answered (`answered`)."""
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, BreaksView())
         self.answered: Signal[str] = Signal()
-        self._driver = driver
-        self._post = post
-        self._sent = BreaksView()
-        driver.breaking.looked.connect(lambda _: self._send())
+        """Empty where the change went well; else what is wrong with it, in a sentence."""
+        session.breaking.looked.connect(lambda _: self._send())
 
-    def announce(self) -> None:
+    def failed(self, problem: str) -> None:
+        self.session.complain(problem)
+
+    @command
+    async def announce(self) -> None:
         """Send the list once more, for a window that came later."""
-
-        async def work() -> None:
-            self._send(always=True)
-
-        self._post(work())
+        self._send(always=True)
 
     # The list
 
-    def add(self, breakpoint: Breakpoint) -> None:
+    @command
+    async def add(self, breakpoint: Breakpoint) -> None:
         self._change(lambda: self._breakpoints.add(breakpoint))
 
-    def replace(self, breakpoint: Breakpoint) -> None:
+    @command
+    async def replace(self, breakpoint: Breakpoint) -> None:
+        """Put it in place of the one of its number."""
         self._change(lambda: self._breakpoints.replace(breakpoint))
 
-    def remove(self, number: int) -> None:
+    @command
+    async def remove(self, number: int) -> None:
         self._change(lambda: self._breakpoints.remove(number))
 
-    def enable(self, number: int, on: bool) -> None:
+    @command
+    async def enable(self, number: int, on: bool) -> None:
         self._change(lambda: self._breakpoints.enable(number, on))
 
-    def add_watch(self, watch: Watch) -> None:
-        self._change(lambda: self._watches.add(watch), look=True)
+    @command
+    async def add_watch(self, watch: Watch) -> None:
+        await self._change_watch(lambda: self._watches.add(watch))
 
-    def replace_watch(self, watch: Watch) -> None:
-        self._change(lambda: self._watches.replace(watch), look=True)
+    @command
+    async def replace_watch(self, watch: Watch) -> None:
+        """Put it in place of the one of its number."""
+        await self._change_watch(lambda: self._watches.replace(watch))
 
-    def remove_watch(self, number: int) -> None:
+    @command
+    async def remove_watch(self, number: int) -> None:
         self._change(lambda: self._watches.remove(number))
 
-    def _change(self, change: Callable[[], object], *, look: bool = False) -> None:
-        async def work() -> None:
-            try:
-                change()
-            except BackstepError as error:
-                self.answered.send(str(error))
-                return
-            if look:
-                await self._look()
-            self.answered.send("")
+    def _change(self, change: Callable[[], object]) -> bool:
+        """Make a change, answer it and send the list; return whether it went well."""
+        try:
+            change()
+        except BackstepError as error:
+            self.answered.send(str(error))
+            return False
+        self.answered.send("")
+        self._send()
+        return True
+
+    async def _change_watch(self, change: Callable[[], object]) -> None:
+        """Make a change and read the watches at once where the run rests, so that a new one shows its value."""
+        run = self.session.agent_run
+        if self._change(change) and run is not None and not run.ended and not self.session.busy:
+            await self.session.breaking.look_at_page(run)
+            self.session.breaking.look_again(run)
             self._send()
-
-        self._post(work())
-
-    async def _look(self) -> None:
-        """Read the watches at once where the run rests, so that a new one shows its value."""
-        driver = self._driver
-        if driver.agent_run is not None and not driver.agent_run.ended and not driver.busy:
-            await driver.breaking.look_at_page(driver.agent_run)
-            driver.breaking.look_again(driver.agent_run)
 
     @property
     def _breakpoints(self) -> Breakpoints:
-        if self._driver.breaking.breakpoints is None:
+        if self.session.breaking.breakpoints is None:
             raise UsageError("The database is not open yet; wait a moment and try again.")
-        return self._driver.breaking.breakpoints
+        return self.session.breaking.breakpoints
 
     @property
     def _watches(self) -> Watches:
-        if self._driver.breaking.watches is None:
+        if self.session.breaking.watches is None:
             raise UsageError("The database is not open yet; wait a moment and try again.")
-        return self._driver.breaking.watches
+        return self.session.breaking.watches
 
     def _send(self, *, always: bool = False) -> None:
-        breaking = self._driver.breaking
+        breaking = self.session.breaking
         if breaking.breakpoints is None or breaking.watches is None:
             return
         values = {one.watch.number: one for one in breaking.values}
@@ -110,46 +121,36 @@ class BreakDesk:
             ),
             problems=(*breaking.breakpoints.problems, *breaking.watches.problems),
         )
-        if always or view != self._sent:
-            self._sent = view
-            self.changed.send(view)
+        if always or view != self.view:
+            self.send(view)
 
     # Backwards
 
-    def back_to_hit(self, run: int, step: int) -> None:
-        async def work() -> None:
-            asked = self._breakpoints.all
-            found = await ask_file(self._driver.store, lambda store: last_hit(store, asked, run, step))
-            if found is None:
-                self._driver.change(message=f"No breakpoint stops before step {step} of run {run}.")
-                return
-            self._driver.show_recorded(run, found.step)
-            self._driver.change(message=f"Step {found.step}, after {found.phase}: {found.sentence}")
+    @command
+    async def back_to_hit(self, run: int, step: int) -> None:
+        """Show the last step before this one at which a breakpoint stops, and say why."""
+        self.session.change(message="Going backwards…")
+        asked = self._breakpoints.all
+        found = await self.read(lambda store: last_hit(store, asked, run, step))
+        if found is None:
+            self.session.change(message=f"No breakpoint stops before step {step} of run {run}.")
+            return
+        self.session.show_recorded(run, found.step)
+        self.session.change(message=f"Step {found.step}, after {found.phase}: {found.sentence}")
 
-        self._going(work)
-
-    def back_to_change(self, number: int, run: int, step: int) -> None:
-        async def work() -> None:
-            watch = next((one for one in self._watches.all if one.number == number), None)
-            if watch is None:
-                raise UsageError(f"There is no watch {number}.")
-            found = await ask_file(self._driver.store, lambda store: last_change(store, run, step, watch))
-            if found is None:
-                self._driver.change(message=f"{watch.text} has not changed before step {step} of run {run}.")
-                return
-            self._driver.show_recorded(run, found.step)
-            before, after = (value.error or value.text for value in (found.before, found.after))
-            told = f"{watch.text}: {before} → {after}"
-            self._driver.change(message=f"Step {found.step}, after {found.phase}: {told}")
-
-        self._going(work)
-
-    def _going(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        async def whole() -> None:
-            self._driver.change(message="Going backwards…")
-            try:
-                await work()
-            except BackstepError as error:
-                self._driver.complain(str(error))
-
-        self._post(whole())
+    @command
+    async def back_to_change(self, number: int, run: int, step: int) -> None:
+        """Show the last step before this one at which the watch of this number has changed."""
+        self.session.change(message="Going backwards…")
+        watch = next((one for one in self._watches.all if one.number == number), None)
+        if watch is None:
+            raise UsageError(f"There is no watch {number}.")
+        found = await self.read(lambda store: last_change(store, run, step, watch))
+        if found is None:
+            self.session.change(message=f"{watch.text} has not changed before step {step} of run {run}.")
+            return
+        self.session.show_recorded(run, found.step)
+        before, after = (value.error or value.text for value in (found.before, found.after))
+        self.session.change(
+            message=f"Step {found.step}, after {found.phase}: {watch.text}: {before} → {after}"
+        )

@@ -25,7 +25,9 @@ class CompareService(Service[ComparedView]):
         super().__init__(session, ComparedView(left=0, right=0))
         self.paired: Signal[PairView] = Signal()
         """The two steps asked for last; pairs that were overtaken are not sent."""
-        self._runs, self._pairs = LatestRead(session), LatestRead(session)
+        self.diffed: Signal[PairView] = Signal()
+        """The same for the Diff panel: neither takes the other's turn."""
+        self._runs, self._pairs, self._diffs = LatestRead(session), LatestRead(session), LatestRead(session)
 
     @command
     async def compare(self, left: int, right: int) -> None:
@@ -40,13 +42,21 @@ class CompareService(Service[ComparedView]):
 
     @command
     async def pair(self, left: StepKey | None, right: StepKey | None) -> None:
-        """Read all parts of two steps."""
-        asked = PairView(left=left, right=right)
-        await self._pairs.read(
-            lambda store: _pair_view(store, asked),
-            lambda problem: asked.model_copy(update={"problem": problem}),
-            self.paired.send,
-        )
+        """Read all parts of two steps, for Compare."""
+        await _read_pair(self._pairs, PairView(left=left, right=right), self.paired)
+
+    @command
+    async def diff(self, left: StepKey | None, right: StepKey | None) -> None:
+        """Read all parts of two steps, for Diff."""
+        await _read_pair(self._diffs, PairView(left=left, right=right), self.diffed)
+
+
+async def _read_pair(pairs: LatestRead, asked: PairView, signal: Signal[PairView]) -> None:
+    await pairs.read(
+        lambda store: _pair_view(store, asked),
+        lambda problem: asked.model_copy(update={"problem": problem}),
+        signal.send,
+    )
 
 
 def _pair_view(store: TraceStore, asked: PairView) -> PairView:

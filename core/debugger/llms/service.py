@@ -1,69 +1,67 @@
-"""Adding, testing and removing the user's LLMs while the window is open."""
+"""The user's LLMs: listed, tested, saved and removed."""
 
-from collections.abc import Awaitable, Callable, Coroutine
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from core.debugger.llms.views import DeskAnswer, KnownServer, LLMEntry, LLMList
+from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry, LLMList
+from core.debugger.service import Service, command
 from core.llm.check import check_endpoint
 from core.llm.endpoints import load_endpoints
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.registry import LLMs, open_llms
-from core.schema.errors import BackstepError, UsageError
+from core.schema.errors import UsageError
 from core.schema.messages import LLM
 from core.schema.signal import Signal
-from core.settings import LLMSettings, Settings, load_settings
+from core.settings import LLMSettings, Settings, config_folder, load_settings
 from core.settings_keys import Keys
 from core.settings_save import save_settings
+
+if TYPE_CHECKING:
+    from core.debugger.session import Session
 
 _OWN_NAMES = ("rules", "person")
 _FIELDS = ("base_url", "model", "description", "takes_images", "temperature", "timeout_seconds", "attempts")
 
 
-class LLMDesk:
-    """The `LLMDeskCommands` of the window; `post` queues work on the worker's loop."""
+def make_service(session: "Session") -> "LLMService":
+    return LLMService(session)
 
-    def __init__(
-        self,
-        post: Callable[[Coroutine[Any, Any, None]], None],
-        use: Callable[[LLMs], Awaitable[None]],
-        current: Callable[[], LLMs],
-        *,
-        config: Path,
-        flags: dict[str, object] | None = None,
-    ) -> None:
-        self.listed: Signal[LLMList] = Signal()
-        self.answered: Signal[DeskAnswer] = Signal()
-        self._post = post
-        self._use = use
-        self._current = current
-        self._config = config
-        self._flags = flags or {}
-        self._endpoints = load_endpoints(own=config / "endpoints.toml")
+
+class LLMService(Service[LLMList]):
+    """Lists the LLMs of the settings (`changed`), and changes them; each change is answered (`answered`)."""
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, LLMList())
+        self.answered: Signal[LLMAnswer] = Signal()
+        self._config = config_folder()
+        self._endpoints = load_endpoints(own=self._config / "endpoints.toml")
         self._keys = Keys(self._endpoints)
 
-    def list_llms(self) -> None:
-        async def work() -> None:
-            self._send_list()
+    def failed(self, problem: str) -> None:
+        self.answered.send(LLMAnswer(ok=False, text=problem))
 
-        self._post(self._answering(work))
+    @command
+    async def list_llms(self) -> None:
+        self._send_list()
 
-    def test(self, entry: LLMEntry, key: SecretStr) -> None:
-        self._post(self._answering(lambda: self._test(entry, key)))
+    @command
+    async def test(self, entry: LLMEntry, key: SecretStr) -> None:
+        """Ask the server what it serves, with this key or the stored one."""
+        await self._test(entry, key)
 
-    def save(self, entry: LLMEntry, key: SecretStr) -> None:
-        self._post(self._answering(lambda: self._save(entry, key)))
+    @command
+    async def save(self, entry: LLMEntry, key: SecretStr) -> None:
+        """Write the entry into the settings file and a key that was typed into the keyring."""
+        await self._save(entry, key)
 
-    def remove(self, name: str) -> None:
-        self._post(self._answering(lambda: self._remove(name)))
-
-    async def _answering(self, work: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await work()
-        except BackstepError as error:
-            self.answered.send(DeskAnswer(ok=False, text=str(error)))
+    @command
+    async def remove(self, name: str) -> None:
+        """Take an entry out of the settings file; its server's key stays in the keyring."""
+        save_settings({("llms", name): None})
+        await self._reload()
+        self._send_list()
+        self.answered.send(LLMAnswer(ok=True, text=f"{name} was taken out of the settings."))
 
     def _send_list(self, chosen: str = "") -> None:
         settings = self._settings()
@@ -72,10 +70,13 @@ class LLMDesk:
             KnownServer(title=one.title, base_url=one.base_url, needs_key=one.needs_key, note=one.note)
             for one in self._endpoints
         )
-        self.listed.send(LLMList(entries=entries, servers=servers, chosen=chosen))
+        self.send(LLMList(entries=entries, servers=servers, chosen=chosen))
 
     def _settings(self) -> Settings:
-        return load_settings(self._flags)
+        """Return the settings as they are now, with what was given on the command line."""
+        given = self.services.settings
+        flags = {"base_url": given.base_url} if given.base_url_origin == "flag" else {}
+        return load_settings(flags)
 
     def _entry(self, name: str, entry: LLMSettings) -> LLMEntry:
         values = {field: getattr(entry, field) for field in _FIELDS}
@@ -113,7 +114,7 @@ class LLMDesk:
         """Say what the server answers: a refusal, or a model it does not have, is no success."""
         served = await llm.models() if isinstance(llm, OpenAICompatibleLLM) else ()
         has_model = not served or (isinstance(llm, OpenAICompatibleLLM) and llm.model in served)
-        self.answered.send(DeskAnswer(ok=has_model, text=await check_endpoint(llm)))
+        self.answered.send(LLMAnswer(ok=has_model, text=await check_endpoint(llm)))
 
     def _address(self, entry: LLMEntry) -> str:
         known = {one.name: one.base_url for one in self._endpoints}
@@ -142,16 +143,10 @@ class LLMDesk:
             text += " The key is in the system's keyring."
         await self._reload()
         self._send_list(entry.name)
-        self.answered.send(DeskAnswer(ok=True, text=text))
-
-    async def _remove(self, name: str) -> None:
-        save_settings({("llms", name): None})
-        await self._reload()
-        self._send_list()
-        self.answered.send(DeskAnswer(ok=True, text=f"{name} was taken out of the settings."))
+        self.answered.send(LLMAnswer(ok=True, text=text))
 
     async def _reload(self) -> None:
         fresh = open_llms(
-            self._settings(), keys=self._keys, person=self._current().person, config_folder=self._config
+            self._settings(), keys=self._keys, person=self.session.llms().person, config_folder=self._config
         )
-        await self._use(fresh)
+        await self.session.use_llms(fresh)

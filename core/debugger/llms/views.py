@@ -1,11 +1,6 @@
-"""The user's LLMs as the settings window sees them, and what it may ask."""
-
-from typing import Protocol
-
-from pydantic import SecretStr
+"""The user's LLMs as the settings window sees them."""
 
 from core.schema.record import Record
-from core.schema.signal import Signal
 
 
 class LLMEntry(Record):
@@ -41,26 +36,8 @@ class LLMList(Record):
     """The entry to show, where one was just saved."""
 
 
-class DeskAnswer(Record):
+class LLMAnswer(Record):
     """What became of a test, of saving or of removing."""
 
     ok: bool
     text: str
-
-
-class LLMDeskCommands(Protocol):
-    """Calls that only queue work; answered by the signals, from the worker's thread."""
-
-    listed: Signal[LLMList]
-    answered: Signal[DeskAnswer]
-
-    def list_llms(self) -> None: ...
-
-    def test(self, entry: LLMEntry, key: SecretStr) -> None:
-        """Ask the server what it serves, with this key or the stored one."""
-
-    def save(self, entry: LLMEntry, key: SecretStr) -> None:
-        """Write the entry into the settings file and a key that was typed into the keyring."""
-
-    def remove(self, name: str) -> None:
-        """Take an entry out of the settings file; its server's key stays in the keyring."""

@@ -1,84 +1,74 @@
-"""Adding, reading anew and removing the user's files of tasks while the window is open."""
+"""The user's files of tasks: added, read again and removed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from core.debugger.commands import TaskDeskAnswer
+from core.debugger.service import Service, command
+from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.own_tasks import absolute
 from core.environments.registry import Environments
 from core.environments.task_source import SourceKind, TaskSource
 from core.schema.errors import BackstepError, DataError
-from core.schema.signal import Signal
 from core.settings import read_settings_file, settings_path, task_path
 from core.settings_save import save_settings
+
+if TYPE_CHECKING:
+    from core.debugger.session import Session
 
 _KEYS: dict[SourceKind, str] = {"tasks": "task_files", "webarena": "webarena"}
 
 
-class TaskDesk:
-    """The `TaskDeskCommands` of the window.
+def make_service(session: "Session") -> "TaskFilesService":
+    return TaskFilesService(session)
 
-    `post` queues work on the worker's loop, where `announce` sends the new
-    catalogue; files are read in a thread beside it, so that a run under way
-    goes on meanwhile.
+
+class TaskFilesService(Service[TaskFilesAnswer]):
+    """Each of its views answers a change; new tasks come with the session's catalogue.
+
+    Files are read in a thread, so that a run under way goes on meanwhile.
     """
 
-    def __init__(
-        self,
-        post: Callable[[Coroutine[Any, Any, None]], None],
-        environments: Callable[[], Environments],
-        announce: Callable[[], None],
-    ) -> None:
-        self.answered: Signal[TaskDeskAnswer] = Signal()
-        self._post = post
-        self._environments = environments
-        self._announce = announce
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, TaskFilesAnswer(ok=True, text=""))
 
-    def add(self, paths: tuple[str, ...]) -> None:
-        self._post(self._answering(lambda: self._add([Path(path) for path in paths])))
+    def failed(self, problem: str) -> None:
+        self.send(TaskFilesAnswer(ok=False, text=problem))
 
-    def remove(self, path: str) -> None:
-        self._post(self._answering(lambda: self._remove(Path(path))))
-
-    def refresh(self) -> None:
-        self._post(self._refresh())
-
-    async def _answering(self, work: Callable[[], Awaitable[TaskDeskAnswer]]) -> None:
-        try:
-            answer = await work()
-        except BackstepError as error:
-            answer = TaskDeskAnswer(ok=False, text=str(error))
-        self.answered.send(answer)
-
-    async def _add(self, paths: list[Path]) -> TaskDeskAnswer:
-        environments = self._environments()
-        answers = [await asyncio.to_thread(_add_one, environments, path) for path in paths]
-        self._announce()
-        return TaskDeskAnswer(
-            ok=all(one.ok for one in answers),
-            text="\n".join(one.text for one in answers),
-            task=next((one.task for one in answers if one.task), ""),
+    @command
+    async def add(self, paths: tuple[str, ...]) -> None:
+        """Add task files and WebArena configurations, or read them anew, and remember them in the settings."""
+        environments = self.session.environments()
+        answers = [await asyncio.to_thread(_add_one, environments, Path(path)) for path in paths]
+        self.session.offer()
+        self.send(
+            TaskFilesAnswer(
+                ok=all(one.ok for one in answers),
+                text="\n".join(one.text for one in answers),
+                task=next((one.task for one in answers if one.task), ""),
+            )
         )
 
-    async def _remove(self, path: Path) -> TaskDeskAnswer:
-        environments = self._environments()
-        answer = await asyncio.to_thread(_remove_one, environments, path)
-        self._announce()
-        return answer
+    @command
+    async def remove(self, path: str) -> None:
+        """Leave out the tasks of a file and forget it; the file itself stays as it is."""
+        answer = await asyncio.to_thread(_remove_one, self.session.environments(), Path(path))
+        self.session.offer()
+        self.send(answer)
 
-    async def _refresh(self) -> None:
-        if await asyncio.to_thread(self._environments().refresh):
-            self._announce()
+    @command
+    async def refresh(self) -> None:
+        """Read the files that have changed since they were last read."""
+        if await asyncio.to_thread(self.session.environments().refresh):
+            self.session.offer()
 
 
-def _add_one(environments: Environments, path: Path) -> TaskDeskAnswer:
+def _add_one(environments: Environments, path: Path) -> TaskFilesAnswer:
     path = absolute(path)
     try:
         source = environments.add_file(path)
     except DataError as error:
-        return TaskDeskAnswer(
+        return TaskFilesAnswer(
             ok=False, text=f"{path.name} was not added: correct it, then add it again.\n{error}"
         )
     number = "1 task" if len(source.tasks) == 1 else f"{len(source.tasks)} tasks"
@@ -86,21 +76,21 @@ def _add_one(environments: Environments, path: Path) -> TaskDeskAnswer:
     try:
         _remember(source)
     except BackstepError as error:
-        return TaskDeskAnswer(
+        return TaskFilesAnswer(
             ok=False,
             text=f"{source.name}: {number}, for this time only, as they cannot be remembered. {error}",
             task=source.tasks[0],
         )
     environments.set_remembered(path, True)
-    return TaskDeskAnswer(ok=True, text=said, task=source.tasks[0])
+    return TaskFilesAnswer(ok=True, text=said, task=source.tasks[0])
 
 
-def _remove_one(environments: Environments, path: Path) -> TaskDeskAnswer:
+def _remove_one(environments: Environments, path: Path) -> TaskFilesAnswer:
     path = absolute(path)
     if any(source.path == path and source.remembered for source in environments.sources):
         _save(_without(path))
     source = environments.remove_file(path)
-    return TaskDeskAnswer(
+    return TaskFilesAnswer(
         ok=True, text=f"{source.name} was taken out of the list; the file itself is as it was."
     )
 

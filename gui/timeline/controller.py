@@ -1,0 +1,85 @@
+"""The time bar and the page's log: read for the step in view, where they can be seen."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Slot
+
+from core.debugger.snapshots import SessionView, StepView
+from core.debugger.timeline.views import TimeView
+from gui.shell.feature import FeatureController
+from gui.shell.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from core.debugger.timeline.service import TimelineService
+
+_REST_MS = 150
+"""Rest after a step was shown before the time of the run is read again."""
+
+
+def install(window: MainWindow, service: "TimelineService") -> "TimelineController":
+    return TimelineController(window, service)
+
+
+class TimelineController(FeatureController):
+    """Asks for what can be seen, and for nothing else."""
+
+    def __init__(self, window: MainWindow, service: "TimelineService") -> None:
+        super().__init__(window)
+        self._service = service
+        self._step: StepView | None = None
+        self._timed = 0
+        """The run whose times were asked for last."""
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_REST_MS)
+        self._rest.timeout.connect(self._read_times)
+        self.follow(service.changed, self._show_times)
+        self.follow(service.logged, window.page_log.show_log)
+        self.follow(window.commands.session_changed, self._show_session)
+        window.step_shown.connect(self._on_step)
+        window.dock("Page log").visibilityChanged.connect(self._on_log_seen)
+        window.time.shown_changed.connect(self._read_times)
+
+    @Slot(object)
+    def _on_step(self, step: StepView) -> None:
+        self._step = step if step.number else None
+        self.window.page_log.wait(step.run, step.number)
+        self.window.time.bar.show_viewed(step.run, step.number)
+        if self.window.docks.is_in_front("Page log"):
+            self._read_log()
+        if step.run != self._timed:
+            self._read_times()
+        elif step.live:
+            self._rest.start()
+
+    @Slot(object)
+    def _show_session(self, view: SessionView) -> None:
+        """Read the time again where the run rests or has ended."""
+        if view.mode in ("waiting", "ended", "failed"):
+            self._rest.start()
+
+    @Slot(bool)
+    def _on_log_seen(self, on: bool) -> None:
+        if on:
+            self._read_log()
+
+    def _read_log(self) -> None:
+        if self._step is not None:
+            self._service.read_log(self._step.run, self._step.number)
+
+    @Slot()
+    def _read_times(self) -> None:
+        """Read the time of the run in view; also while the strip is hidden, for Diff offers its steps."""
+        self._rest.stop()
+        run = self._step.run if self._step is not None else 0
+        self._timed = run
+        if run:
+            self._service.read_times(run)
+        else:
+            self._show_times(TimeView())
+
+    @Slot(object)
+    def _show_times(self, view: TimeView) -> None:
+        if view.run == self._timed:
+            self.window.time.show_times(view)
+            self.window.diff.show_steps(view.steps)

@@ -26,7 +26,7 @@ from core.debugger.tasks.service import TaskDesk
 from core.environments.registry import Environments
 from core.llm.registry import open_llms
 from core.schema.record import Record
-from core.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder
 
 _MAIN = Path(__file__).resolve().parents[2] / "main.py"
 

@@ -9,14 +9,14 @@ from pydantic import SecretStr
 from core.debugger.llms.views import DeskAnswer, KnownServer, LLMEntry, LLMList
 from core.llm.check import check_endpoint
 from core.llm.endpoints import load_endpoints
+from core.llm.keys import Keys
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.registry import LLMs, open_llms
 from core.schema.errors import BackstepError, UsageError
 from core.schema.messages import LLM
 from core.schema.signal import Signal
-from core.settings import LLMSettings, Settings, load_settings
-from core.settings_keys import Keys
-from core.settings_save import save_settings
+from core.settings.saving import save_settings
+from core.settings.settings import LLMSettings, Settings, load_settings
 
 _OWN_NAMES = ("rules", "person")
 _FIELDS = ("base_url", "model", "description", "takes_images", "temperature", "timeout_seconds", "attempts")

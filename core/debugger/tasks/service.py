@@ -11,8 +11,8 @@ from core.environments.registry import Environments
 from core.environments.task_source import SourceKind, TaskSource
 from core.schema.errors import BackstepError, DataError
 from core.schema.signal import Signal
-from core.settings import read_settings_file, settings_path, task_path
-from core.settings_save import save_settings
+from core.settings.saving import save_settings
+from core.settings.settings import read_settings_file, settings_path, task_path
 
 _KEYS: dict[SourceKind, str] = {"tasks": "task_files", "webarena": "webarena"}
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from core.browser.host import BrowserHost
     from core.cli.window import WindowArguments
     from core.debugger.headless import RunReport
-    from core.settings import Settings
+    from core.settings.settings import Settings
 
 
 def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
@@ -45,7 +45,7 @@ def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", setting
 
 def _profiles() -> str:
     """Return the folder of the embedded browser's named profiles, which keep logins."""
-    from core.settings import data_folder
+    from core.settings.settings import data_folder
 
     return str(data_folder() / "profiles")
 

@@ -30,7 +30,7 @@ from core.schema.errors import BrowserError, UsageError
 from core.schema.record import Record
 from core.schema.restore import Restored
 from core.schema.task import Episode, Task, Verdict
-from core.settings_file import near
+from core.settings.user_file import near
 from core.trace.records import RunRow, RunStart
 from core.trace.store import TraceStore
 

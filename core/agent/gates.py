@@ -9,7 +9,7 @@ from core.schema.action import ACTIONS, Action
 from core.schema.action_space import Permissible
 from core.schema.pattern import Expression
 from core.schema.record import Record
-from core.settings_file import near, read_toml_model
+from core.settings.user_file import near, read_model
 from core.storage.resources import RESOURCES
 
 GATES = RESOURCES / "gates.toml"
@@ -19,7 +19,7 @@ class Gate(Record):
     """One pattern of what cannot be undone."""
 
     kinds: tuple[str, ...]
-    pattern: str
+    pattern: Expression
     reason: str
 
     @field_validator("kinds")
@@ -27,17 +27,8 @@ class Gate(Record):
     def _known(cls, kinds: tuple[str, ...]) -> tuple[str, ...]:
         for kind in kinds:
             if kind not in ACTIONS:
-                raise ValueError(f'there is no action "{kind}"; {near(kind, tuple(ACTIONS))}'.rstrip("."))
+                raise ValueError(f'there is no action "{kind}"; {near(kind, ACTIONS)}'.rstrip("."))
         return kinds
-
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, pattern: str) -> str:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"it is not a regular expression ({error})") from error
-        return pattern
 
 
 class _GateFile(Record):
@@ -85,7 +76,7 @@ class Gates:
 
 def load_gates(path: Path = GATES) -> Gates:
     """Read the gates; raises DataError with file, line, what is wrong and the nearest valid name."""
-    read = read_toml_model(path, _GateFile)
+    read = read_model(path, _GateFile)
     return Gates(read.gate, read.except_environments, read.hints)
 
 

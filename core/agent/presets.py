@@ -1,21 +1,22 @@
 """Presets: which mechanisms an agent uses, as files that a user can copy and change."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from annotated_types import Ge, Le
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from core.agent.policies.stack import Limits
 from core.agent.prompts import Prompts
 from core.agent.spaces.catalogue import Spaces
 from core.llm.repair import ReplyFormat
-from core.schema.errors import DataError, UsageError
+from core.schema.errors import UsageError
 from core.schema.messages import Purpose, Sampling
 from core.schema.recall import RecallSettings
 from core.schema.record import Record
-from core.settings_file import describe, line_of, near, parse_toml, read_text
+from core.settings.user_file import UserFile, near
 from core.storage.resources import RESOURCES
 
 PRESETS = RESOURCES / "presets"
@@ -186,7 +187,6 @@ class Presets:
         self._folders = tuple(folders)
         self._prompts = prompts
         self._spaces = spaces
-        self._read: dict[Path, Preset] = {}
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted({path.stem for path in self._files()}, key=lambda name: (name != "plain", name)))
@@ -199,7 +199,7 @@ class Presets:
         """
         for path in reversed(self._files()):
             if path.stem == name:
-                preset = self._current(path)
+                preset = read_preset(path)
                 if self._prompts is not None:
                     _check_prompts(preset, path, self._prompts)
                 if self._spaces is not None:
@@ -207,32 +207,24 @@ class Presets:
                 return preset
         raise UsageError(f'There is no preset "{name}"; {near(name, self.names())}')
 
-    def _current(self, path: Path) -> Preset:
-        known = self._read.get(path)
-        if known is None or known.text != read_text(path):
-            known = self._read[path] = read_preset(path)
-        return known
-
     def _files(self) -> list[Path]:
         return [path for folder in self._folders for path in sorted(folder.glob("*.toml"))]
 
 
 def read_preset(path: Path) -> Preset:
     """Read one preset file; raises DataError with file, line, key and nearest valid key."""
-    text = read_text(path)
-    values = parse_toml(text, path)
-    try:
-        file = PresetFile.model_validate(values)
-    except ValidationError as error:
-        raise DataError(describe(error, PresetFile, path=path, text=text)) from error
+    return _preset(UserFile.read(path))
+
+
+@lru_cache(maxsize=256)
+def _preset(source: UserFile) -> Preset:
+    file = source.validated(PresetFile)
     if file.calls == 2:
         for part in ("rationale", "function"):
             if not getattr(file.prompts, part):
-                raise DataError(
-                    f"{_place(path, text, ('calls',))}: two calls need the prompt "
-                    f'"{part}" in [prompts]; add it, or say calls = 1.'
-                )
-    return Preset(**dict(file), name=path.stem, text=text)
+                missing = f'two calls need the prompt "{part}" in [prompts]; add it, or say calls = 1.'
+                raise source.error(("calls",), missing)
+    return Preset(**dict(file), name=source.path.stem, text=source.text)
 
 
 def _check_prompts(preset: Preset, path: Path, prompts: Prompts) -> None:
@@ -242,18 +234,13 @@ def _check_prompts(preset: Preset, path: Path, prompts: Prompts) -> None:
         if not template:
             continue
         if template not in names:
-            place = _place(path, preset.text, ("prompts", part))
-            raise DataError(f'{place}: there is no prompt "{template}"; {near(template, names)}')
+            unknown = f'there is no prompt "{template}"; {near(template, names)}'
+            raise UserFile(path, preset.text).error(("prompts", part), unknown)
         prompts.check(template)
 
 
 def _check_space(preset: Preset, path: Path, spaces: Spaces) -> None:
     names = (*ANY_SPACE, *spaces.names())
     if preset.space not in names:
-        place = _place(path, preset.text, ("space",))
-        raise DataError(f'{place}: there is no state space "{preset.space}"; {near(preset.space, names)}')
-
-
-def _place(path: Path, text: str, key: tuple[str, ...]) -> str:
-    line = line_of(text, key)
-    return f"{path}, line {line}" if line else str(path)
+        unknown = f'there is no state space "{preset.space}"; {near(preset.space, names)}'
+        raise UserFile(path, preset.text).error(("space",), unknown)

@@ -13,7 +13,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from core.schema.action import usage
 from core.schema.action_space import PermissibleAction
 from core.schema.errors import DataError
-from core.settings_file import near
+from core.settings.user_file import near
 from core.storage.resources import RESOURCES
 
 PROMPTS = RESOURCES / "prompts"

@@ -505,7 +505,7 @@ def with_loop(work: Awaitable[Any]) -> Any:
 
 def _settings(**flags: Any) -> Any:
     """Return the settings that hold with these flags, keyed as the file's top level."""
-    from core.settings import load_settings
+    from core.settings.settings import load_settings
 
     return load_settings(flags)
 

@@ -11,7 +11,7 @@ from core.llm.registry import open_llms
 from core.schema.errors import NotInTraceError, UsageError
 from core.schema.record import Record
 from core.schema.step import Decided
-from core.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder
 from core.trace.store import TraceStore
 
 

@@ -17,7 +17,7 @@ from core.llm.registry import open_llms
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, Interrupted, NotInTraceError, TraceError, UsageError
 from core.schema.record import Record
-from core.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 

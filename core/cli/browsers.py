@@ -6,7 +6,7 @@ from typing import TypeAlias, TypeVar
 
 from core.browser.chromium import ChromiumHost
 from core.browser.host import BrowserHost
-from core.settings import Settings, data_folder
+from core.settings.settings import Settings, data_folder
 
 T = TypeVar("T")
 Work: TypeAlias = Callable[[BrowserHost], Awaitable[T]]

@@ -5,7 +5,7 @@ from core.cli.runs import open_for_reading
 from core.debugger.compare.alignment import compare_runs, compare_steps
 from core.debugger.compare.views import Compared, Pair, Part
 from core.schema.errors import NotInTraceError, UsageError
-from core.settings import Settings
+from core.settings.settings import Settings
 from core.trace.records import StepRow
 from core.trace.store import TraceStore
 

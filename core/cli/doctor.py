@@ -9,7 +9,7 @@ from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.doctor.checks import standard_checks
 from core.doctor.report import Check, Finding, Note, examine, exit_code, fail, ok
-from core.settings import Settings
+from core.settings.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 _MARKS = {"ok": "ok  ", "warn": "note", "fail": "FAIL"}

@@ -8,7 +8,7 @@ from core.cli.output import say
 from core.cli.runs import open_for_reading
 from core.schema.errors import DataError, NotInTraceError, UsageError
 from core.schema.step import Observed, Reviewed
-from core.settings import Settings
+from core.settings.settings import Settings
 from core.trace.store import TraceStore
 
 

@@ -20,7 +20,7 @@ from core.llm.registry import open_llms
 from core.memory.memory import Memory
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, Interrupted, LibraryError, UsageError
-from core.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder
 
 
 class WorthArguments(WorthWanted):

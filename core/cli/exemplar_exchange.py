@@ -19,8 +19,8 @@ from core.memory.files import EXEMPLARS, ExemplarFiles
 from core.memory.library.records import LIBRARY_NAME
 from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
-from core.settings import Settings
-from core.settings_file import near
+from core.settings.settings import Settings
+from core.settings.user_file import near
 
 
 class ImportArguments(Record):

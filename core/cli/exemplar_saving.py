@@ -9,7 +9,7 @@ from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
 from core.schema.errors import NotInTraceError, UsageError
 from core.schema.record import Record
-from core.settings import Settings
+from core.settings.settings import Settings
 
 
 class KeepArguments(Record):

@@ -18,7 +18,7 @@ from core.schema.errors import NotInTraceError, UsageError
 from core.schema.exemplar import metadata_of
 from core.schema.recall import RecallSettings
 from core.schema.step import Observed
-from core.settings import Settings
+from core.settings.settings import Settings
 
 
 def retrieve(

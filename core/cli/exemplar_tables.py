@@ -25,7 +25,7 @@ from core.memory.library.store import Library
 from core.memory.library.version_diff import differences
 from core.memory.memory import Memory
 from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
-from core.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder
 
 _PAGE = 500
 """Rows that are read at once where all are wanted."""

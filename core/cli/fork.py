@@ -18,7 +18,7 @@ from core.llm.registry import open_llms
 from core.schema.changes import NONE, OWN, Changes
 from core.schema.errors import NotInTraceError, UsageError
 from core.schema.record import Record
-from core.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder
 from core.trace.records import RunRow
 
 

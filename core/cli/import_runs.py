@@ -4,7 +4,7 @@ from pathlib import Path
 
 from core.cli.output import put_json, put_table, say
 from core.schema.errors import DataError
-from core.settings import Settings
+from core.settings.settings import Settings
 from core.trace.imports.records import ImportedRun
 from core.trace.imports.registry import ImportFormat, read_file
 from core.trace.repro.importer import REPRO, import_repro, is_repro, told_of_import

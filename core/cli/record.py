@@ -21,8 +21,8 @@ from core.schema.action import parse_action
 from core.schema.errors import ActionSyntaxError, DataError
 from core.schema.messages import LLMReply
 from core.schema.record import Record
-from core.settings import Settings
-from core.settings_file import read_text
+from core.settings.settings import Settings
+from core.settings.user_file import read_text
 
 
 class ExemplarArguments(Record):

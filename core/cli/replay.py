@@ -17,7 +17,7 @@ from core.memory.library.records import Entry, Filter, Provenance
 from core.memory.memory import Memory
 from core.schema.errors import NotInLibraryError, UsageError
 from core.schema.record import Record
-from core.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder
 
 _PAGE = 500
 

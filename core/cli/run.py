@@ -10,7 +10,7 @@ from core.environments.registry import Environments
 from core.llm.registry import open_llms
 from core.schema.errors import UsageError
 from core.schema.record import Record
-from core.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder
 
 
 class RunArguments(Record):

@@ -8,7 +8,7 @@ from core.cli.output import put, put_json, put_table, say, verdict_word
 from core.debugger.exporting.exporter import export_run
 from core.environments.registry import Environments
 from core.schema.errors import NotInTraceError, UsageError
-from core.settings import Settings
+from core.settings.settings import Settings
 from core.trace.exports.registry import format_named
 from core.trace.records import RunRow, StepDetail
 from core.trace.store import TraceStore

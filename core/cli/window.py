@@ -9,7 +9,7 @@ from core.debugger.session import Session
 from core.environments.registry import Environments
 from core.llm.registry import open_llms
 from core.schema.record import Record
-from core.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder
 
 
 class WindowArguments(Record):

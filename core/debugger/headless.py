@@ -16,7 +16,7 @@ from core.schema.record import Record
 from core.schema.restore import Restored
 from core.schema.step import Acted, PhaseRecord
 from core.schema.task import Task
-from core.settings import OnGate
+from core.settings.settings import OnGate
 from core.trace.records import RunOutcome, RunRow, StepRow
 
 

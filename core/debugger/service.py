@@ -37,7 +37,7 @@ def command(
     A `BackstepError` that the work raises goes to the service's `failed`.
     """
 
-    def queue(self: AnyService, *args: P.args, **kwargs: P.kwargs) -> None:
+    def queue(self: AnyService, /, *args: P.args, **kwargs: P.kwargs) -> None:
         self.session.queue(self.guarded(work(self, *args, **kwargs)))
 
     functools.update_wrapper(queue, work)

@@ -16,7 +16,7 @@ from core.llm.registry import LLMs
 from core.schema.changes import Changes
 from core.schema.errors import UsageError
 from core.schema.task import Task
-from core.settings import Settings
+from core.settings.settings import Settings
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 

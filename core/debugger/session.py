@@ -28,7 +28,7 @@ from core.schema.changes import Changes
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.step import PHASES
 from core.schema.task import Verdict
-from core.settings_file import near
+from core.settings.user_file import near
 from core.trace.exports.registry import format_named
 
 

@@ -23,7 +23,7 @@ from core.setup.libraries import missing_libraries, packages_for
 from core.setup.project import find_distribution, load_project, unmet
 
 if TYPE_CHECKING:
-    from core.settings import Settings
+    from core.settings.settings import Settings
 
 Load = Callable[[], "Settings"]
 """Reads the settings file, the environment and the flags; raises BackstepError."""
@@ -173,7 +173,7 @@ def check_chromium(load: Load) -> Note:
 
 def check_settings(load: Load) -> Note:
     """Look whether the settings file, the environment and the flags can be read."""
-    from core.settings import settings_path
+    from core.settings.settings import settings_path
 
     settings = load()
     path = settings_path()
@@ -183,7 +183,7 @@ def check_settings(load: Load) -> Note:
 
 def check_folders() -> Note:
     """Look whether the config and data folders can be written."""
-    from core.settings import config_folder, data_folder
+    from core.settings.settings import config_folder, data_folder
 
     for folder in (config_folder(), data_folder()):
         try:
@@ -198,7 +198,7 @@ def check_folders() -> Note:
 def check_agent_files() -> Note:
     """Read all presets, state spaces and policies, the built-in ones and the user's own."""
     from core.agent.resources import knowledge_of
-    from core.settings import config_folder
+    from core.settings.settings import config_folder
 
     problems = knowledge_of(config_folder()).problems()
     if problems:
@@ -251,7 +251,7 @@ async def check_llm(load: Load) -> Note:
     from core.llm.check import check_endpoint
     from core.llm.openai_compatible import OpenAICompatibleLLM
     from core.llm.registry import open_llms
-    from core.settings import config_folder
+    from core.settings.settings import config_folder
 
     llms = open_llms(settings, config_folder=config_folder())
     try:

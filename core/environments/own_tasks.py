@@ -6,21 +6,18 @@ calls that change something must not overlap (core/environments/registry.py
 sees to that).
 """
 
-import json
 import os
-import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from core.environments.file_problems import SourceText
 from core.environments.protocol import Environment
 from core.environments.task_file import TaskEntry, TaskFile
 from core.environments.task_source import SourceKind, TaskSource
 from core.environments.webarena import WebArena
 from core.environments.webarena_config import WebArenaConfig, read_configs
 from core.schema.errors import DataError, UsageError
+from core.settings.user_file import UserFile
 
 Content = TaskFile | tuple[WebArenaConfig, ...]
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -34,6 +31,10 @@ class _Held:
     source: TaskSource
     content: Content | None = None
     stamp: Stamp = ()
+
+    def changed(self, **changes: object) -> "_Held":
+        """Return it with these fields of the source changed."""
+        return replace(self, source=self.source.model_copy(update=changes))
 
 
 class OwnTasks:
@@ -79,18 +80,17 @@ class OwnTasks:
         Raises DataError where it cannot be used; everything is as it was then.
         """
         path = absolute(path)
-        others = tuple(one for one in self._held if one.source.path != path)
-        before = next((one.source for one in self._held if one.source.path == path), None)
         stamp = _stamp(path)
         kind = kind_of(path)
         content = _read(path, kind)
-        problem = self._clash(path, content, others)
+        at = next((at for at, one in enumerate(self._held) if one.source.path == path), len(self._held))
+        above, below = self._held[:at], self._held[at + 1 :]
+        problem = self._clash(path, content, (*above, *below))
         if problem:
             raise DataError(problem)
-        source = before or TaskSource(path=path, kind=kind)
-        added = _filled(_Held(source.model_copy(update={"kind": kind})), content, stamp)
-        at = next((at for at, one in enumerate(self._held) if one.source.path == path), len(others))
-        self._hold((*others[:at], added, *others[at:]))
+        before = self._held[at] if at < len(self._held) else _Held(TaskSource(path=path, kind=kind))
+        added = _filled(before.changed(kind=kind), content, stamp)
+        self._hold((*above, added, *below))
         return added.source
 
     def remove(self, path: Path) -> TaskSource:
@@ -106,10 +106,8 @@ class OwnTasks:
     def set_remembered(self, path: Path, remembered: bool) -> None:
         """Note whether the settings name the source at this path."""
         path = absolute(path)
-        update = {"remembered": remembered}
         self._held = tuple(
-            replace(one, source=one.source.model_copy(update=update)) if one.source.path == path else one
-            for one in self._held
+            one.changed(remembered=remembered) if one.source.path == path else one for one in self._held
         )
 
     def _read_again(self, held: Iterable[_Held]) -> tuple[_Held, ...]:
@@ -124,19 +122,34 @@ class OwnTasks:
                 problem = self._clash(one.source.path, content, done)
             except DataError as error:
                 problem = str(error)
-            if problem:
-                done.append(replace(one, source=one.source.model_copy(update={"problem": problem})))
-            else:
-                done.append(_filled(one, content, stamp))
+            done.append(one.changed(problem=problem) if problem else _filled(one, content, stamp))
         return tuple(done)
 
     def _clash(self, path: Path, content: Content, others: Iterable[_Held]) -> str:
-        if isinstance(content, TaskFile) and content.id in self._taken:
-            return (
-                f'{path} cannot be used: the name "{content.id}" belongs to tasks of Backstep\'s own; '
-                "give the task file another `name`."
-            )
-        return _clash(path, content, others)
+        """Return why `content` cannot stand beside the others, in a sentence, or nothing."""
+        if isinstance(content, TaskFile):
+            if content.id in self._taken:
+                return (
+                    f'{path} cannot be used: the name "{content.id}" belongs to tasks of Backstep\'s own; '
+                    "give the task file another `name`."
+                )
+            for other in others:
+                if isinstance(other.content, TaskFile) and content.id == other.content.id:
+                    return (
+                        f'Two environments are called "{content.id}", by {other.source.path} and by {path}: '
+                        "give one of the task files another `name`."
+                    )
+            return ""
+        for other in others:
+            known = {config.id for config in other.content} if isinstance(other.content, tuple) else set()
+            twice = [config.id for config in content if config.id in known]
+            if twice:
+                more = f" and {len(twice) - 1} more" if len(twice) > 1 else ""
+                return (
+                    f"{path} cannot be used beside {other.source.path}: both have WebArena's task "
+                    f"{twice[0]}{more}; keep one of the two."
+                )
+        return ""
 
     def _hold(self, held: Sequence[_Held]) -> None:
         files = [one.content for one in held if isinstance(one.content, TaskFile)]
@@ -154,7 +167,7 @@ def kind_of(path: Path) -> SourceKind:
     """Tell a task file from WebArena's configuration by what is in it; raises DataError where it is neither."""
     if path.is_dir():
         return "webarena"
-    data = _parsed(path)
+    data = UserFile.read(path).content()
     if isinstance(data, dict) and "tasks" in data:
         return "tasks"
     first = next(iter(data), None) if isinstance(data, list) else data
@@ -166,24 +179,6 @@ def kind_of(path: Path) -> SourceKind:
     of_task_file = len(first.keys() & TaskEntry.model_fields.keys())
     of_webarena = len(first.keys() & WebArenaConfig.model_fields.keys())
     return "webarena" if of_webarena > of_task_file else "tasks"
-
-
-def _parsed(path: Path) -> Any:
-    text = SourceText.read(path).text
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise DataError(f"{path} cannot be read: it is nested too deep.") from error
-    except json.JSONDecodeError as error:
-        json_problem = str(error)
-    try:
-        return tomllib.loads(text)
-    except RecursionError as error:
-        raise DataError(f"{path} cannot be read: it is nested too deep.") from error
-    except tomllib.TOMLDecodeError as error:
-        is_json = path.suffix.lower() != ".toml" and text.lstrip()[:1] in ("{", "[")
-        reason = f"valid JSON: {json_problem}" if is_json else f"valid TOML: {error}"
-        raise DataError(f"{path} holds no tasks that can be read: it is not {reason}") from error
 
 
 def _merged(sources: Iterable[TaskSource]) -> tuple[TaskSource, ...]:
@@ -206,13 +201,8 @@ def _filled(one: _Held, content: Content, stamp: Stamp) -> _Held:
     if isinstance(content, TaskFile):
         title, ids = content.title, tuple(task.id for task in content.tasks())
     else:
-        title, ids = "WebArena", tuple(_webarena_id(config) for config in content)
-    source = one.source.model_copy(update={"title": title, "tasks": ids, "problem": ""})
-    return _Held(source, content, stamp)
-
-
-def _webarena_id(config: WebArenaConfig) -> str:
-    return f"{WebArena.id}/{config.task_id}"
+        title, ids = "WebArena", tuple(f"{WebArena.id}/{config.id}" for config in content)
+    return replace(one.changed(title=title, tasks=ids, problem=""), content=content, stamp=stamp)
 
 
 def _read(path: Path, kind: SourceKind) -> Content:
@@ -225,32 +215,7 @@ def _read(path: Path, kind: SourceKind) -> Content:
         ) from error
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
-    try:
-        return TaskFile.read(path) if kind == "tasks" else read_configs([path])
-    except RecursionError as error:
-        raise DataError(f"{path} cannot be read: it is nested too deep.") from error
-
-
-def _clash(path: Path, content: Content, others: Iterable[_Held]) -> str:
-    """Return why `content` cannot stand beside the others, in a sentence, or nothing."""
-    for other in others:
-        there = other.source.path
-        if isinstance(content, TaskFile) and isinstance(other.content, TaskFile):
-            if content.id == other.content.id:
-                return (
-                    f'Two environments are called "{content.id}", by {there} and by {path}: '
-                    "give one of the task files another `name`."
-                )
-        elif isinstance(content, tuple) and isinstance(other.content, tuple):
-            known = {str(config.task_id) for config in other.content}
-            twice = [str(config.task_id) for config in content if str(config.task_id) in known]
-            if twice:
-                more = f" and {len(twice) - 1} more" if len(twice) > 1 else ""
-                return (
-                    f"{path} cannot be used beside {there}: both have WebArena's task {twice[0]}{more}; "
-                    "keep one of the two."
-                )
-    return ""
+    return TaskFile.read(path) if kind == "tasks" else read_configs([path])
 
 
 def _stamp(path: Path) -> Stamp:

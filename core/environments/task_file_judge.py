@@ -1,20 +1,49 @@
-"""Checks the conditions of a task file's judge against the page at the end and the answer."""
+"""The judge of a task file: conditions that the page at the end and the answer must meet."""
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from core.environments.protocol import PageDriver
 from core.schema.errors import ActionError
+from core.schema.pattern import Expression
+from core.schema.record import Record
 from core.schema.task import Verdict
 
-if TYPE_CHECKING:
-    from core.environments.task_file import Judge
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 PAGE_TEXT = '(document.body ? document.body.innerText : "")'
 
 
-async def judge_page(judge: "Judge", page: PageDriver, answer: str) -> Verdict:
+class Judge(Record):
+    """What must hold at the end; all parts that are given."""
+
+    model_config = ConfigDict(strict=True)
+
+    url_match: Words | None = None
+    """The URL at the end, whole; a slash at its end does not matter."""
+    url_regex: Annotated[Expression, StringConstraints(strip_whitespace=True, min_length=1)] | None = None
+    """A regular expression found somewhere in the URL at the end."""
+    must_include: Annotated[tuple[Words, ...], Field(strict=False)] = ()
+    """Texts that the page must show; case and spacing do not matter."""
+    element: Words | None = None
+    """CSS of an element that must be in the page."""
+    answer: str | None = None
+    """The whole answer; case, spacing and quotes around it do not matter."""
+    answer_must_include: Annotated[tuple[Words, ...], Field(strict=False)] = ()
+    script: Words | None = None
+    """A JavaScript expression, evaluated in the page's own world, that must be true."""
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> "Judge":
+        if not self.model_fields_set:
+            raise ValueError("it is empty: give at least one condition, or leave the judge out")
+        return self
+
+
+async def judge_page(judge: Judge, page: PageDriver, answer: str) -> Verdict:
     """Return a success if every condition holds; the reason names each one that does not.
 
     A selector or script that the browser cannot read leaves the success
@@ -41,7 +70,7 @@ async def judge_page(judge: "Judge", page: PageDriver, answer: str) -> Verdict:
     return Verdict(success=True, reward=1.0, judge="file", reason="Every condition of the task holds.")
 
 
-async def _simple_failures(judge: "Judge", page: PageDriver, answer: str) -> list[str]:
+async def _simple_failures(judge: Judge, page: PageDriver, answer: str) -> list[str]:
     failures: list[str] = []
     url = await page.url()
     if judge.url_match is not None and url.rstrip("/") != judge.url_match.rstrip("/"):

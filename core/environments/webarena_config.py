@@ -1,6 +1,5 @@
 """WebArena's configuration files: one task, or a list of tasks, as JSON."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,9 +14,9 @@ from pydantic import (
     model_validator,
 )
 
-from core.environments.file_problems import SourceText, describe
 from core.environments.webarena_functions import parse_call
 from core.schema.errors import DataError, UsageError
+from core.settings.user_file import UserFile, problem
 
 
 def _none_is_empty(value: Any) -> Any:
@@ -41,7 +40,7 @@ class _Part(BaseModel):
 
 
 class ReferenceAnswers(_Part):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     exact_match: str | None = None
     must_include: tuple[str, ...] | None = None
@@ -50,7 +49,7 @@ class ReferenceAnswers(_Part):
 
 
 class RequiredContents(_Part):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     exact_match: str | None = None
     must_include: tuple[str, ...] | None = None
@@ -58,7 +57,7 @@ class RequiredContents(_Part):
     @model_validator(mode="after")
     def _asks_something(self) -> "RequiredContents":
         if self.exact_match is None and self.must_include is None:
-            raise ValueError("needs exact_match or must_include")
+            raise ValueError("it needs exact_match or must_include")
         return self
 
 
@@ -110,6 +109,10 @@ class WebArenaConfig(_Part):
     """Where the file lies that the task came from; relative paths start there. Not part of the form."""
 
     @property
+    def id(self) -> str:
+        return str(self.task_id)
+
+    @property
     def start_urls(self) -> tuple[str, ...]:
         return tuple(url.strip() for url in self.start_url.split(" |AND| ") if url.strip())
 
@@ -128,20 +131,11 @@ class Cookie(_Part):
 
     def as_protocol(self) -> dict[str, Any]:
         """Return the fields of Network.setCookie; a session cookie has no time of expiry."""
-        fields: dict[str, Any] = {
-            "name": self.name,
-            "value": self.value,
-            "domain": self.domain,
-            "path": self.path,
-            "httpOnly": self.http_only,
-            "secure": self.secure,
-        }
-        if self.expires > 0:
-            fields["expires"] = self.expires
+        left_out = set() if self.expires > 0 else {"expires"}
         # Chromium refuses SameSite=None without Secure; a browser with such a cookie took it as unset.
-        if self.same_site is not None and (self.same_site != "None" or self.secure):
-            fields["sameSite"] = self.same_site
-        return fields
+        if self.same_site == "None" and not self.secure:
+            left_out.add("same_site")
+        return self.model_dump(by_alias=True, exclude=left_out, exclude_none=True)
 
 
 class StorageItem(_Part):
@@ -169,13 +163,10 @@ def read_configs(paths: Sequence[Path]) -> tuple[WebArenaConfig, ...]:
     configs: dict[str, WebArenaConfig] = {}
     for path in _files(paths, problems):
         try:
-            source = SourceText.read(path)
-            data = json.loads(source.text)
+            file = UserFile.read(path)
+            data = file.content()
         except DataError as error:
             problems.append(str(error))
-            continue
-        except json.JSONDecodeError as error:
-            problems.append(f"{path}: it is not valid JSON: {error}")
             continue
         many = isinstance(data, list)
         for index, raw in enumerate(data if many else [data]):
@@ -183,16 +174,14 @@ def read_configs(paths: Sequence[Path]) -> tuple[WebArenaConfig, ...]:
             try:
                 config = WebArenaConfig.model_validate(raw)
             except ValidationError as error:
-                problems += [f"{path}: {line}" for line in describe(error, WebArenaConfig, source, where)]
+                problems += [str(file.error(*one)) for one in file.problems(error, WebArenaConfig, where)]
                 continue
-            key = str(config.task_id)
-            if key in configs:
-                problems.append(f"{path}: {source.problem((*where, 'task_id'), f'{key} is there twice')}")
-            configs[key] = config.model_copy(update={"folder": str(path.resolve().parent)})
+            if config.id in configs:
+                twice = file.error((*where, "task_id"), f"the task {config.id} is there twice; keep one.")
+                problems.append(str(twice))
+            configs[config.id] = config.model_copy(update={"folder": str(path.resolve().parent)})
     if problems:
-        raise DataError(
-            "WebArena's configuration cannot be used:\n" + "\n".join(f"  {line}" for line in problems)
-        )
+        raise DataError("\n  ".join(("WebArena's configuration cannot be used:", *problems)))
     return tuple(configs.values())
 
 
@@ -206,7 +195,7 @@ def _files(paths: Sequence[Path], problems: list[str]) -> list[Path]:
             (one for one in path.glob("*.json") if one.stem.isdigit()), key=lambda one: int(one.stem)
         )
         if not numbered:
-            problems.append(f"{path}: the folder holds no configuration such as 0.json")
+            problems.append(f"{path}: the folder holds no configuration such as 0.json.")
         files += numbered
     return files
 
@@ -222,17 +211,12 @@ def read_storage_state(config: WebArenaConfig, task: str) -> StorageState:
     if given is None:
         return StorageState()
     try:
-        if isinstance(given, dict):
-            return StorageState.model_validate(given)
-        path = _find_state(given, Path(config.folder), task)
-        return StorageState.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise DataError(f"The storage state {given} of {task} cannot be read: {error.strerror}.") from error
+        if isinstance(given, str):
+            given = UserFile.read(_find_state(given, Path(config.folder), task)).content()
+        return StorageState.model_validate(given)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
         raise DataError(
-            f"The storage state of {task} cannot be used: {where}: {first['msg']}; log in and save it again."
+            f"The storage state of {task} is damaged: {problem(error, StorageState)} Log in and save it again."
         ) from error
 
 

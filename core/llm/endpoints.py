@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from core.schema.record import Record
-from core.settings_file import read_toml_model
+from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
 
 ENDPOINTS_FILE = RESOURCES / "llm" / "endpoints.toml"
@@ -35,8 +35,8 @@ def load_endpoints(path: Path = ENDPOINTS_FILE, own: Path | None = None) -> tupl
     Those of the user's `own` file, where it exists, come first and replace
     presets of the same name. Raises DataError for a wrong file.
     """
-    shipped = read_toml_model(path, _EndpointFile).endpoint
-    mine = read_toml_model(own, _EndpointFile).endpoint if own is not None and own.exists() else ()
+    shipped = read_model(path, _EndpointFile).endpoint
+    mine = read_model(own, _EndpointFile).endpoint if own is not None and own.exists() else ()
     names = {endpoint.name for endpoint in mine}
     return (*mine, *(endpoint for endpoint in shipped if endpoint.name not in names))
 

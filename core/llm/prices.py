@@ -7,7 +7,7 @@ from pydantic import Field
 
 from core.schema.messages import Usage
 from core.schema.record import Record
-from core.settings_file import read_toml_model
+from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
 
 PRICES_FILE = RESOURCES / "llm" / "prices.toml"
@@ -55,8 +55,8 @@ def load_prices(path: Path = PRICES_FILE, own: Path | None = None) -> Prices:
 
     Raises DataError in one sentence with file and line.
     """
-    shipped = read_toml_model(path, _PriceFile).price
-    mine = read_toml_model(own, _PriceFile).price if own is not None and own.exists() else ()
+    shipped = read_model(path, _PriceFile).price
+    mine = read_model(own, _PriceFile).price if own is not None and own.exists() else ()
     return Prices((*mine, *shipped))
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from core.llm.check import check_endpoint
 from core.llm.endpoints import OPENAI_KEY_NAME, Endpoint, load_endpoints, origin
+from core.llm.keys import Keys
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
 from core.llm.prices import Prices, load_prices
 from core.schema.errors import UsageError
-from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry, Sampling
-from core.settings import LLMSettings, PurposeSettings, Settings
-from core.settings_keys import Keys
+from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry
+from core.settings.settings import LLMSettings, PurposeSettings, Settings
 
 if TYPE_CHECKING:
     # NumPy takes long to load, and most runs make no vectors.
@@ -63,10 +63,7 @@ class RoutedLLM:
     ) -> LLMReply:
         """Pass the request on, with the sampling of its purpose."""
         setting = self._setting(request.purpose)
-        given = {
-            name: value for name in Sampling.model_fields if (value := getattr(setting, name)) is not None
-        }
-        if given:
+        if given := setting.sampling.model_dump(exclude_none=True):
             request = request.model_copy(update={"sampling": request.sampling.model_copy(update=given)})
         return await self.llm_for(request.purpose).reply(request, on_text=on_text, on_retry=on_retry)
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
-from core.settings_file import near, read_text
+from core.settings.user_file import problem, read_text
 from core.storage.resources import RESOURCES
 
 EXEMPLARS = RESOURCES / "exemplars"
@@ -95,13 +95,4 @@ def exemplar_of(line: str, place: str) -> Exemplar:
     try:
         return Exemplar.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        if first["type"] == "extra_forbidden":
-            hint = (
-                near(str(first["loc"][-1]), tuple(Exemplar.model_fields))
-                if len(first["loc"]) == 1
-                else "leave it out."
-            )
-            raise DataError(f'{place}: there is no key "{where}"; {hint}') from error
-        raise DataError(f"{place}: {where or 'the line'} cannot be used: {first['msg']}.") from error
+        raise DataError(f"{place}: {problem(error, Exemplar)}") from error

@@ -23,10 +23,10 @@ from core.browser.chromium import ChromiumHost, find_chromium
 from core.debugger.headless import RunReport, run_headless
 from core.debugger.services import Workshop, open_workshop
 from core.environments.registry import Environments
+from core.llm.keys import Keys
 from core.llm.registry import LLMs
 from core.schema.errors import BackstepError
-from core.settings import Settings
-from core.settings_keys import Keys
+from core.settings.settings import Settings
 
 PRESETS = ("plain", "laser", "step", "reflect", "synapse", "combined")
 GROUPS: dict[str, tuple[str, ...]] = {

@@ -37,7 +37,7 @@ def main() -> None:
     started, task, seed, database = float(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
     sys.argv = sys.argv[:1]
     from core.cli.window import WindowArguments, make_session
-    from core.settings import load_settings
+    from core.settings.settings import load_settings
     from gui.application import Application
     from main import desks_of
 

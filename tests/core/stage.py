@@ -21,10 +21,10 @@ from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
 from core.debugger.services import Workshop, open_workshop
 from core.environments.registry import Environments
+from core.llm.keys import Keys
 from core.llm.registry import LLMs
 from core.schema.step import Phase, PhaseRecord
-from core.settings import LLMSettings, Settings
-from core.settings_keys import Keys
+from core.settings.settings import LLMSettings, Settings
 from tests.llm_server import LLMServer, Reply, Request, call
 
 T = TypeVar("T")

@@ -178,8 +178,8 @@ FILES_CATALOGUE = CATALOGUE.model_copy(
                 tasks=("drafts/one",),
                 remembered=True,
                 problem="/home/someone/drafts/drafts.toml has 2 problems:\n"
-                "  line 9: tasks[0].judge.awnser: is no key of this form; did you mean answer?\n"
-                "  line 12: tasks[1].instruction: is missing",
+                '  line 9: there is no key "awnser" in [tasks.judge]; did you mean answer?\n'
+                '  line 12: the key "instruction" is missing in [tasks]; add it.',
             ),
         ),
     }

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from core.agent.policies.file import Policy, line_of_item, parse_policy, read_policy
+from core.agent.policies.file import Policy, parse_policy, read_policy
 from core.environments.webarena_sites import with_sites
 from core.schema.errors import DataError, UsageError
-from core.settings_file import line_of, near, read_text
+from core.settings.user_file import UserFile, near, read_text, split_front_matter
 from core.storage.resources import RESOURCES
 
 POLICIES = RESOURCES / "policies"
@@ -263,7 +263,7 @@ class Policies:
             if name not in names and name not in whole:
                 known = tuple(whole) if "/" in name else names
                 yield (
-                    line_of_item(_front(policy), "policies", name),
+                    _front(policy).line_of_item("policies", name),
                     f'there is no policy "{name}"; {near(name, known)}',
                 )
         for example in policy.examples:
@@ -283,13 +283,12 @@ class Policies:
                 yield example.line, f"in the example, {meant[0].call_problem(example.call.arguments)}"
 
 
-def _front(policy: Policy) -> str:
-    """Return its text with the first mark taken out, so that the front matter reads as TOML line by line."""
-    return policy.text.removeprefix("\ufeff").removeprefix("+++")
+def _front(policy: Policy) -> UserFile:
+    return split_front_matter(policy.path, policy.text)[0]
 
 
 def _line(policy: Policy, key: str) -> int:
-    return line_of(_front(policy), (key,)) or 1
+    return _front(policy).line((key,)) or 1
 
 
 def _meant_for(policy: Policy, environment: str) -> bool:

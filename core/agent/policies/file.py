@@ -5,22 +5,23 @@ calls is known to core/agent/policies/catalogue.py.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from core.agent.policies.call import Call, call_usage, read_call
-from core.agent.policies.markdown import Section, sections, split_front_matter
+from core.agent.policies.markdown import Section, sections
 from core.environments.webarena_sites import SITES
 from core.llm.reply_parser import read_lines
 from core.schema.action import ACTIONS, RefTarget, parse_action
 from core.schema.action_space import ParameterType
 from core.schema.errors import ActionSyntaxError, DataError
 from core.schema.messages import LLMReply
+from core.schema.pattern import Expression
 from core.schema.record import Record
-from core.settings_file import describe, line_of, near, parse_toml, read_text
+from core.settings.user_file import UserFile, near, read_text, split_front_matter
 
 SECTIONS = ("Instruction", "Examples")
 EXAMPLE_PARTS = ("Objective", "Page", "Observation", "History", "Notes", "Reply")
@@ -29,6 +30,13 @@ ALWAYS = ("stop",)
 
 _WORDS = r"^[a-z]+(_[a-z]+)*$"
 _SITE = re.compile(r"__([A-Z_]+?)__")
+_TYPES: dict[ParameterType, tuple[str, str]] = {
+    "string": ("a text", ".*"),
+    "integer": ("a whole number", r"[+-]?\d{1,15}"),
+    "number": ("a number", r"[+-]?(\d+\.?\d*|\.\d+)"),
+    "boolean": ("true or false", "true|false|1|0"),
+}
+"""Of each type of argument, what it is called and the form it has."""
 _REF = re.compile(r"^\s*\[(\d+)\]", re.MULTILINE)
 
 
@@ -58,7 +66,7 @@ class Applies(Record):
 
     environments: tuple[str, ...] = ()
     """Their ids; empty: in any."""
-    urls: tuple[str, ...] = ()
+    urls: tuple[Expression, ...] = ()
     """Regular expressions, one of which is found in the URL; empty: at any. ``__GITLAB__`` and the
     like stand for the addresses of WebArena's sites."""
 
@@ -118,8 +126,9 @@ class Policy(PolicyHead):
         for parameter, argument in zip(self.parameters, arguments, strict=False):
             if not argument.strip():
                 return f"{self.name} was called with an empty {parameter.name}: {self.usage()}."
-            if not _is_a(parameter.type, argument.strip()):
-                return f'{self.name} takes {_TYPE_WORDS[parameter.type]} as its {parameter.name}, not "{argument}".'
+            words, form = _TYPES[parameter.type]
+            if not re.fullmatch(form, argument.strip(), re.DOTALL | re.IGNORECASE):
+                return f'{self.name} takes {words} as its {parameter.name}, not "{argument}".'
         missing = [parameter.name for parameter in self.parameters[len(arguments) :]]
         if missing:
             return f"{self.name} lacks {' and '.join(missing)}: {self.usage()}."
@@ -140,71 +149,55 @@ def read_policy(path: Path, folder: Path | None = None) -> Policy:
 
 def parse_policy(text: str, path: Path, folder: Path | None = None) -> Policy:
     """Read a policy from a text, as if it stood in the file at `path`; raises as `read_policy` does."""
-    front, body, body_line = split_front_matter(text, path)
-    values = parse_toml(front, path)
-    try:
-        head = PolicyHead.model_validate(values)
-    except ValidationError as error:
-        raise DataError(describe(error, PolicyHead, path=path, text=front)) from error
-    for line, sentence in _head_problems(head, front, path):
-        raise DataError(f"{path}, line {line}: {sentence}")
+    front, body, body_line = split_front_matter(path, text)
+    head = front.validated(PolicyHead)
+    _refuse(path, _head_problems(head, front))
     before, found = sections(body, body_line)
-    for line, sentence in _body_problems(before, found, body, body_line):
-        raise DataError(f"{path}, line {line}: {sentence}")
-    instruction, examples = found[0], found[1] if len(found) > 1 else None
+    _refuse(path, _body_problems(before, found, body, body_line))
     below = path.relative_to(folder).parent.parts if folder is not None else ()
     name = head.name or path.stem
     applies = head.applies
-    if "applies" not in values and below:
+    if "applies" not in head.model_fields_set and below:
         applies = Applies(environments=(below[0],))
     policy = Policy(
         **{**dict(head), "name": name, "applies": applies},
         id="/".join((*below, name)),
-        instruction=instruction.text,
-        examples=tuple(_example(part, path) for part in (examples.parts if examples is not None else ())),
+        instruction=found[0].text,
+        examples=tuple(_example(part, path) for section in found[1:] for part in section.parts),
         text=text,
         path=path,
     )
-    for line, sentence in _example_problems(policy):
-        raise DataError(f"{path}, line {line}: {sentence}")
+    _refuse(path, _example_problems(policy))
     return policy
 
 
-def line_of_item(text: str, key: str, item: str) -> int:
-    """Return the line of the front matter in which `item` stands in the list of `key`."""
-    first = line_of(text, (key,)) or 1
-    for number, line in enumerate(text.split("\n")[first - 1 :], start=first):
-        if f'"{item}"' in line or f"'{item}'" in line:
-            return number
-    return first
+def _refuse(path: Path, problems: Iterable[tuple[int, str]]) -> None:
+    for line, sentence in problems:
+        raise DataError(f"{path}, line {line}: {sentence}")
 
 
-def _head_problems(head: PolicyHead, front: str, path: Path) -> Iterator[tuple[int, str]]:
-    name = head.name or path.stem
-    where = line_of(front, ("name",)) or 1
+def _head_problems(head: PolicyHead, front: UserFile) -> Iterator[tuple[int, str]]:
+    name = head.name or front.path.stem
+    where = front.line(("name",)) or 1
     if not re.fullmatch(_WORDS, name):
         yield where, f'"{name}" is no name of a policy: use small letters, and _ between words.'
     if name in ACTIONS:
         yield where, f'"{name}" is the name of an action of every page: choose another.'
     for kind in head.actions or ():
         if kind not in ACTIONS:
-            line = line_of_item(front, "actions", kind)
-            yield line, f'there is no action "{kind}"; {near(kind, tuple(ACTIONS))}'
+            line = front.line_of_item("actions", kind)
+            yield line, f'there is no action "{kind}"; {near(kind, ACTIONS)}'
     seen: set[str] = set()
     for number, parameter in enumerate(head.parameters):
         if parameter.name in seen:
-            line = line_of(front, ("parameters", number, "name")) or 1
+            line = front.line(("parameters", number, "name")) or 1
             yield line, f'there are two parameters "{parameter.name}": give one another name.'
         seen.add(parameter.name)
     for url in head.applies.urls:
-        line = line_of(front, ("applies", "urls")) or line_of(front, ("applies",)) or 1
+        line = front.line(("applies", "urls")) or 1
         for site in _SITE.findall(url):
             if site not in SITES:
                 yield line, f'there is no site "{site}"; {near(site, SITES)}'
-        try:
-            re.compile(url)
-        except re.error as error:
-            yield line, f'"{url}" is not a regular expression ({error}).'
 
 
 def _body_problems(
@@ -232,10 +225,8 @@ def _body_problems(
 def _example_heading_problems(example: Section) -> Iterator[tuple[int, str]]:
     for heading in example.parts:
         if heading.title not in EXAMPLE_PARTS:
-            yield (
-                heading.line,
-                f'there is no heading "{heading.title}"; {near(heading.title, EXAMPLE_PARTS)}',
-            )
+            sentence = f'there is no heading "{heading.title}"; {near(heading.title, EXAMPLE_PARTS)}'
+            yield heading.line, sentence
     for wanted in ("Observation", "Reply"):
         part = example.part(wanted)
         if part is None:
@@ -259,22 +250,10 @@ def _example(section: Section, path: Path) -> PolicyExample:
         call = read_call(str(written.actions[0]))
     except ActionSyntaxError as error:
         raise DataError(f"{place}: {error}") from error
-
-    def text_of(title: str) -> str:
-        part = section.part(title)
-        return part.text if part is not None else ""
-
-    return PolicyExample(
-        title=section.title,
-        line=section.line,
-        objective=text_of("Objective"),
-        page=text_of("Page"),
-        observation=text_of("Observation"),
-        history=text_of("History"),
-        notes=text_of("Notes"),
-        thought=written.thought,
-        call=call,
-    )
+    # Of two parts of one title the first counts.
+    texts: dict[str, Any] = {part.title.lower(): part.text for part in reversed(section.parts)}
+    del texts["reply"]
+    return PolicyExample(title=section.title, line=section.line, thought=written.thought, call=call, **texts)
 
 
 def _example_problems(policy: Policy) -> Iterator[tuple[int, str]]:
@@ -304,19 +283,3 @@ def _example_problems(policy: Policy) -> Iterator[tuple[int, str]]:
         for target in parse_action(str(call)).targets:
             if isinstance(target, RefTarget) and target.ref not in shown:
                 yield example.line, f"{where} acts on [{target.ref}], which its observation does not show."
-
-
-_TYPE_WORDS: dict[ParameterType, str] = {
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-}
-
-
-def _is_a(type: ParameterType, text: str) -> bool:
-    if type == "integer":
-        return re.fullmatch(r"[+-]?\d{1,15}", text) is not None
-    if type == "number":
-        return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", text) is not None
-    return type == "string" or text.lower() in ("true", "false", "1", "0")

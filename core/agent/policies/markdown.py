@@ -1,18 +1,11 @@
-"""The parts of a policy file: TOML between ``+++`` lines, then sections by Markdown headings.
-
-Every part knows the line of the file it stands in. What the parts mean is the
-business of core/agent/policies/file.py.
-"""
+"""The sections of a policy file, by Markdown headings; each knows the line of the file it stands in."""
 
 import re
-from pathlib import Path
 
-from core.schema.errors import DataError
 from core.schema.record import Record
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*")
-_MARK = "+++"
 
 
 class Section(Record):
@@ -32,25 +25,6 @@ class Section(Record):
         """Return the part of that title, whatever its capitals."""
         wanted = title.casefold()
         return next((part for part in self.parts if part.title.casefold() == wanted), None)
-
-
-def split_front_matter(text: str, path: Path) -> tuple[str, str, int]:
-    """Return the front matter, the body, and the line of the file the body begins in.
-
-    The front matter has an empty line in place of its first mark, so that
-    its lines count as in the file. Raises DataError where there is none.
-    """
-    lines = text.removeprefix("\ufeff").split("\n")
-    if lines[0].rstrip() != _MARK:
-        what = "YAML" if lines[0].rstrip() == "---" else "something else"
-        raise DataError(
-            f"{path}, line 1: a policy begins with TOML between two lines of {_MARK}, not with {what}."
-        )
-    for number, line in enumerate(lines[1:], start=2):
-        if line.rstrip() == _MARK:
-            front = "\n".join(["", *lines[1 : number - 1]])
-            return front, "\n".join(lines[number:]), number + 1
-    raise DataError(f"{path}, line 1: the front matter has no end; put a line of {_MARK} below it.")
 
 
 def sections(body: str, first_line: int, level: int = 1, deepest: int = 3) -> tuple[str, tuple[Section, ...]]:

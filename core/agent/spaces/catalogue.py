@@ -6,7 +6,7 @@ from pathlib import Path
 
 from core.agent.spaces.file import StateSpace, read_space
 from core.schema.errors import DataError, UsageError
-from core.settings_file import near, read_text
+from core.settings.user_file import near
 from core.storage.resources import RESOURCES
 
 SPACES = RESOURCES / "state_spaces"
@@ -17,7 +17,6 @@ class Spaces:
 
     def __init__(self, folders: Iterable[Path] = (SPACES,)) -> None:
         self._folders = tuple(folders)
-        self._read: dict[Path, StateSpace] = {}
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(self._files()))
@@ -27,7 +26,7 @@ class Spaces:
         path = self._files().get(name)
         if path is None:
             raise UsageError(f'There is no state space "{name}"; {near(name, self.names())}')
-        return self._current(path)
+        return read_space(path)
 
     def for_page(self, environment: str, url: str) -> StateSpace | None:
         """Return the space that is meant for pages of this environment and URL, or None.
@@ -53,12 +52,6 @@ class Spaces:
             except DataError as error:
                 found.append(str(error))
         return tuple(found)
-
-    def _current(self, path: Path) -> StateSpace:
-        known = self._read.get(path)
-        if known is None or known.text != read_text(path):
-            known = self._read[path] = read_space(path)
-        return known
 
     def _files(self) -> dict[str, Path]:
         return {path.stem: path for folder in self._folders for path in sorted(folder.glob("*.toml"))}

@@ -5,18 +5,18 @@ arguments that steps use, patterns and expressions.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 
 from core.schema.action import ACTIONS
 from core.schema.action_space import ParameterType
-from core.schema.errors import DataError
 from core.schema.pattern import Expression, PatternText
 from core.schema.record import Record
-from core.settings_file import Location, describe, line_of, near, parse_toml, read_text
+from core.settings.user_file import Location, Problem, UserFile, near
 
 NAME = r"[A-Za-z][A-Za-z0-9_]*"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -175,21 +175,22 @@ class StateSpace(SpaceFile):
 
 def read_space(path: Path) -> StateSpace:
     """Read a state-space file; raises DataError with file, line, what is wrong and the nearest valid name."""
-    text = read_text(path)
-    values = parse_toml(text, path)
-    try:
-        file = SpaceFile.model_validate(values)
-    except ValidationError as error:
-        raise DataError(describe(error, SpaceFile, path=path, text=text)) from error
-    space = StateSpace(**dict(file), name=path.stem, text=text, path=str(path))
-    for location, sentence in _problems(space):
-        line = line_of(text, location)
-        raise DataError(f"{path}, line {line}: {sentence}" if line else f"{path}: {sentence}")
+    return _space(UserFile.read(path))
+
+
+@lru_cache(maxsize=256)
+def _space(file: UserFile) -> StateSpace:
+    path = file.path
+    space = StateSpace(**dict(file.validated(SpaceFile)), name=path.stem, text=file.text, path=str(path))
+    for problem in _problems(space):
+        raise file.error(*problem)
     return space
 
 
-def _problems(space: StateSpace) -> Iterator[tuple[Location, str]]:
+def _problems(space: StateSpace) -> Iterator[Problem]:
     names = tuple(state.name for state in space.state)
+    remembered = {name for state in space.state for action in state.action for name in action.remembers}
+    known = tuple(sorted(remembered))
     for number, state in enumerate(space.state):
         here: Location = ("state", number)
         if state.name in names[:number]:
@@ -201,23 +202,19 @@ def _problems(space: StateSpace) -> Iterator[tuple[Location, str]]:
             if action.name in [other.name for other in state.action[:position]]:
                 yield (*place, "name"), f'"{state.name}" has two actions called "{action.name}".'
             yield from _action_problems(action, place, names, state)
-        known = _remembered(space)
-        for name in (*state.shows, *([state.candidate] if state.candidate else ())):
-            if name not in known:
-                key = "candidate" if name == state.candidate else "shows"
-                yield (*here, key), f'nothing is remembered as "{name}"; {near(name, known)}'
+        yield from _unknown((*here, "shows"), "nothing is remembered as", state.shows, known)
+        if state.candidate:
+            yield from _unknown((*here, "candidate"), "nothing is remembered as", [state.candidate], known)
     if space.backup is not None:
         yield from _backup_problems(space, space.backup)
 
 
 def _action_problems(
     action: SpaceAction, place: Location, states: tuple[str, ...], state: SpaceState
-) -> Iterator[tuple[Location, str]]:
+) -> Iterator[Problem]:
     if action.name in ACTIONS:
         yield (*place, "name"), f'"{action.name}" is the name of an action of every page: choose another.'
-    for target in action.leads_to:
-        if target not in states:
-            yield (*place, "leads_to"), f'there is no state "{target}"; {near(target, states)}'
+    yield from _unknown((*place, "leads_to"), "there is no state", action.leads_to, states)
     if not action.does:
         yield place, f'the action "{action.name}" does nothing: say in does what it does in the page.'
     for number, parameter in enumerate(action.parameter):
@@ -229,40 +226,33 @@ def _action_problems(
     arguments = tuple(parameter.name for parameter in action.parameter)
     options = ("choice", "choice_ref", "group") if action.option_groups is not None else ()
     for step in action.does:
-        head = step.split("[")[0].strip().lower()
-        if head not in ACTIONS:
-            yield (*place, "does"), f'there is no action "{head}" of a page; {near(head, tuple(ACTIONS))}'
-        for name in PLACEHOLDER.findall(step):
-            if name not in (*arguments, *options):
-                yield (*place, "does"), f'"{step}" uses "{name}"; {near(name, (*arguments, *options))}'
+        yield from _step_problems((*place, "does"), step, (*arguments, *options))
     for text in action.remembers.values():
-        for name in PLACEHOLDER.findall(text):
-            if name not in arguments:
-                yield (*place, "remembers"), f'there is no argument "{name}"; {near(name, arguments)}'
+        used = PLACEHOLDER.findall(text)
+        yield from _unknown((*place, "remembers"), "there is no argument", used, arguments)
     if action.sets_aside and not state.candidate:
         yield (*place, "sets_aside"), f'"{state.name}" names no candidate that could be set aside.'
-    if action.marks and action.marks not in arguments:
-        yield (*place, "marks"), f'there is no argument "{action.marks}"; {near(action.marks, arguments)}'
+    if action.marks:
+        yield from _unknown((*place, "marks"), "there is no argument", [action.marks], arguments)
 
 
-def _backup_problems(space: StateSpace, backup: Backup) -> Iterator[tuple[Location, str]]:
+def _backup_problems(space: StateSpace, backup: Backup) -> Iterator[Problem]:
     if backup.choose_at > backup.transitions:
         yield ("backup", "choose_at"), "choose_at lies after transitions, where the run is over already."
+    yield from _step_problems(("backup", "returns"), backup.returns, ("url", "candidate"))
     actions = tuple(action.name for state in space.state for action in state.action)
-    known = ("url", "candidate")
-    for name in PLACEHOLDER.findall(backup.returns):
-        if name not in known:
-            yield ("backup", "returns"), f'"{backup.returns}" uses "{name}"; {near(name, known)}'
-    head = backup.returns.split("[")[0].strip().lower()
-    if head not in ACTIONS:
-        yield ("backup", "returns"), f'there is no action "{head}" of a page; {near(head, tuple(ACTIONS))}'
-    for name in backup.last_actions:
-        if name not in actions:
-            yield ("backup", "last_actions"), f'there is no action "{name}"; {near(name, actions)}'
+    yield from _unknown(("backup", "last_actions"), "there is no action", backup.last_actions, actions)
     if not any(state.candidate for state in space.state):
         yield ("backup",), "no state has a candidate, so nothing could be chosen at the budget."
 
 
-def _remembered(space: StateSpace) -> tuple[str, ...]:
-    names = (name for state in space.state for action in state.action for name in action.remembers)
-    return tuple(dict.fromkeys(names))
+def _step_problems(place: Location, step: str, arguments: tuple[str, ...]) -> Iterator[Problem]:
+    head = step.split("[")[0].strip().lower()
+    yield from _unknown(place, "a page has no action", [head], ACTIONS)
+    yield from _unknown(place, f'"{step}" uses', PLACEHOLDER.findall(step), arguments)
+
+
+def _unknown(place: Location, said: str, names: Iterable[str], known: Collection[str]) -> Iterator[Problem]:
+    for name in names:
+        if name not in known:
+            yield place, f'{said} "{name}"; {near(name, known)}'

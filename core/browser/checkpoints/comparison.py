@@ -17,7 +17,7 @@ from core.schema.observation import Element, Observation
 from core.schema.pattern import Expression, Pattern, PatternText, parse_pattern
 from core.schema.record import Record
 from core.schema.restore import Comparison, Difference, Grade
-from core.settings_file import read_toml_model
+from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
 
 VOLATILE = RESOURCES / "volatile.toml"
@@ -78,7 +78,7 @@ class Volatile:
 
 def load_volatile(path: Path = VOLATILE) -> Volatile:
     """Read the file of what changes by itself; raises DataError with file, line and what is wrong."""
-    return Volatile(read_toml_model(path, VolatileFile))
+    return Volatile(read_model(path, VolatileFile))
 
 
 def compare(

@@ -10,7 +10,7 @@ from core.debugger.experiments.bisect_records import BranchResult
 from core.debugger.experiments.confidence import paired
 from core.schema.changes import Changes
 from core.schema.record import Record
-from core.settings import OnGate
+from core.settings.settings import OnGate
 
 
 class Subject(Record):

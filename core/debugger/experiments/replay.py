@@ -17,7 +17,7 @@ from core.schema.errors import ActionError, DataError, NotInTraceError, UsageErr
 from core.schema.exemplar import Exemplar
 from core.schema.observation import Observation
 from core.schema.task import Task
-from core.settings import OnGate
+from core.settings.settings import OnGate
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 

@@ -8,14 +8,14 @@ from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry, LLMList
 from core.debugger.service import Service, command
 from core.llm.check import check_endpoint
 from core.llm.endpoints import load_endpoints
+from core.llm.keys import Keys
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.registry import LLMs, open_llms
 from core.schema.errors import UsageError
 from core.schema.messages import LLM
 from core.schema.signal import Signal
-from core.settings import LLMSettings, Settings, config_folder, load_settings
-from core.settings_keys import Keys
-from core.settings_save import save_settings
+from core.settings.saving import save_settings
+from core.settings.settings import LLMSettings, Settings, config_folder, load_settings
 
 if TYPE_CHECKING:
     from core.debugger.session import Session

@@ -10,8 +10,8 @@ from core.environments.own_tasks import absolute
 from core.environments.registry import Environments
 from core.environments.task_source import SourceKind, TaskSource
 from core.schema.errors import BackstepError, DataError
-from core.settings import read_settings_file, settings_path, task_path
-from core.settings_save import save_settings
+from core.settings.saving import save_settings
+from core.settings.settings import read_settings_file, settings_path, task_path
 
 if TYPE_CHECKING:
     from core.debugger.session import Session

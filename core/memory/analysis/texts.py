@@ -7,7 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar, ExemplarStep
-from core.settings_file import read_text
+from core.settings.user_file import read_text
 
 
 def read_texts(path: Path) -> tuple[Exemplar, ...]:

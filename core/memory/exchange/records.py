@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 from core.memory.exchange.values import is_sound
 from core.schema.exemplar import Exemplar
 from core.schema.record import Record
-from core.settings_file import first_error, problem
+from core.settings.user_file import problem
 from core.trace.imports.faulty import FaultyError
 from core.trace.imports.records import Entry
 
@@ -70,4 +70,4 @@ def made_exemplar(**values: Any) -> Exemplar:
     try:
         return Exemplar.model_validate(values)
     except ValidationError as error:
-        raise FaultyError(problem(first_error(error), Exemplar).rstrip(".")) from error
+        raise FaultyError(problem(error, Exemplar).rstrip(".")) from error

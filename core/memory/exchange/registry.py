@@ -16,7 +16,7 @@ from core.memory.exchange.records import Reading, ReadOptions
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.record import Record
-from core.settings_file import near
+from core.settings.user_file import near
 
 
 class ImportFormat(NamedTuple):

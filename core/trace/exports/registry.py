@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.schema.errors import UsageError
 from core.schema.record import Record
-from core.settings_file import near
+from core.settings.user_file import near
 
 if TYPE_CHECKING:
     from core.trace.store import TraceStore

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.schema.errors import DataError, UsageError
-from core.settings_file import near
+from core.settings.user_file import near
 from core.trace.imports.browser_use import is_browser_use_history, read_browser_use_history
 from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording
 from core.trace.imports.records import ImportedRun

@@ -2,7 +2,7 @@
 
 from core.agent.state import Budget
 from core.debugger.headless import RunReport, run_headless
-from core.settings import LLMSettings, OnGate
+from core.settings.settings import LLMSettings, OnGate
 from tests.core.stage import Stage, llms_for, settings_for
 from tests.llm_server import LLMServer
 

@@ -23,7 +23,7 @@ from core.debugger.headless import run_headless
 from core.debugger.services import open_workshop
 from core.environments.registry import Environments
 from core.schema.step import PhaseRecord
-from core.settings import LLMSettings
+from core.settings.settings import LLMSettings
 from core.trace.store import TraceStore
 from tests.core.stage import llms_for, need_chromium, settings_for
 

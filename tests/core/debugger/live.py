@@ -19,7 +19,7 @@ from core.debugger.snapshots import (
 )
 from core.environments.registry import Environments
 from core.schema.log import LogLine
-from core.settings import LLMSettings, Settings
+from core.settings.settings import LLMSettings, Settings
 from core.trace.store import TraceStore
 from tests.core.stage import llms_for, need_chromium, settings_for
 from tests.llm_server import LLMServer

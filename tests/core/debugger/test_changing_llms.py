@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from core.settings import LLMSettings
+from core.settings.settings import LLMSettings
 from tests.core.debugger.live import settings_in
 from tests.core.stage import llms_for, on, settings_for
 from tests.llm_server import Reply

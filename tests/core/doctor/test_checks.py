@@ -19,7 +19,7 @@ from core.doctor.checks import (
 )
 from core.doctor.report import examine
 from core.schema.errors import BackstepError, DataError, TraceError
-from core.settings import Settings, load_settings
+from core.settings.settings import Settings, load_settings
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -40,13 +40,13 @@ def test_the_two_kinds_are_told_apart_by_what_is_in_them(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.toml", "[[tasks]\n", "it is not valid TOML"),
-        ("a.json", '{"tasks": [', "it is not valid JSON"),
+        ("a.toml", "[[tasks]\n", "this is not TOML"),
+        ("a.json", '{"tasks": [', "this is not JSON"),
         ("a.json", "[1, 2]", "holds no tasks"),
         ("a.json", "[" * 100_000, "nested too deep"),
-        ("a.toml", "\xff", "it is not UTF-8 text"),
-        ("a.toml", '[[tasks]]\nid = "x"\n', "instruction: is missing"),
-        ("a.txt", TASK.format(id="x"), "must end in .toml or .json"),
+        ("a.toml", "\xff", "is not UTF-8 text"),
+        ("a.toml", '[[tasks]]\nid = "x"\n', 'the key "instruction" is missing in [tasks]; add it.'),
+        ("a.txt", TASK.format(id="x"), "end the name of a TOML file in .toml"),
     ],
 )
 def test_a_bad_file_is_told_and_changes_nothing(tmp_path, name, content, said):
@@ -109,7 +109,7 @@ def test_a_file_damaged_by_an_edit_keeps_its_tasks_and_says_why_they_cannot_be_o
     path.write_text("[[tasks]\n")
     assert environments.refresh()
     assert own(environments) == ["mine/lamp"]
-    with pytest.raises(DataError, match="not valid TOML"):
+    with pytest.raises(DataError, match="not TOML"):
         environments.find("mine/lamp")
     task_file(tmp_path)
     assert environments.refresh()

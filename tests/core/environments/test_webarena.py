@@ -84,23 +84,23 @@ def test_all_problems_of_a_file_are_told_with_their_lines(tmp_path):
     ]
     said = problems_of(written(tmp_path, bad))
     for part in (
-        "[0].intent: must not be empty",
-        "[1].eval.eval_types[0]",
-        "[1].eval.reference_answers.exact: is no key of this form; did you mean exact_match?",
-        "[2].geolocation",
-        "[3].eval.program_html[0].locator: steal is not known",
-        "[4].eval.program_html[0].required_contents: needs exact_match or must_include",
-        "[5].eval: url_match needs a reference_url",
+        "\"intent\" = '' in [0] cannot be used: it must not be empty.",
+        "\"eval_types[0]\" = 'string_mach' in [1].eval cannot be used: ",
+        'there is no key "exact" in [1].eval.reference_answers; did you mean exact_match?',
+        '"geolocation" in [2] cannot be used: ',
+        '"locator" = "func:steal(\'x\')" in [3].eval.program_html[0] cannot be used: steal is not known',
+        '"required_contents" in [4].eval.program_html[0] cannot be used: it needs exact_match or must_include.',
+        '"eval" in [5] cannot be used: url_match needs a reference_url.',
     ):
         assert part in said
-    assert all("test.raw.json: line " in line for line in said.splitlines()[1:])
+    assert all("test.raw.json, line " in line for line in said.splitlines()[1:])
 
 
 def test_a_task_id_that_is_there_twice_is_a_problem(tmp_path):
     assert "7 is there twice" in problems_of(written(tmp_path, [config(), config()]))
 
 
-@pytest.mark.parametrize(("text", "said"), [("{", "is not valid JSON"), ("[]x", "is not valid JSON")])
+@pytest.mark.parametrize(("text", "said"), [("{", "this is not JSON"), ("[]x", "this is not JSON")])
 def test_a_broken_file_is_refused(tmp_path, text, said):
     path = tmp_path / "0.json"
     path.write_text(text)
@@ -202,7 +202,7 @@ async def test_a_storage_state_that_is_nowhere_is_said_with_what_to_do(tmp_path,
 async def test_a_damaged_storage_state_is_said(tmp_path, page, shop):
     written(tmp_path, {"cookies": [{"name": "a"}]}, "state.json")
     environment, task = arena(tmp_path, {"SHOPPING": shop.origin}, storage_state="state.json")
-    with pytest.raises(DataError, match=r"cookies\.0\.value"):
+    with pytest.raises(DataError, match=r'the key "value" is missing in cookies\[0\]; add it\. Log in'):
         await environment.open(task, 0, page)
 
 

@@ -1,14 +1,14 @@
 import pytest
 
 from core.llm.endpoints import load_endpoints
+from core.llm.keys import Keys
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
 from core.llm.registry import LLMs, open_llms
 from core.schema.errors import UsageError
 from core.schema.messages import LLMReply, LLMRequest, Message, Sampling
-from core.settings import load_settings
-from core.settings_keys import Keys
-from tests.core.memory_keyring import MemoryKeyring
+from core.settings.settings import load_settings
+from tests.core.llm.memory_keyring import MemoryKeyring
 
 ENDPOINTS = load_endpoints()
 

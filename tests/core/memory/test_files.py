@@ -64,8 +64,8 @@ def test_one_id_twice_in_a_folder_is_refused(tmp_path):
     [
         ("{", "this is not JSON"),
         ({"famly": "x"}, 'there is no key "famly"; did you mean family?'),
-        ({"steps": []}, "steps cannot be used"),
-        ({"id": "Has Blanks"}, "id cannot be used"),
+        ({"steps": []}, '"steps" cannot be used'),
+        ({"id": "Has Blanks"}, "\"id\" = 'Has Blanks' cannot be used"),
         ({"format": 9}, "this program reads the formats 1 to 1"),
     ],
 )

@@ -1,13 +1,13 @@
 """Fork and Bisect, opened from the tree of runs and by their keys."""
 
 import pytest
+from gui.features.branch_windows import BranchWindows
 from pytestqt.qtbot import QtBot
 
 from core.debugger.branching.views import ForkView
 from core.debugger.experiments.bisect_views import BisectView
 from core.debugger.snapshots import RunsView, StepView
 from core.schema.signal import Signal
-from gui.features.branch_windows import BranchWindows
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
 

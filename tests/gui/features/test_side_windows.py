@@ -1,13 +1,13 @@
 """Ask again and Compare, opened from the tree of runs."""
 
 import pytest
+from gui.features.side_windows import SideWindows
 from pytestqt.qtbot import QtBot
 
 from core.debugger.ask_again.views import AskView
 from core.debugger.compare.views import ComparedView, PairView
 from core.debugger.snapshots import RunsView, StepView
 from core.schema.signal import Signal
-from gui.features.side_windows import SideWindows
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
 

@@ -13,7 +13,7 @@ from core.debugger.snapshots import Catalogue
 from core.debugger.tasks.service import TaskDesk
 from core.debugger.worker import Worker
 from core.environments.registry import Environments
-from core.settings import load_settings
+from core.settings.settings import load_settings
 from gui.shell.main_window import MainWindow
 from gui.tasks.chooser import TaskChooser
 from gui.tasks.controller import TaskFiles

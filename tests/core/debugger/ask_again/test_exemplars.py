@@ -13,7 +13,7 @@ from core.debugger.experiments.records import summed
 from core.memory.files import write_exemplars
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
-from core.settings import LLMSettings
+from core.settings.settings import LLMSettings
 from core.trace.prompts import Prompt
 from tests.core.stage import llms_for, page_file, ref_in, settings_for
 from tests.llm_server import Reply

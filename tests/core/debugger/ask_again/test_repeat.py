@@ -8,7 +8,7 @@ from core.debugger.ask_again.repeat import ask_again, deciding_call, what_ifs_of
 from core.debugger.ask_again.views import Question, changed_lines
 from core.schema.errors import UsageError
 from core.schema.messages import LLMReply, Message
-from core.settings import LLMSettings
+from core.settings.settings import LLMSettings
 from tests.core.stage import llms_for, on, page_file, settings_for, stop
 from tests.llm_server import Reply
 

@@ -6,7 +6,7 @@ import pytest
 
 from core.debugger.ask_again.service import AskDesk
 from core.debugger.ask_again.views import AskView, Question
-from core.settings import LLMSettings
+from core.settings.settings import LLMSettings
 from tests.core.stage import llms_for, on, page_file, settings_for, stop
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from core.debugger.llms.service import LLMDesk
 from core.debugger.llms.views import DeskAnswer, LLMEntry, LLMList
 from core.llm.registry import LLMs, open_llms
-from core.settings import config_folder, load_settings
+from core.settings.settings import config_folder, load_settings
 from tests.llm_server import LLMServer
 
 NO_KEY = SecretStr("")

@@ -8,7 +8,7 @@ import pytest
 from core.debugger.commands import TaskDeskAnswer
 from core.debugger.tasks.service import TaskDesk
 from core.environments.registry import Environments
-from core.settings import load_settings, settings_path
+from core.settings.settings import load_settings, settings_path
 from tests.core.environments.test_own_tasks import config_file, own, task_file
 
 
@@ -130,6 +130,6 @@ def test_an_edit_of_a_task_file_holds_when_one_of_its_tasks_is_opened(live, tmp_
     live.wait(lambda: "edited/two" in {task.id for task in live.catalogue.tasks}, "the new task")
     path.write_text("[[tasks]\n")
     live.session.open_task("edited/one", 0)
-    live.wait(lambda: live.view.mode == "failed" and "not valid TOML" in live.view.message, "the problem")
+    live.wait(lambda: live.view.mode == "failed" and "not TOML" in live.view.message, "the problem")
     desk.remove(str(path))
     live.wait(lambda: not live.catalogue.sources, "an empty list")

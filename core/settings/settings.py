@@ -2,7 +2,7 @@
 
 The file is ``settings.toml`` in the platform's config folder. It never holds
 a key: those come from the environment or the system keyring
-(`core.settings_keys`). Each entry ``[llms.NAME]`` is an LLM that can be chosen
+(`core.llm.keys`). Each entry ``[llms.NAME]`` is an LLM that can be chosen
 by that name; ``[purposes.decide]`` and the like send one purpose to another
 LLM or sample it otherwise.
 """
@@ -19,7 +19,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from core.schema.errors import UsageError
 from core.schema.messages import Purpose, Sampling
 from core.schema.record import Record
-from core.settings_file import first_error, problem, read_toml_model
+from core.settings.user_file import problem, read_model
 
 APP = "backstep"
 FILE_NAME = "settings.toml"
@@ -55,25 +55,11 @@ BaseUrl = Annotated[str, AfterValidator(_base_url)]
 TaskPath = Annotated[Path, AfterValidator(_task_path)]
 
 
-class LLMSettings(Record):
-    """An LLM the user has named: ``[llms.NAME]``."""
-
-    base_url: BaseUrl = ""
-    """An address, or the name of an endpoint preset; empty for the one at the top of the file."""
-    model: str = ""
-    """What the server calls it; empty where it is the entry's own name."""
-    description: str = ""
-    takes_images: bool = False
+class _SamplingSettings(Record):
     temperature: float | None = Field(default=None, ge=0, le=5)
     top_p: float | None = Field(default=None, gt=0, le=1)
     max_tokens: int | None = Field(default=None, ge=1)
     seed: int | None = None
-    timeout_seconds: float = Field(default=120.0, gt=0, le=3600)
-    """How long to wait for the next piece of an answer."""
-    attempts: int = Field(default=4, ge=1, le=20)
-    """How often to try in all, where the failure is one that passes."""
-    key_name: str = ""
-    """The environment variable, or the name in the keyring, that holds its key."""
 
     @property
     def sampling(self) -> Sampling:
@@ -82,14 +68,27 @@ class LLMSettings(Record):
         )
 
 
-class PurposeSettings(Record):
+class LLMSettings(_SamplingSettings):
+    """An LLM the user has named: ``[llms.NAME]``."""
+
+    base_url: BaseUrl = ""
+    """An address, or the name of an endpoint preset; empty for the one at the top of the file."""
+    model: str = ""
+    """What the server calls it; empty where it is the entry's own name."""
+    description: str = ""
+    takes_images: bool = False
+    timeout_seconds: float = Field(default=120.0, gt=0, le=3600)
+    """How long to wait for the next piece of an answer."""
+    attempts: int = Field(default=4, ge=1, le=20)
+    """How often to try in all, where the failure is one that passes."""
+    key_name: str = ""
+    """The environment variable, or the name in the keyring, that holds its key."""
+
+
+class PurposeSettings(_SamplingSettings):
     """What is different for one purpose: ``[purposes.decide]``."""
 
     llm: str | None = None
-    temperature: float | None = Field(default=None, ge=0, le=5)
-    top_p: float | None = Field(default=None, gt=0, le=1)
-    max_tokens: int | None = Field(default=None, ge=1)
-    seed: int | None = None
 
 
 class FileSettings(Record):
@@ -153,7 +152,7 @@ def settings_path(environ: Mapping[str, str] = os.environ) -> Path:
 def read_settings_file(environ: Mapping[str, str] = os.environ) -> FileSettings:
     """Return what the settings file says, as it says it; raises DataError where it is wrong."""
     path = settings_path(environ)
-    return read_toml_model(path, FileSettings) if path.exists() else FileSettings()
+    return read_model(path, FileSettings) if path.exists() else FileSettings()
 
 
 def task_path(path: Path, environ: Mapping[str, str] = os.environ) -> Path:
@@ -200,5 +199,4 @@ def _checked(name: str, value: object, source: str) -> Any:
     try:
         return getattr(FileSettings.model_validate({name: value}), name)
     except ValidationError as error:
-        reason = problem(first_error(error), FileSettings)
-        raise UsageError(f"{source}: {reason}") from error
+        raise UsageError(f"{source}: {problem(error, FileSettings)}") from error

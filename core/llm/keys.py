@@ -11,7 +11,7 @@ from typing import Protocol
 
 from core.llm.endpoints import Endpoint, key_name_for
 from core.schema.errors import DataError
-from core.settings import APP
+from core.settings.settings import APP
 
 
 class KeyringBackend(Protocol):

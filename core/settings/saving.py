@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import tomlkit
-from pydantic import ValidationError
 from tomlkit.items import AbstractTable, Array
 
 from core.schema.errors import DataError
-from core.settings import FileSettings, settings_path
-from core.settings_file import describe, parse_toml, read_text
+from core.settings.settings import FileSettings, settings_path
+from core.settings.user_file import UserFile
 
 KeyPath = str | tuple[str, ...]
 """A key of the file: ``theme``, ``llms.fast.model``, or a tuple where a part has a dot in it."""
@@ -28,22 +27,19 @@ def save_settings(changes: Mapping[KeyPath, object], *, environ: Mapping[str, st
     or the folder cannot be written; the file is then as it was.
     """
     path = settings_path(environ)
-    text = read_text(path) if path.exists() else ""
-    parse_toml(text, path)
-    document = tomlkit.parse(text)
+    file = UserFile.read(path) if path.exists() else UserFile(path, "")
+    file.content()
+    document = tomlkit.parse(file.text)
     for key, value in changes.items():
         _set(document, key.split(".") if isinstance(key, str) else list(key), value)
-    changed = tomlkit.dumps(document)
-    try:
-        FileSettings.model_validate(parse_toml(changed, path))
-    except ValidationError as error:
-        raise DataError(describe(error, FileSettings, path=path, text=changed)) from error
-    if changed != text:
-        write_whole(path, changed)
+    changed = UserFile(path, tomlkit.dumps(document))
+    changed.validated(FileSettings)
+    if changed != file:
+        _write_whole(path, changed.text)
     return path
 
 
-def write_whole(path: Path, text: str) -> None:
+def _write_whole(path: Path, text: str) -> None:
     """Replace the file at `path`, or what a link there points to, in one move; raises DataError."""
     target = Path(os.path.realpath(path))
     temporary = ""

@@ -1,0 +1,1 @@
+"""The settings, and the door for all files that people edit."""

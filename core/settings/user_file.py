@@ -1,0 +1,316 @@
+"""Files that people edit: TOML, JSON, and Markdown with TOML at its head, read into pydantic models.
+
+Settings, tasks, presets, state spaces, policies, gates and price lists are
+read here. A mistake is a DataError that names the file, the line, the key and
+the nearest valid key. What the keys mean is the business of the models.
+"""
+
+import json
+import re
+import tomllib
+import types
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from core.schema.errors import DataError
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+Location = tuple[int | str, ...]
+"""Keys and positions from the top of a file to a value, as pydantic gives them."""
+Problem = tuple[Location, str]
+"""Where something is wrong, and what, in a sentence."""
+
+_HEADER = re.compile(r"\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?")
+_KEY = re.compile(r"""\s*((?:[A-Za-z0-9_.\s-]|"[^"]*"|'[^']*')+?)\s*=""")
+_JSON = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:\n]|[^\s\[\]{},:"]+')
+_FRONT = "+++"
+_MOST_SHOWN = 80
+
+_REASONS = {
+    "string_type": "it must be text in quotes",
+    "bool_type": "it must be true or false",
+    "string_too_short": "it must not be empty",
+    "too_short": "it must not be empty",
+    "list_type": "it must be a list",
+    "tuple_type": "it must be a list",
+    "dict_type": "it must be a table of keys and values",
+    "model_type": "it must be a table of keys and values",
+}
+
+
+@dataclass(frozen=True)
+class UserFile:
+    """The text of a file; TOML where the name ends in ``.toml`` or ``.md`` (its front matter), else JSON."""
+
+    path: Path
+    text: str
+
+    @classmethod
+    def read(cls, path: Path) -> "UserFile":
+        """Raises DataError where the file cannot be read or is not UTF-8."""
+        return cls(path, read_text(path))
+
+    @property
+    def is_toml(self) -> bool:
+        return self.path.suffix.lower() in (".toml", ".md")
+
+    def content(self) -> Any:
+        """Return what the text holds; raises DataError with the line where it is not TOML, or JSON."""
+        try:
+            return tomllib.loads(self.text) if self.is_toml else json.loads(self.text)
+        except json.JSONDecodeError as error:
+            place = f"{self.path}, line {error.lineno}, column {error.colno}"
+            or_name = (
+                "" if self.path.suffix.lower() == ".json" else ", or end the name of a TOML file in .toml"
+            )
+            raise DataError(f"{place}: this is not JSON ({error.msg}); correct the line{or_name}.") from error
+        except tomllib.TOMLDecodeError as error:
+            reason, _, at = str(error).partition(" (at ")
+            found = re.match(r"line (\d+)", at)
+            line = int(found[1]) if found else self.text.count("\n") + 1
+            raise DataError(
+                f"{self.path}, line {line}: this is not TOML ({reason}); correct the line."
+            ) from error
+        except (RecursionError, ValueError) as error:
+            raise DataError(
+                f"{self.path} cannot be read: it is nested too deep, or a number in it is too long."
+            ) from error
+
+    def validated(self, model: type[ModelT]) -> ModelT:
+        """Return the content as a `model`; raises DataError with the first problem."""
+        content = self.content()
+        try:
+            return model.model_validate(content)
+        except ValidationError as error:
+            first = _first(error)
+            raise self.error(first["loc"], _sentence(first, model, is_toml=self.is_toml)) from error
+
+    def problems(
+        self, error: ValidationError, model: type[BaseModel], inside: Location = ()
+    ) -> list[Problem]:
+        """Return everything that `error` found wrong in the part at `inside`, which was to be a `model`."""
+        return [
+            ((*inside, *one["loc"]), _sentence(one, model, inside, is_toml=self.is_toml))
+            for one in _details(error)
+        ]
+
+    def error(self, location: Location, sentence: str) -> DataError:
+        """Return the error that tells the place of a problem and then the sentence."""
+        line = self.line(location)
+        return DataError(f"{self.path}, line {line}: {sentence}" if line else f"{self.path}: {sentence}")
+
+    def errors(self, problems: Sequence[Problem]) -> DataError:
+        """Return the error for one problem, or for several, with a line for each below the path."""
+        errors = [self.error(*one) for one in problems]
+        if len(errors) == 1:
+            return errors[0]
+        lines = (str(one)[len(f"{self.path}, ") :] for one in errors)
+        return DataError("\n  ".join((f"{self.path} has {len(errors)} problems:", *lines)))
+
+    def line(self, location: Location) -> int | None:
+        """Return the line, from 1, of a value or of the nearest thing around it, or None."""
+        around = (location[:length] for length in range(len(location), 0, -1))
+        return next((self._places[one] for one in around if one in self._places), None)
+
+    @cached_property
+    def _places(self) -> dict[Location, int]:
+        return _toml_places(self.text) if self.is_toml else _json_places(self.text)
+
+    def line_of_item(self, key: str, item: str) -> int:
+        """Return the line in which the text `item` stands in the list of `key`."""
+        first = self.line((key,)) or 1
+        for number, line in enumerate(self.text.split("\n")[first - 1 :], start=first):
+            if f'"{item}"' in line or f"'{item}'" in line:
+                return number
+        return first
+
+
+def read_model(path: Path, model: type[ModelT]) -> ModelT:
+    """Read a file into `model`; raises DataError, for a missing file too."""
+    return UserFile.read(path).validated(model)
+
+
+def read_text(path: Path) -> str:
+    """Return the file's text; raises DataError where it cannot be read or is not UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be read ({error.strerror or error}); check that it is there and yours."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8.") from error
+
+
+def split_front_matter(path: Path, text: str) -> tuple[UserFile, str, int]:
+    """Return the front matter of a Markdown text, the body, and the line that the body begins in.
+
+    The front matter is TOML between two lines of ``+++``; it has an empty
+    line in place of the first, so that its lines count as in the file.
+    Raises DataError where there is none.
+    """
+    lines = text.removeprefix("\ufeff").split("\n")
+    if lines[0].rstrip() != _FRONT:
+        what = "YAML" if lines[0].rstrip() == "---" else "something else"
+        raise DataError(
+            f"{path}, line 1: a policy begins with TOML between two lines of {_FRONT}, not with {what}."
+        )
+    for number, line in enumerate(lines[1:], start=2):
+        if line.rstrip() == _FRONT:
+            front = UserFile(path, "\n".join(["", *lines[1 : number - 1]]))
+            return front, "\n".join(lines[number:]), number + 1
+    raise DataError(f"{path}, line 1: the front matter has no end; put a line of {_FRONT} below it.")
+
+
+def problem(error: ValidationError, model: type[BaseModel]) -> str:
+    """Return the first thing that is wrong with values that are in no file of their own."""
+    return _sentence(_first(error), model)
+
+
+def near(wrong: str, valid: Iterable[str]) -> str:
+    """Return the end of a sentence that points to the nearest of the valid names, or lists them."""
+    names = tuple(valid)
+    close = get_close_matches(wrong, names, n=1, cutoff=0.55)
+    if close:
+        return f"did you mean {close[0]}?"
+    be = "is" if len(names) == 1 else "are"
+    return f"there {be} {', '.join(names)}." if names else "leave it out."
+
+
+def _first(error: ValidationError) -> ErrorDetails:
+    """Return the error to tell: an unknown key goes first, as it is often why another is missing."""
+    details = _details(error)
+    return next((one for one in details if one["type"] == "extra_forbidden"), details[0])
+
+
+def _details(error: ValidationError) -> list[ErrorDetails]:
+    """Return the errors without those of lists that are too short only because their items are wrong."""
+    return [
+        one
+        for one in error.errors(include_url=False)
+        if one["type"] != "too_short" or len(one["input"]) < one["ctx"]["min_length"]
+    ]
+
+
+def _sentence(
+    detail: ErrorDetails, model: type[BaseModel], inside: Location = (), *, is_toml: bool = False
+) -> str:
+    location: Location = detail["loc"]
+    is_key = bool(location) and location[-1] == "[key]"
+    key, table = _named((*inside, *(location[:-1] if is_key else location)), is_toml)
+    if detail["type"] == "extra_forbidden":
+        return f'there is no key "{key}"{table}; {near(key, _fields_at(model, location[:-1]))}'
+    if is_key:
+        names = get_args((get_args(_type_at(model, location[:-2])) or (None,))[0])
+        return f'there is no table "{key}"{table}; {near(key, map(str, names))}'
+    if detail["type"] == "missing":
+        return f'the key "{key}" is missing{table}; add it.'
+    reason = _REASONS.get(detail["type"]) or str(detail["msg"]).removeprefix("Value error, ")
+    given = detail.get("input")
+    # An address is not repeated: it may hold a password.
+    is_plain = isinstance(given, str | int | float) and "://" not in str(given)
+    shown = f" = {given!r}" if is_plain and len(repr(given)) <= _MOST_SHOWN else ""
+    subject = f'"{key}"{shown}{table}' if key else "this"
+    return f"{subject} cannot be used: {reason[:1].lower()}{reason[1:]}."
+
+
+def _named(location: Location, is_toml: bool) -> tuple[str, str]:
+    """Return the last key, and the table around it as ``in [a.b]`` in TOML and ``in a[0].b`` in JSON."""
+    last = max((at for at, part in enumerate(location) if isinstance(part, str)), default=0)
+    table = _dotted(location[:last], is_toml)
+    return _dotted(location[last:], is_toml), table and (f" in [{table}]" if is_toml else f" in {table}")
+
+
+def _dotted(location: Location, is_toml: bool) -> str:
+    text = ""
+    for part in location:
+        if isinstance(part, str):
+            text += f".{part}" if text else part
+        elif not is_toml:
+            text += f"[{part}]"
+    return text
+
+
+def _fields_at(model: type[BaseModel], location: Location) -> tuple[str, ...]:
+    found = _type_at(model, location)
+    return tuple(found.model_fields) if isinstance(found, type) and issubclass(found, BaseModel) else ()
+
+
+def _type_at(model: type[BaseModel], location: Location) -> Any:
+    found: Any = model
+    for part in location:
+        if isinstance(found, type) and issubclass(found, BaseModel):
+            field = found.model_fields.get(str(part))
+            found = field.annotation if field is not None else None
+        elif get_origin(found) is dict:
+            found = get_args(found)[1]
+        else:
+            found = next(iter(get_args(found)), None)
+        while get_origin(found) in (Annotated, Union, types.UnionType):
+            found = next(one for one in get_args(found) if one is not types.NoneType)
+    return found
+
+
+def _toml_places(text: str) -> dict[Location, int]:
+    found: dict[Location, int] = {}
+    counts: dict[Location, int] = {}
+    table: Location = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.fullmatch(line):
+            path = _key_path(header[2])
+            if path is None:
+                continue
+            table = ()
+            for part in path[:-1]:
+                table = (*table, part)
+                if table in counts:
+                    table = (*table, counts[table])
+            table = (*table, path[-1])
+            found.setdefault(table, number)
+            if header[1] == "[[":
+                counts[table] = counts.get(table, -1) + 1
+                table = (*table, counts[table])
+                found.setdefault(table, number)
+        elif (key := _KEY.match(line)) and (path := _key_path(key[1])) is not None:
+            for length in range(1, len(path) + 1):
+                found.setdefault((*table, *path[:length]), number)
+    return found
+
+
+def _key_path(text: str) -> Location | None:
+    try:
+        value: Any = tomllib.loads(f"{text} = 0")
+    except tomllib.TOMLDecodeError:
+        return None
+    path: list[str] = []
+    while isinstance(value, dict):
+        key, value = next(iter(value.items()))
+        path.append(key)
+    return tuple(path)
+
+
+def _json_places(text: str) -> dict[Location, int]:
+    found: dict[Location, int] = {}
+    path: list[int | str | None] = []  # None stands for the key that comes next
+    line = 1
+    for token in _JSON.findall(text):
+        if token == "\n":
+            line += 1
+        elif token in "]}":
+            path.pop()
+        elif token == ",":
+            path[-1] = path[-1] + 1 if isinstance(path[-1], int) else None
+        elif token != ":":
+            if path and path[-1] is None:
+                path[-1] = str(json.loads(token))
+            found.setdefault(tuple(part for part in path if part is not None), line)
+            if token in "[{":
+                path.append(0 if token == "[" else None)
+    return found

@@ -1,0 +1,98 @@
+import traceback
+
+import pytest
+
+from core.schema.errors import DataError, UsageError
+from core.settings.settings import LLMSettings, PurposeSettings, load_settings, settings_path
+
+
+class TestLoading:
+    def test_without_a_file_the_defaults_hold(self, environ, tmp_path):
+        settings = load_settings(environ=environ)
+        assert (settings.llm, settings.preset, settings.browser) == ("rules", "plain", "embedded")
+        assert (settings.max_steps, settings.on_gate, settings.pace) == (30, "refuse", 0.0)
+        assert settings.database == tmp_path / "data" / "traces.db"
+
+    def test_flags_go_before_the_environment_and_that_before_the_file(self, environ, write):
+        write('base_url = "http://file/v1"\nllm = "file"\npreset = "laser"\n')
+        assert load_settings(environ=environ).base_url == "http://file/v1"
+        environ["OPENAI_BASE_URL"] = "http://environment/v1"
+        settings = load_settings({"llm": "flag", "preset": None}, environ=environ)
+        assert (settings.base_url, settings.base_url_origin) == ("http://environment/v1", "environment")
+        assert (settings.llm, settings.preset) == ("flag", "laser")
+        settings = load_settings({"base_url": "http://flag/v1"}, environ=environ)
+        assert (settings.base_url, settings.base_url_origin) == ("http://flag/v1", "flag")
+
+    def test_llms_and_purposes_are_read_by_name(self, environ, write):
+        write('[llms."gpt-4.1"]\nattempts = 2\n[purposes.decide]\nllm = "fast"\ntemperature = 0.3\n')
+        settings = load_settings(environ=environ)
+        assert settings.llms == {"gpt-4.1": LLMSettings(attempts=2)}
+        assert settings.purposes == {"decide": PurposeSettings(llm="fast", temperature=0.3)}
+
+    def test_a_database_of_the_file_counts_from_the_data_folder(self, environ, write, tmp_path):
+        write('db = "mine.db"\n')
+        assert load_settings(environ=environ).database == tmp_path / "data" / "mine.db"
+
+    def test_a_database_of_a_flag_counts_from_where_one_stands(self, environ, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        assert load_settings({"db": "mine.db"}, environ=environ).database == tmp_path / "mine.db"
+
+    @pytest.mark.parametrize(
+        ("text", "sentence"),
+        [
+            ("llm = 'a'\npresett = 'b'\n", 'line 2: there is no key "presett"; did you mean preset?'),
+            ("# x\n[llms.fast]\n# y\ntemprature = 1\n",
+             'line 4: there is no key "temprature" in [llms.fast]; did you mean temperature?'),
+            ('[llms."a.b"]\nmodel = "x"\ntimeout = 1\n',
+             'line 3: there is no key "timeout" in [llms.a.b]; did you mean timeout_seconds?'),
+            ("llms.fast.atempts = 3\n",
+             'line 1: there is no key "atempts" in [llms.fast]; did you mean attempts?'),
+            ("max_steps = 0\n", 'line 1: "max_steps" = 0 cannot be used: input should be greater than'),
+            ("\non_gate = 'maybe'\n",
+             """line 2: "on_gate" = 'maybe' cannot be used: input should be 'refuse'"""),
+            ("[purposes.decid]\nseed = 1\n",
+             'line 1: there is no table "decid" in [purposes]; did you mean decide?'),
+            ("qqqq = 1\n", 'line 1: there is no key "qqqq"; there are llm, base_url, '),
+            ("api_key = 'sk-1'\n", 'line 1: there is no key "api_key"; '),
+            ("base_url = 'http://user:word@host/v1'\n", 'line 1: "base_url"'),
+            ("llm = \n", "line 1: this is not TOML ("),
+            ("llm = 'a'\nx = [\n", "line 3: this is not TOML ("),
+        ],
+    )  # fmt: skip
+    def test_a_wrong_file_is_one_sentence_with_line_key_and_nearest_key(self, environ, write, text, sentence):
+        path = write(text)
+        with pytest.raises(DataError) as caught:
+            load_settings(environ=environ)
+        assert str(caught.value).startswith(f"{path}, {sentence}")
+        assert "\n" not in str(caught.value)
+
+    def test_a_file_that_is_not_text_is_said_so(self, environ, write):
+        path = write(b"llm = '\xff'\n")
+        with pytest.raises(DataError) as caught:
+            load_settings(environ=environ)
+        assert str(caught.value) == f"{path} is not UTF-8 text (byte 7); save it as UTF-8."
+
+    def test_a_folder_in_place_of_the_file_is_said_so(self, environ):
+        settings_path(environ).mkdir(parents=True)
+        with pytest.raises(DataError, match=r"settings\.toml cannot be read"):
+            load_settings(environ=environ)
+
+    @pytest.mark.parametrize(
+        ("flags", "more", "sentence"),
+        [
+            ({"max_steps": -1}, {}, '--max-steps: "max_steps" = -1 cannot be used: '),
+            ({"on_gate": "ask"}, {}, "--on-gate: "),
+            ({}, {"OPENAI_BASE_URL": "ftp://x"}, "the environment variable OPENAI_BASE_URL: "),
+        ],
+    )
+    def test_a_wrong_flag_or_variable_is_named(self, environ, flags, more, sentence):
+        with pytest.raises(UsageError) as caught:
+            load_settings(flags, environ={**environ, **more})
+        assert str(caught.value).startswith(sentence)
+
+    def test_a_password_in_an_address_is_refused_without_repeating_it(self, environ, write):
+        write("base_url = 'http://user:secret-word@host/v1'\n")
+        with pytest.raises(DataError) as caught:
+            load_settings(environ=environ)
+        assert "secret-word" not in "".join(traceback.format_exception(caught.value))
+        assert "leave keys and passwords out of the address" in str(caught.value)

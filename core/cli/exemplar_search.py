@@ -9,10 +9,9 @@ from core.agent.abstraction.plain import clean_of
 from core.cli.exemplar_tables import embedding_of, listing_of, memory_of
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import open_for_reading
+from core.memory.analysis.leave_one_out import leave_one_out, read_texts
 from core.memory.analysis.records import LeftOut
-from core.memory.analysis.texts import read_texts
 from core.memory.index import ExemplarIndex
-from core.memory.leaving_out import leave_one_out
 from core.memory.library.records import Filter
 from core.schema.errors import NotInTraceError, UsageError
 from core.schema.exemplar import metadata_of

@@ -15,8 +15,7 @@ from core.llm.embedding import Embedding
 from core.llm.registry import open_llms
 from core.memory.analysis.duplicates import near_pairs
 from core.memory.analysis.map import Projection, alone, loneliest, project
-from core.memory.analysis.pairs import grouped, sameness
-from core.memory.analysis.records import Lonely, PairsFound
+from core.memory.analysis.records import Lonely, PairsFound, grouped, sameness
 from core.memory.checks import Problem, check
 from core.memory.index import ExemplarIndex
 from core.memory.library.records import Counts, Entry, Filter, Order, Provenance, Row

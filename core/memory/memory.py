@@ -98,7 +98,7 @@ class Memory:
         Raises DataError where a file is wrong, LibraryError where the library
         cannot be read and LLMError where the embedding's server fails.
         """
-        from core.memory.recalling import recall
+        from core.memory.retrieval import recall
 
         return await self.looked_up(lambda index: recall(query, index, settings, environment=environment))
 
@@ -115,7 +115,7 @@ class Memory:
         self, look: "Callable[[ExemplarIndex], Awaitable[T]]", on_progress: "OnProgress | None" = None
     ) -> T:
         """Return what is found in the fresh index, which is made again where it turns out to be damaged."""
-        from core.memory.nearest import Damaged
+        from core.memory.vectors import Damaged
 
         index = await self.refreshed(on_progress)
         try:

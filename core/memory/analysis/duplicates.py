@@ -3,9 +3,8 @@
 The result is that of comparing all with all. Where there are many, short
 vectors are compared first, whose distances are lower bounds
 (`core.memory.reduction`), and the long ones of the pairs that these let
-through. On two cores that five others kept busy, 100 000 in 400 families took
-eight minutes within 0.15: of each, 160 rows at a time, all that come after it
-are compared, so the work can be ended in between and what was found holds.
+through. Some rows at a time go into a flat FAISS index and are compared with
+all that are in it, so the work can be ended in between and what was found holds.
 """
 
 import asyncio
@@ -13,12 +12,14 @@ from bisect import insort
 from collections.abc import AsyncIterator, Collection
 from itertools import combinations, product
 
+import faiss
 import numpy as np
-from numpy.typing import NDArray
 
-from core.memory.analysis.bounds import Bounds
+from core.llm.embedding import Vectors
 from core.memory.analysis.records import NearPair, PairsFound
 from core.memory.index import ExemplarIndex
+from core.memory.nearest import SLACK, distances
+from core.memory.vectors import Numbers
 
 WITHIN = 0.15
 """The distance that is asked for by default.
@@ -35,10 +36,8 @@ SAME_TEXT = 64
 """Exemplars of one and the same text that are paired with others; the rest are counted."""
 _WIDEST = 512
 _REFINED = 256
-_SLACK = 2e-5
-"""What 32-bit arithmetic may add to a square."""
-
-Numbers = NDArray[np.int64]
+_CELLS = 16_000_000
+"""Distances that may be held in memory at once."""
 
 
 async def near_pairs(
@@ -77,43 +76,39 @@ async def near_pairs(
         kept.more = kept.more or len(group) > SAME_TEXT
         for one, other in combinations(group[:SAME_TEXT], 2):
             kept.add(pair(one, other, 0.0))
-    bounds = await asyncio.to_thread(Bounds, index.bounding_rows(slots))
-    count, done = len(slots), 0
-    start = 0
-    while start < count:
-        end = min(count, start + bounds.part(_WIDEST))
-        ones, others = await asyncio.to_thread(_near, bounds, start, end, kept.limit)
+    rows = index.bounding_rows(slots)
+    compared = faiss.IndexFlatL2(rows.shape[1])
+    size = max(16, min(_WIDEST, _CELLS // len(rows)))
+    done = 0
+    for start in range(0, len(rows), size):
+        block = rows[start : start + size]
+        ones, others = await asyncio.to_thread(_near, compared, block, kept.limit)
         for first in range(0, len(ones), _REFINED):
             chunk = slice(first, first + _REFINED)
-            distances = _distances(index, slots[ones[chunk]], slots[others[chunk]])
+            found = distances(index.rows(slots[ones[chunk]]), index.rows(slots[others[chunk]]))
             for one, other, distance in zip(
-                ones[chunk].tolist(), others[chunk].tolist(), distances.tolist(), strict=True
+                ones[chunk].tolist(), others[chunk].tolist(), found.tolist(), strict=True
             ):
                 if distance <= kept.limit:
                     for at, to in product(members[one][:SAME_TEXT], members[other][:SAME_TEXT]):
                         kept.add(pair(at, to, distance))
             await asyncio.sleep(0)
-        done += sum(len(group) for group in members[start:end])
-        start = end
+        done += sum(len(group) for group in members[start : start + size])
         yield kept.found(done, len(placed.ids))
 
 
-def _near(bounds: Bounds, start: int, end: int, limit: float) -> tuple[Numbers, Numbers]:
-    """Return the pairs of rows from `start` to `end` with later ones that may lie within, the nearest bound first."""
-    squares = bounds.squares(start, end, start)
-    cells = np.flatnonzero(squares.ravel() <= limit * limit + _SLACK)
-    ones, others = np.divmod(cells, squares.shape[1])
-    later = others > ones
-    ones, others = ones[later], others[later]
-    order = np.argsort(squares[ones, others], kind="stable")
-    return (ones[order] + start).astype(np.int64), (others[order] + start).astype(np.int64)
+def _near(compared: faiss.IndexFlatL2, block: Vectors, limit: float) -> tuple[Numbers, Numbers]:
+    """Put a block of rows into the index, and return its pairs with those before that may lie within `limit`.
 
-
-def _distances(index: ExemplarIndex, ones: Numbers, others: Numbers) -> NDArray[np.float64]:
-    """Return the real distances, as a search would tell them."""
-    differences = index.rows(ones).astype(np.float64) - index.rows(others).astype(np.float64)
-    distances: NDArray[np.float64] = np.round(np.sqrt((differences * differences).sum(axis=1)), 6)
-    return distances
+    The pairs are numbered by their places in the index; the nearest bound comes first.
+    """
+    start = compared.ntotal
+    compared.add(block)
+    ends, squares, others = compared.range_search(block, limit * limit + SLACK)
+    ones = np.repeat(np.arange(start, compared.ntotal), np.diff(ends.astype(np.int64)))
+    pairs = np.flatnonzero(others < ones)
+    pairs = pairs[np.argsort(squares[pairs], kind="stable")]
+    return ones[pairs], others[pairs]
 
 
 class _Kept:

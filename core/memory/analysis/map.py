@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Callable
 from heapq import heappush, heapreplace
 
+import faiss
 import numpy as np
 from numpy.typing import NDArray
 
 from core.llm.embedding import Vectors
-from core.memory.analysis.bounds import Bounds
 from core.memory.analysis.records import Lonely
 from core.memory.index import ExemplarIndex, Placed
+from core.memory.nearest import distances
 from core.memory.reduction import Reduction
 
 OnProgress = Callable[[int, int], None]
@@ -92,13 +93,17 @@ async def loneliest(
     if len(placed.ids) < 2 or count < 1:
         return ()
     slots, first, uses = np.unique(placed.slots, return_index=True, return_counts=True)
-    nearest = await _nearest_by_bound(index.bounding_rows(slots), on_progress)
+    rows = index.bounding_rows(slots)
+    flat = faiss.IndexFlatL2(rows.shape[1])
+    flat.add(rows)
     upper = np.zeros(len(slots))
     for start in range(0, len(slots), _BLOCK):
-        rows = index.rows(slots[start : start + _BLOCK])
-        others = index.rows(slots[nearest[start : start + _BLOCK]])
-        upper[start : start + len(rows)] = np.sqrt(np.square(rows - others).sum(axis=1))
-        await asyncio.sleep(0)
+        block = slice(start, start + _BLOCK)
+        _, near = await asyncio.to_thread(flat.search, rows[block], 2)
+        others = np.where(near[:, 0] == np.arange(start, start + len(near)), near[:, 1], near[:, 0])
+        upper[block] = distances(index.rows(slots[block]), index.rows(slots[others]))
+        if on_progress is not None:
+            on_progress(start + len(near), len(slots))
     upper[uses > 1] = 0.0
     best: list[tuple[float, str, str, str]] = []
     for place in np.argsort(-upper, kind="stable").tolist():
@@ -115,23 +120,3 @@ async def loneliest(
         await asyncio.sleep(0)
     best.sort(key=lambda one: (-one[0], one[1]))
     return tuple(Lonely(id=id, family=family, distance=far, nearest=near) for far, id, family, near in best)
-
-
-async def _nearest_by_bound(shorts: Vectors, on_progress: OnProgress | None) -> NDArray[np.int64]:
-    """Return of each row the other one whose bound is least."""
-    bounds = await asyncio.to_thread(Bounds, shorts)
-    count = len(bounds)
-    nearest = np.zeros(count, np.int64)
-    size = bounds.part(_BLOCK)
-
-    def look(start: int, end: int) -> None:
-        squares = bounds.squares(start, end)
-        squares[np.arange(end - start), np.arange(start, end)] = np.inf
-        nearest[start:end] = squares.argmin(axis=1)
-
-    for start in range(0, count, size):
-        end = min(count, start + size)
-        await asyncio.to_thread(look, start, end)
-        if on_progress is not None:
-            on_progress(end, count)
-    return nearest

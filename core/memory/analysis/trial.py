@@ -1,16 +1,13 @@
 """Trying a lookup: what would be retrieved and why, and what a change to an exemplar or the settings would move."""
 
-import numpy as np
-
 from core.llm.embedding import Embedding, Vectors
 from core.memory.analysis.records import Move, Place, Trial, TrialRow
 from core.memory.index import ExemplarIndex, Near
-from core.memory.recalling import recall
+from core.memory.nearest import distances
+from core.memory.retrieval import recall
+from core.memory.vectors import as_stored
 from core.schema.exemplar import Exemplar
 from core.schema.recall import Recall, RecallSettings, Retrieved
-
-_ONE = np.float32(32767)
-"""As in `core.memory.vectors`: the draft's vector is to be as near as it will be once it is kept."""
 
 
 class WithDraft:
@@ -19,7 +16,7 @@ class WithDraft:
     def __init__(self, index: ExemplarIndex, draft: Exemplar, vector: Vectors) -> None:
         self._index = index
         self._draft = draft
-        self._vector = (np.rint(vector * _ONE) / _ONE).astype(np.float64)
+        self._vector = as_stored(vector)
         self._number = index.number_of(draft.id)
 
     @property
@@ -43,7 +40,7 @@ class WithDraft:
         is_elsewhere = environment is not None and draft.environment not in ("", environment)
         if draft.archived or is_elsewhere or (family and draft.family != family):
             return found
-        far = round(float(np.sqrt(np.square(self._vector - query.astype(np.float64)).sum())), 6)
+        (far,) = distances(self._vector[None], query).tolist()
         both = [*found, Near(exemplar=draft, distance=far)]
         both.sort(key=lambda one: (one.distance, one.exemplar.family, one.exemplar.id))
         return tuple(both[:count])

@@ -9,7 +9,7 @@ from core.debugger.exemplars.recording.scripted import Look, exemplar_of, perfor
 from core.llm.embedding import HashedWords
 from core.memory.files import ExemplarFiles
 from core.memory.index import ExemplarIndex
-from core.memory.recalling import recall
+from core.memory.retrieval import recall
 from core.sandbox.confinement import confinement
 from core.sandbox.running import run_parser
 from core.schema.action import RefTarget, parse_action

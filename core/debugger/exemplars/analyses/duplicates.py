@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.debugger.exemplars.analyses.job import Background, Host
 from core.debugger.exemplars.analyses.views import DuplicatesView, PairTexts, PairView
-from core.memory.analysis.pairs import grouped, sameness
-from core.memory.analysis.records import NearPair, PairsFound
+from core.memory.analysis.records import NearPair, PairsFound, grouped, sameness
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 

@@ -10,7 +10,6 @@ from core.debugger.csv_files import write_table
 from core.debugger.exemplars.analyses.job import Background, Host
 from core.debugger.exemplars.analyses.views import LeavingView, Which
 from core.memory.analysis.records import LeftOut, MemberFound
-from core.memory.analysis.texts import read_texts
 from core.schema.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ class LeavingDesk(Background[LeavingView]):
                 await self._leave_out(index, votes)
 
             if texts:
+                from core.memory.analysis.leave_one_out import read_texts
                 from core.memory.index import ExemplarIndex
 
                 index = ExemplarIndex(self._memory().embedding())
@@ -58,7 +58,7 @@ class LeavingDesk(Background[LeavingView]):
         self._post(work)
 
     async def _leave_out(self, index: "ExemplarIndex", votes: int) -> None:
-        from core.memory.leaving_out import each_left_out
+        from core.memory.analysis.leave_one_out import each_left_out
 
         placed = index.placed()
         numbers = placed.numbers.tolist()
@@ -79,14 +79,14 @@ class LeavingDesk(Background[LeavingView]):
         await self._take(tuple(found), index)
 
     async def _take(self, found: tuple[MemberFound, ...], index: "ExemplarIndex") -> None:
-        from core.memory.leaving_out import summed
+        from core.memory.analysis.leave_one_out import summed
 
         votes, name = self._view.votes, index.embedding.name
         total = await asyncio.to_thread(summed, found, votes=votes, embedding=name)
         self._show(found=total, members=found)
 
     def _sum(self, found: tuple[MemberFound, ...], index: "ExemplarIndex") -> None:
-        from core.memory.leaving_out import summed
+        from core.memory.analysis.leave_one_out import summed
 
         total = summed(found, votes=self._view.votes, embedding=index.embedding.name)
         self._show(found=total, members=found)

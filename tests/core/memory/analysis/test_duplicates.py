@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from core.memory.analysis import duplicates
 from core.memory.analysis.duplicates import near_pairs
-from core.memory.analysis.pairs import grouped, sameness
-from core.memory.analysis.records import NearPair
+from core.memory.analysis.records import NearPair, grouped, sameness
 from core.memory.index import ExemplarIndex
 from core.schema.exemplar import ExemplarStep
 from tests.core.memory.clusters import Clusters, clustered

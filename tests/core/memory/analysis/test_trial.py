@@ -2,7 +2,7 @@ import pytest
 
 from core.memory.analysis.trial import try_lookup
 from core.memory.index import ExemplarIndex
-from core.memory.recalling import recall
+from core.memory.retrieval import recall
 from core.schema.exemplar import metadata_of
 from core.schema.recall import RecallSettings
 from tests.core.memory.clusters import Clusters, clustered, text_of

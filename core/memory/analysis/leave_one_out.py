@@ -1,14 +1,21 @@
 """Leave-one-out: would each exemplar's family be found, were it not there itself?"""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from core.llm.embedding import OnProgress
 from core.memory.analysis.records import FamilyFound, LeftOut, MemberFound
 from core.memory.index import ExemplarIndex
-from core.memory.recalling import in_reach, voted
+from core.memory.retrieval import in_reach, voted
+from core.schema.errors import DataError
+from core.schema.exemplar import Exemplar, ExemplarStep
 from core.schema.recall import REACH
+from core.settings.user_file import read_text
 
 
 async def leave_one_out(
@@ -34,13 +41,13 @@ async def each_left_out(
     """Give what is found for each of these members in turn; one that has gone meanwhile is left out."""
     for number in numbers:
         if number in index:
-            near = index.families_near(number, votes)
+            near = index.nearest_others(number, votes)
             voters = near[: in_reach([far for _, far in near], reach)]
             yield MemberFound(
                 number=number,
                 id=index.id_of(number),
                 family=index.family_of(number),
-                found=voted([family for family, _ in voters]) if near else "",
+                found=voted([index.family_of(other) for other, _ in voters]) if near else "",
                 distance=near[0][1] if near else 2.0,
             )
         await asyncio.sleep(0)
@@ -70,4 +77,25 @@ def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftO
         votes=votes,
         embedding=embedding,
         families=tuple(families),
+    )
+
+
+def read_texts(path: Path) -> tuple[Exemplar, ...]:
+    """Read families of texts of another program's tasks as exemplars.
+
+    Raises DataError where the file is not of that form.
+    """
+    try:
+        families = TypeAdapter(dict[str, list[str]]).validate_python(json.loads(read_text(path)))
+    except (ValueError, ValidationError, RecursionError) as error:
+        raise DataError(
+            f"{path} cannot be read: it is to hold JSON, each family's name with a list of texts."
+        ) from error
+    step = ExemplarStep(actions=("stop []",))
+    return tuple(
+        Exemplar(id=f"{place}/{number}", family=family, task=text[:200], metadata=text, steps=(step,))
+        for place, (family, texts) in enumerate(families.items())
+        if family
+        for number, text in enumerate(texts)
+        if text
     )

@@ -2,7 +2,7 @@ import pytest
 
 from core.llm.embedding import HashedWords
 from core.memory.index import ExemplarIndex
-from core.memory.recalling import recall
+from core.memory.retrieval import recall
 from core.schema.exemplar import metadata_of
 from core.schema.recall import RecallSettings
 from tests.core.memory.making import ALL, exemplar

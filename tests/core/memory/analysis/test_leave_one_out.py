@@ -1,5 +1,5 @@
+from core.memory.analysis.leave_one_out import leave_one_out
 from core.memory.index import ExemplarIndex
-from core.memory.leaving_out import leave_one_out
 from tests.core.memory.clusters import Clusters, clustered
 
 

@@ -1,15 +1,19 @@
 """Joins the Bisect window to what answers it."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.experiments.bisect_records import Wanted
 from core.debugger.experiments.bisect_views import BisectDeskCommands, BisectView
 from core.debugger.snapshots import Catalogue
-from gui.experiments.bisect_window import BisectWindow
 from gui.theme.theme import Theme
 from gui.widgets.relay import Relay
 from gui.widgets.remembered import Remembered
+
+if TYPE_CHECKING:
+    from gui.experiments.bisect_window import BisectWindow
 
 
 class BisectController(QObject):
@@ -34,6 +38,8 @@ class BisectController(QObject):
 
     def open(self, run: int) -> None:
         """Show what can be bisected of this run, and what was."""
+        from gui.experiments.bisect_window import BisectWindow  # With its plot, which is slow to import.
+
         if self.shown is None:
             self.shown = BisectWindow(self._theme, self._window)
             self.shown.show_catalogue(self._catalogue)

@@ -1,18 +1,24 @@
 """Success by prefix, drawn: a point with its interval for each step that was gone on from."""
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+import numpy as np
+import pyqtgraph
+from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QWidget
 
 from core.debugger.experiments.bisect_records import Bisection, PrefixResult
 from gui.theme.theme import Theme
+from gui.widgets.plot import Plot
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 16, 14, 38
-_LINES = (0.0, 0.25, 0.5, 0.75, 1.0)
-_POINT = 5.0
-_CAP = 5.0
-_REACH = 40.0
-"""How far from a point a click still means it."""
+_FOOT = "the first step that is not replayed"
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+_COLUMN, _BAR, _BEAM = 46, 18, 10
+"""Pixels across the current column, a bar and the ends of an interval, where there is room."""
+_LABEL = 26
+"""Pixels that the number of a step needs."""
+_REACH = 40
+"""How far from a point, in pixels, a click still means it."""
 
 
 def result_words(result: PrefixResult | None, step: int) -> str:
@@ -28,7 +34,7 @@ def result_words(result: PrefixResult | None, step: int) -> str:
     )
 
 
-class BisectPlot(QWidget):
+class BisectPlot(Plot):
     """Draws a bisection; the arrow keys go from point to point, and each is told in words.
 
     The steps stand in their own order and at equal distances; nothing joins the
@@ -39,39 +45,46 @@ class BisectPlot(QWidget):
     """The step whose point is current now."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._bisection: Bisection | None = None
+        super().__init__(theme, "Success by step", QSize(480, 260), parent)
         self._steps: tuple[int, ...] = ()
         self._results: dict[int, PrefixResult] = {}
         self.step: int | None = None
         """The step of the current point."""
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(260, 170)
-        self.setAccessibleName("Success by step")
-        self.setMouseTracking(True)
-        theme.changed.connect(self.update)
-
-    def sizeHint(self) -> QSize:
-        return QSize(480, 260)
+        self.setMouseEnabled(x=False, y=False)
+        self.setYRange(-0.02, 1.04, padding=0)
+        self.plotItem.layout.setContentsMargins(6, 8, 16, 4)
+        self.getAxis("left").setTicks([[(share, f"{share:.0%}") for share in _SHARES]])
+        self.getAxis("left").setGrid(255)
+        self.getAxis("left").setZValue(-1)  # Its lines lie below the points.
+        self._column = pyqtgraph.BarGraphItem(x=[], y0=-0.02, y1=1.04, width=1)
+        self._bars = pyqtgraph.BarGraphItem(x=[], height=[], width=1)
+        self._intervals = pyqtgraph.ErrorBarItem()
+        self._points = pyqtgraph.ScatterPlotItem(size=11)
+        self._unjudged: list[pyqtgraph.TextItem] = []
+        for item in (self._column, self._bars, self._intervals, self._points):
+            self.addItem(item)
+        self.box.sigResized.connect(self._draw)
+        self.scene().sigMouseClicked.connect(self._on_clicked)
+        self.scene().sigMouseMoved.connect(self._on_moved)
+        self._on_theme()
 
     def show_bisection(self, bisection: Bisection | None) -> None:
         """Replace what is drawn; the current point stays where it is still there."""
-        self._bisection = bisection
         self._steps = tuple(sorted(bisection.chosen)) if bisection is not None else ()
         self._results = {one.step: one for one in bisection.results} if bisection is not None else {}
         if self.step not in self._steps:
             self.step = self._steps[0] if self._steps else None
-        self._tell()
-        self.update()
+        self.setXRange(-0.5, max(1, len(self._steps)) - 0.5, padding=0)
+        self.tell(self.words)
+        self._draw()
 
     def choose(self, step: int) -> None:
         """Make the point of a step current."""
         if step in self._steps and step != self.step:
             self.step = step
-            self._tell()
-            self.update()
+            self.tell(self.words)
+            self._draw()
             self.chosen.emit(step)
 
     @property
@@ -80,27 +93,10 @@ class BisectPlot(QWidget):
         return "" if self.step is None else result_words(self._results.get(self.step), self.step)
 
     def place_of(self, step: int) -> QPointF:
-        """Return where the point of a step is drawn; at the bottom where nothing was judged."""
+        """Return where the point of a step is drawn, in pixels; at the bottom where nothing was judged."""
         result = self._results.get(step)
         share = result.share if result is not None and result.share is not None else 0.0
-        return QPointF(self._x(self._steps.index(step)), self._y(share))
-
-    def _room(self) -> QRectF:
-        return QRectF(self.rect()).adjusted(_LEFT, _TOP, -_RIGHT, -_BOTTOM)
-
-    def _x(self, at: int) -> float:
-        room = self._room()
-        return room.left() + room.width() * (at + 0.5) / max(1, len(self._steps))
-
-    def _y(self, share: float) -> float:
-        room = self._room()
-        return room.bottom() - room.height() * share
-
-    def _tell(self) -> None:
-        self.setAccessibleDescription(self.words)
-        if self.hasFocus():
-            event = QAccessibleEvent(self, QAccessible.Event.DescriptionChanged)
-            QAccessible.updateAccessibility(event)
+        return self.point_at(self._steps.index(step), share)
 
     # Keys and mouse
 
@@ -120,90 +116,65 @@ class BisectPlot(QWidget):
             return
         self.choose(self._steps[min(max(to, 0), last)])
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if (step := self._step_at(event.position())) is not None:
+    def _on_clicked(self, event: MouseClickEvent) -> None:
+        if (step := self._step_at(event.scenePos())) is not None:
             self.choose(step)
-        self.setFocus(Qt.FocusReason.MouseFocusReason)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        step = self._step_at(event.position())
-        words = "" if step is None else result_words(self._results.get(step), step)
-        QToolTip.showText(event.globalPosition().toPoint(), words, self)
+    def _on_moved(self, place: QPointF) -> None:
+        step = self._step_at(place)
+        self.show_tip(place, "" if step is None else result_words(self._results.get(step), step))
 
     def _step_at(self, place: QPointF) -> int | None:
-        nearest = min(
-            self._steps, key=lambda one: abs(self._x(self._steps.index(one)) - place.x()), default=None
-        )
-        if nearest is None or abs(self._x(self._steps.index(nearest)) - place.x()) > _REACH:
-            return None
-        return nearest
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self._tell()
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.update()
+        away = {step: abs(self.place_of(step).x() - place.x()) for step in self._steps}
+        nearest = min(away, key=lambda step: away[step], default=None)
+        return nearest if nearest is not None and away[nearest] <= _REACH else None
 
     # Drawing
 
-    def paintEvent(self, event: object) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), self._theme.colour("panel"))
-        self._paint_axes(painter)
-        for at, step in enumerate(self._steps):
-            self._paint_step(painter, self._x(at), step)
-        if self.hasFocus():
-            painter.setPen(QPen(self._theme.colour("agent"), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+    def _draw(self) -> None:
+        theme, pen = self._theme, pyqtgraph.mkPen
+        across = max(1.0, self.box.width() / max(1, len(self._steps)))  # Pixels for one step.
+        self._draw_axes(max(1, round(_LABEL / across)))
+        current = [] if self.step is None else [self._steps.index(self.step)]
+        self._column.setOpts(
+            x=current, width=min(1.0, _COLUMN / across), brush=theme.colour("selected"), pen=None
+        )
+        tried = [(at, self._results[step]) for at, step in enumerate(self._steps) if step in self._results]
+        for item in self._unjudged:
+            self.removeItem(item)
+        self._unjudged = [
+            self.add_words("?", (at, 0.0), anchor=(0.5, 1.2), tone="remedy")
+            for at, one in tried
+            if one.share is None
+        ]
+        judged = [(at, one.share, one.low, one.high) for at, one in tried if one.share is not None]
+        x, shares, lows, highs = np.array(judged, float).reshape(-1, 4).T
+        self._bars.setOpts(
+            x=x, height=shares, width=min(0.4, _BAR / across), brush=theme.colour("line"), pen=None
+        )
+        self._intervals.setData(
+            x=x,
+            y=shares,
+            top=highs - shares,
+            bottom=shares - lows,
+            beam=min(0.8, _BEAM / across),
+            pen=pen(theme.colour("text"), width=1.4),
+        )
+        self._points.setData(
+            x=x, y=shares, brush=theme.colour("agent"), pen=pen(theme.colour("panel"), width=1.2)
+        )
 
-    def _paint_axes(self, painter: QPainter) -> None:
-        room = self._room()
-        painter.setFont(self._theme.small_font())
-        for share in _LINES:
-            y = self._y(share)
-            painter.setPen(QPen(self._theme.colour("line"), 1))
-            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
-            painter.setPen(self._theme.colour("dim"))
-            label = QRect(0, round(y) - 8, _LEFT - 8, 16)
-            painter.drawText(
-                label, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), f"{share:.0%}"
-            )
-        foot = QRect(_LEFT, self.height() - 18, round(room.width()), 16)
-        painter.drawText(foot, int(Qt.AlignmentFlag.AlignCenter), "the first step that is not replayed")
-
-    def _paint_step(self, painter: QPainter, x: float, step: int) -> None:
-        result, current = self._results.get(step), step == self.step
-        room = self._room()
-        wide = min(46.0, room.width() / max(1, len(self._steps)))
-        column = QRectF(x - wide / 2, room.top() - 6, wide, room.height() + 28)
-        if current:
-            painter.fillRect(column, self._theme.colour("selected"))
-        painter.setFont(self._theme.small_font(bold=current))
-        painter.setPen(self._theme.colour("text" if current else "dim"))
-        every = max(1, round(26 / max(1.0, room.width() / max(1, len(self._steps)))))
-        if current or self._steps.index(step) % every == 0:
-            place = QRectF(x - 30, room.bottom() + 4, 60, 16)
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), str(step))
-        if result is None:
-            return
-        if result.share is None:
-            painter.setPen(self._theme.colour("remedy"))
-            painter.drawText(
-                QRectF(x - 30, room.bottom() - 20, 60, 16), int(Qt.AlignmentFlag.AlignCenter), "?"
-            )
-            return
-        top, low, high = self._y(result.share), self._y(result.low), self._y(result.high)
-        bar = QRectF(x - wide / 5, top, wide / 2.5, room.bottom() - top)
-        painter.fillRect(bar, self._theme.colour("line"))
-        painter.setPen(QPen(self._theme.colour("text"), 1.4))
-        painter.drawLine(QPointF(x, low), QPointF(x, high))
-        for y in (low, high):
-            painter.drawLine(QPointF(x - _CAP, y), QPointF(x + _CAP, y))
-        painter.setBrush(self._theme.colour("agent"))
-        painter.setPen(QPen(self._theme.colour("panel"), 1.2))
-        painter.drawEllipse(QPointF(x, top), _POINT, _POINT)
+    def _draw_axes(self, every: int) -> None:
+        """Number every so many steps, and the current one."""
+        numbers = [
+            (at, str(step)) for at, step in enumerate(self._steps) if at % every == 0 or step == self.step
+        ]
+        self.getAxis("bottom").setTicks([numbers])
+        size = f"{self._theme.small_font().pointSizeF()}pt"
+        self.setLabel("bottom", _FOOT, color=self._theme.colour("dim").name(), **{"font-size": size})
+        for side in ("left", "bottom"):
+            axis = self.getAxis(side)
+            axis.setStyle(tickLength=0, tickFont=self._theme.small_font())
+            axis.setPen(None)
+            axis.setTextPen(self._theme.colour("dim"))
+            axis.setTickPen(self._theme.colour("line"))

@@ -1,7 +1,5 @@
 """Joins the pages to what answers them."""
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -10,10 +8,6 @@ from core.schema.exemplar import Exemplar
 from gui.theme.theme import Theme
 from gui.widgets.relay import Relay
 from gui.widgets.remembered import Remembered
-
-if TYPE_CHECKING:
-    # The map loads numpy, which only a window that shows it has to wait for.
-    pass
 
 
 class AnalysisController(QObject):

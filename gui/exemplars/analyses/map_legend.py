@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QBrush, QIcon, QPixmap
 from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from gui.exemplars.analyses.map_colours import Look, draw_mark, pen_for
+from gui.exemplars.analyses.map_colours import Look, pen_for
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
 
@@ -75,13 +75,10 @@ class Legend(QTreeWidget):
 
 def mark_icon(theme: Theme, look: Look) -> QIcon:
     """Return the mark of a family as an icon."""
+    from pyqtgraph.graphicsItems.ScatterPlotItem import renderSymbol  # The map has imported it by now.
+
     picture = QPixmap(2 * _MARK, 2 * _MARK)
     picture.setDevicePixelRatio(2.0)
     picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(pen_for(theme))
-    painter.setBrush(look.colour(theme))
-    draw_mark(painter, look.shape, QPointF(_MARK / 2, _MARK / 2), 5.5)
-    painter.end()
+    renderSymbol(look.symbol, 11 * look.size, pen_for(theme), QBrush(look.colour(theme)), picture, 2.0)
     return QIcon(picture)

@@ -1,17 +1,21 @@
 """The map of the exemplars: who is near, where it is thin, and the current task among them."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
 from core.debugger.exemplars.analyses.views import MapView
 from gui.exemplars.analyses.map_legend import Legend
-from gui.exemplars.analyses.map_plot import MapPlot
 from gui.exemplars.analyses.page import Page, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, on_panel, scrolled
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+
+if TYPE_CHECKING:
+    from gui.exemplars.analyses.map_plot import MapPlot
 
 _START = (
     "The map lays the exemplars out by the likeness of their texts. Press Draw (Ctrl+Enter). Families that lie "
@@ -64,9 +68,8 @@ class MapPage(Page):
         self.labelled("&Task", self.task)
         self.bar.setStretchFactor(self.task, 2)
         self.bar.addWidget(self.progress)
-        self.plot = MapPlot(theme, self)
-        self.plot.opened.connect(self.exemplar_opened)
-        self.plot.current_changed.connect(self._on_current)
+        self.plot: MapPlot | None = None
+        """Once there is something to draw."""
         self.told = Note("dim", parent=self)
         self.told.setContentsMargins(12, 4, 12, 4)
         self.current = ElidedLabel("", self)
@@ -97,7 +100,8 @@ class MapPage(Page):
         on_panel(side)
         set_tone(self.current, "dim")
         split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(panel(self.plot, self.told, self.current, tall=self.plot))
+        self._plot_panel = panel(self.told, self.current)
+        split.addWidget(self._plot_panel)
         split.addWidget(side)
         split.setSizes([930, 350])
         split.setStretchFactor(0, 1)
@@ -109,6 +113,18 @@ class MapPage(Page):
         line.setContentsMargins(12, 4, 12, 6)
         line.addWidget(self.words)
         self.column.addWidget(foot)
+
+    def _make_plot(self) -> "MapPlot":
+        from gui.exemplars.analyses.map_plot import MapPlot  # With pyqtgraph, which is slow to import.
+
+        plot = MapPlot(self.theme, self)
+        plot.opened.connect(self.exemplar_opened)
+        plot.current_changed.connect(self._on_current)
+        column = self._plot_panel.layout()
+        assert isinstance(column, QVBoxLayout)
+        column.insertWidget(0, plot, 1)
+        self.setTabOrder(self.task, plot)
+        return plot
 
     def show_task(self, task: str, observation: str = "") -> None:
         """Make this the current task."""
@@ -125,7 +141,10 @@ class MapPage(Page):
         self.draw_button.setEnabled(not view.busy)
         self.cancel_button.setEnabled(view.busy)
         self.or_words.say(self._nothing())
-        self.plot.show_view(view)
+        if view.names and self.plot is None:
+            self.plot = self._make_plot()
+        if self.plot is not None:
+            self.plot.show_view(view)
         if view.points != before.points or view.names != before.names:
             self._show_choice()
             self._show_families()
@@ -179,7 +198,7 @@ class MapPage(Page):
         self._on_family()
 
     def _show_families(self) -> None:
-        names, looks = self._view.names, self.plot.looks
+        names, looks = self._view.names, self.plot.looks if self.plot is not None else ()
         self.legend.show_families(names, looks)
         self.sections["legend"].show_fact(count(len(names), "family", "families") if names else "")
 
@@ -225,11 +244,13 @@ class MapPage(Page):
     # What the person does
 
     def _on_fit(self) -> None:
-        self.plot.fit()
+        if self.plot is not None:
+            self.plot.fit()
 
     def _on_family(self) -> None:
         name = self.family.currentText()
-        self.plot.show_family("" if name == _ALL else name)
+        if self.plot is not None:
+            self.plot.show_family("" if name == _ALL else name)
 
     def _on_legend(self, name: object) -> None:
         at = self.family.findText(str(name))

@@ -1,31 +1,26 @@
 """The map itself: points that can be zoomed, panned, gone through by keys, and opened."""
 
 import numpy as np
+import pyqtgraph
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
-    QFontMetricsF,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QPixmap,
-    QResizeEvent,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QBrush, QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.analyses.views import MapView
-from gui.exemplars.analyses.map_colours import Look, looks_of
-from gui.exemplars.analyses.map_painting import Places, draw_points
+from gui.exemplars.analyses.map_colours import SYMBOLS, Look, looks_of, pen_for
+from gui.exemplars.analyses.map_painting import Places, picture_of
 from gui.theme.theme import Theme
+from gui.widgets.plot import Plot
 
-_MARGIN = 34.0
+FEW = 3000
+"""Points in view up to which each is a mark of pyqtgraph; more are one picture."""
+_SIZE = 8.4
+_MARGIN = 0.06
+"""What part of the view stays free around the points."""
 _REACH = 10.0
-"""How far from a point a click still means it."""
+"""How far from a point, in pixels, a click still means it."""
 _NAMED = 24
 """Families whose names are written at their middles."""
 _STEP = 1.25
@@ -38,8 +33,8 @@ _KEYS = {
 }
 
 
-class MapPlot(QWidget):
-    """Draws `MapView`; the picture is drawn once for each zoom, and moved and stretched until it rests."""
+class MapPlot(Plot):
+    """Draws `MapView`; where the points are many, their picture is stretched and moved until the view rests."""
 
     opened = Signal(str)
     """The exemplar of the point that was pressed."""
@@ -47,60 +42,64 @@ class MapPlot(QWidget):
     """What the current point says."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, "Map of the exemplars", QSize(760, 560), parent)
         self._view = MapView()
         self._points = np.zeros((0, 2), np.float32)
         self._families = np.zeros(0, np.int32)
         self.looks: tuple[tuple[Look, int], ...] = ()
         """The look and the number of members of each family."""
-        self._middles: list[tuple[int, Places]] = []
+        self._middles: list[tuple[int, tuple[float, float]]] = []
+        self._names: list[pyqtgraph.TextItem] = []
+        self._task: list[pyqtgraph.GraphicsObject] = []
         self._family = ""
-        self._scale = 1.0
-        """Pixels for one unit."""
-        self._origin = QPointF()
-        """Where the middle of the plane lies on the widget."""
         self.place: int | None = None
         """The current point."""
-        self._picture: QPixmap | None = None
-        self._drawn: tuple[float, QPointF] = (1.0, QPointF())
-        self._pressed: QPointF | None = None
-        self._moved = False
         self._fitted = True
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_IDLE_MS)
-        self._idle.timeout.connect(self._redraw)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
+        self._idle.timeout.connect(self._draw_points)
+        self._picture = pyqtgraph.ImageItem(axisOrder="row-major")
+        self._marks = pyqtgraph.ScatterPlotItem()
+        self._ring = pyqtgraph.ScatterPlotItem(size=17, brush=None)
+        self._ring.setZValue(3)
+        for item in (self._picture, self._marks, self._ring):
+            self.addItem(item, ignoreBounds=True)
         self.setMinimumSize(280, 220)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName("Map of the exemplars")
-        theme.changed.connect(self._redraw)
-
-    def sizeHint(self) -> QSize:
-        return QSize(760, 560)
+        self.hideAxis("left")
+        self.hideAxis("bottom")
+        self.setAspectLocked()
+        self.box.sigRangeChanged.connect(self._on_range)
+        self.box.sigRangeChangedManually.connect(self._on_moved_by_hand)
+        self.box.sigResized.connect(self._on_resized)
+        self.scene().sigMouseClicked.connect(self._on_clicked)
+        self.scene().sigMouseMoved.connect(self._on_moved)
+        self._on_theme()
 
     def show_view(self, view: MapView) -> None:
         """Replace what is drawn; zoom and current point stay while the points do."""
         before, self._view = self._view, view
-        if (view.points, view.families) != (before.points, before.families):
+        moved = (view.points, view.families) != (before.points, before.families)
+        if moved:
             current = before.ids[self.place] if self.place is not None else ""
             self._points = np.frombuffer(view.points, "<f4").reshape(-1, 2)
             self._families = np.frombuffer(view.families, "<i4")
             self.looks = looks_of(self._families.tolist(), len(view.names))
             ranked = sorted(range(len(view.names)), key=lambda one: -self.looks[one][1])[:_NAMED]
-            self._middles = [(one, np.median(self._points[self._families == one], axis=0)) for one in ranked]
+            middles = [np.median(self._points[self._families == one], axis=0) for one in ranked]
+            self._middles = [(one, tuple(middle)) for one, middle in zip(ranked, middles, strict=True)]
             self.place = view.ids.index(current) if current in view.ids else None
+        if moved or (view.task != before.task and self._fitted):
             self.fit()
-        if view.task != before.task and self._fitted:
-            self.fit()
-        self.update()
+        if moved:
+            self._draw()
+        elif view.task != before.task:
+            self._draw_task()
+            self._part_names()
 
     def show_family(self, family: str) -> None:
         """Draw those of other families in the background; an empty name draws all alike."""
         self._family = family
-        self._redraw()
+        self._draw_points()
+        self._part_names()
 
     # Where things lie
 
@@ -111,73 +110,51 @@ class MapPlot(QWidget):
             corners = np.vstack([corners, [[self._view.task.across, self._view.task.up]]])
         if len(corners):
             low, high = corners.min(axis=0), corners.max(axis=0)
-            wide, tall = (max(float(size), 1e-6) for size in high - low)
-            room = max(10.0, self.width() - 2 * _MARGIN), max(10.0, self.height() - 2 * _MARGIN)
-            self._scale = min(room[0] / wide, room[1] / tall)
-            middle = (low + high) / 2
-            self._origin = QPointF(
-                self.width() / 2 - float(middle[0]) * self._scale,
-                self.height() / 2 + float(middle[1]) * self._scale,
-            )
+            room = QRectF(0, 0, *np.maximum(high - low, 1e-6).tolist())
+            room.moveCenter(QPointF(*((low + high) / 2).tolist()))
+            self.setRange(room, padding=_MARGIN)
         self._fitted = True
-        self._redraw()
-
-    def point_at(self, across: float, up: float) -> QPointF:
-        """Return where a place of the plane lies on the widget."""
-        return QPointF(self._origin.x() + across * self._scale, self._origin.y() - up * self._scale)
 
     def place_of(self, number: int) -> QPointF:
-        """Return where a point lies on the widget."""
-        return self.point_at(float(self._points[number, 0]), float(self._points[number, 1]))
+        """Return where a point lies on the viewport, in pixels."""
+        return self.point_at(*self._points[number].tolist())
 
     def near(self, place: QPointF) -> int | None:
         """Return the point that a click there means, of the family that is shown."""
-        places = self._places()
-        if not len(places):
-            return None
-        away = (places[:, 0] - place.x()) ** 2 + (places[:, 1] - place.y()) ** 2
-        if (faint := self._faint()) is not None:
-            away = np.where(faint, np.inf, away)
-        nearest = int(away.argmin())
-        return nearest if away[nearest] <= _REACH**2 else None
+        away = ((self._places() - (place.x(), place.y())) ** 2).sum(axis=1)
+        away[self._faint()] = np.inf
+        nearest = int(away.argmin()) if len(away) else 0
+        return nearest if len(away) and away[nearest] <= _REACH**2 else None
 
     def _places(self) -> Places:
-        signs = np.array([self._scale, -self._scale], np.float32)
-        origin = np.array([self._origin.x(), self._origin.y()], np.float32)
-        places: Places = self._points * signs + origin
+        origin, unit = self.point_at(0, 0).toTuple(), self.point_at(1, 1).toTuple()
+        places: Places = self._points * np.subtract(unit, origin) + origin
         return places
 
-    def _faint(self) -> NDArray[np.bool_] | None:
-        """Return which points are of other families than the one that is shown; None where all are."""
+    def _faint(self) -> NDArray[np.bool_]:
+        """Return which points are of other families than the one that is shown."""
         if self._family not in self._view.names:
-            return None
+            return np.zeros(len(self._points), bool)
         faint: NDArray[np.bool_] = self._families != self._view.names.index(self._family)
         return faint
 
-    def zoom(self, factor: float, about: QPointF | None = None) -> None:
-        """Come nearer, or go further away, with one place where it is."""
-        about = about or QPointF(self.width() / 2, self.height() / 2)
-        self._origin = about + (self._origin - about) * factor
-        self._scale *= factor
+    def zoom(self, factor: float) -> None:
+        """Come nearer, or go further away, with the middle where it is."""
         self._fitted = False
-        self._idle.start()
-        self.update()
+        self.box.scaleBy((1 / factor, 1 / factor))
 
     def pan(self, by: QPointF) -> None:
-        self._origin += by
+        """Move the points by so many pixels."""
         self._fitted = False
-        self._idle.start()
-        self.update()
+        self.box.translateBy(self.box.mapSceneToView(QPointF()) - self.box.mapSceneToView(by))
 
     def choose(self, number: int | None) -> None:
         """Make a point current; it is told in words."""
         self.place = number
         words = self.words_of(number) if number is not None else ""
-        self.setAccessibleDescription(words)
-        if self.hasFocus():
-            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+        self.tell(words)
         self.current_changed.emit(words)
-        self.update()
+        self._draw_ring()
 
     def words_of(self, number: int) -> str:
         """Return what a point says."""
@@ -206,153 +183,145 @@ class MapPlot(QWidget):
 
     def _go(self, across: int, down: int) -> None:
         """Go to the nearest point in a direction, in a quarter of the plane."""
-        places = self._places()
-        middle = np.array([self.width() / 2, self.height() / 2], np.float32)
-        here = middle if self.place is None else places[self.place]
-        away = places - here
-        ahead = away[:, 0] * across + away[:, 1] * down
-        beside = np.abs(away[:, 0] * down) + np.abs(away[:, 1] * across)
-        cost = np.where((ahead > 0.5) & (beside <= ahead), ahead + 2 * beside, np.inf)
+        places, middle = self._places(), QPointF(self.rect().center())
         if self.place is None:
-            cost = (away**2).sum(axis=1)
-        if (faint := self._faint()) is not None:
-            cost = np.where(faint, np.inf, cost)
+            cost = ((places - middle.toTuple()) ** 2).sum(axis=1)
+        else:
+            away = places - places[self.place]
+            ahead = away @ (across, down)
+            beside = np.abs(away @ (down, across))
+            cost = np.where((ahead > 0.5) & (beside <= ahead), ahead + 2 * beside, np.inf)
+        cost[self._faint()] = np.inf
         to = int(cost.argmin())
         if np.isfinite(cost[to]):
             self.choose(to)
             if not self.rect().adjusted(20, 20, -20, -20).contains(self.place_of(to).toPoint()):
-                self.pan(QPointF(self.width() / 2, self.height() / 2) - self.place_of(to))
+                self.pan(middle - self.place_of(to))
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        turned = event.angleDelta().y() or event.pixelDelta().y()
-        if turned:
-            self.zoom(_STEP ** (turned / 120), event.position())
-        event.accept()
+    def _on_clicked(self, event: MouseClickEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and not event.double():
+            number = self.near(event.scenePos())
+            if number is not None:
+                self.choose(number)
+                self.opened.emit(self._view.ids[number])
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self.setFocus(Qt.FocusReason.MouseFocusReason)
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._pressed, self._moved = event.position(), False
+    def _on_moved(self, place: QPointF) -> None:
+        if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
+            number = self.near(place)
+            self.setCursor(
+                Qt.CursorShape.ArrowCursor if number is None else Qt.CursorShape.PointingHandCursor
+            )
+            self.show_tip(place, "" if number is None else self.words_of(number))
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._pressed is not None and event.buttons() & Qt.MouseButton.LeftButton:
-            by = event.position() - self._pressed
-            if self._moved or by.manhattanLength() > 4:
-                self._moved = True
-                self._pressed = event.position()
-                self.pan(by)
-            return
-        number = self.near(event.position())
-        self.setCursor(Qt.CursorShape.ArrowCursor if number is None else Qt.CursorShape.PointingHandCursor)
-        words = "" if number is None else self.words_of(number)
-        QToolTip.showText(event.globalPosition().toPoint(), words, self)
+    def _on_moved_by_hand(self) -> None:
+        self._fitted = False
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        pressed, self._pressed = self._pressed, None
-        if pressed is None or self._moved or event.button() != Qt.MouseButton.LeftButton:
-            return
-        number = self.near(event.position())
-        if number is not None:
-            self.choose(number)
-            self.opened.emit(self._view.ids[number])
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+    def _on_resized(self) -> None:
         if self._fitted:
             self.fit()
-        else:
+        self._on_range()
+
+    def _on_range(self) -> None:
+        self._part_names()
+        if len(self._points) > FEW:
             self._idle.start()
 
     # Drawing
 
-    def _redraw(self) -> None:
-        self._picture = None
-        self.update()
+    def _draw(self) -> None:
+        self._draw_points()
+        self._draw_task()
+        self._draw_ring()
+        for item in self._names:
+            self.removeItem(item)
+        self._names = [
+            self.add_words(self._view.names[family], middle, anchor=(0.5, 1.3), ground="panel", bold=True)
+            for family, middle in self._middles
+        ]
+        self._part_names()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), self._theme.colour("panel"))
-        if self._picture is None:
-            looks = [look for look, _ in self.looks]
-            self._picture = draw_points(
-                self._theme, self.size(), self.devicePixelRatioF(), self._places(), self._families, looks, self._faint()
-            )  # fmt: skip
-            self._drawn = (self._scale, QPointF(self._origin))
-        scale, origin = self._drawn
-        grown = self._scale / scale
-        painter.save()
-        painter.translate(self._origin - origin * grown)
-        painter.scale(grown, grown)
-        painter.drawPixmap(QPoint(0, 0), self._picture)
-        painter.restore()
-        self._paint_names(painter)
-        self._paint_task(painter)
-        if self.place is not None:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(self._theme.colour("text"), 2))
-            painter.drawEllipse(self.place_of(self.place), 8.5, 8.5)
-        if self.hasFocus():
-            painter.setPen(QPen(self._theme.colour("agent"), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+    def _draw_points(self) -> None:
+        """Draw the points: all of them where they are few, else those in view; the faint ones lie below."""
+        self._idle.stop()
+        theme, places, faint = self._theme, self._places(), self._faint()
+        size = np.array(self.viewport().size().toTuple())
+        inside = ((places >= 0) & (places < size)).all(axis=1) | (len(places) <= FEW)
+        shown = np.concatenate([np.flatnonzero(inside & faint), np.flatnonzero(inside & ~faint)])
+        many = len(shown) > FEW
+        self._picture.setVisible(many)
+        self._marks.setVisible(not many)
+        families = self._families[shown]
+        colours = [look.colour(theme) for look, _ in self.looks] + [theme.colour("line")]
+        coloured = np.where(faint[shown], len(self.looks), families)
+        if many:
+            ratio = self.devicePixelRatioF()
+            wide, tall = np.rint(size * ratio).astype(int).tolist()
+            shapes = np.array([list(SYMBOLS).index(look.shape) for look, _ in self.looks])[families]
+            values = np.array([colour.getRgb() for colour in colours], np.uint8)[coloured]
+            self._picture.setImage(
+                picture_of(places[shown], shapes, values, (wide, tall), ratio), levels=None
+            )
+            near, far = QPointF(0, 0), QPointF(wide, tall) / ratio
+            self._picture.setRect(QRectF(self.box.mapSceneToView(near), self.box.mapSceneToView(far)))
+        else:
+            self._marks.setData(
+                pos=self._points[shown],
+                pen=pen_for(theme),
+                brush=np.array([QBrush(colour) for colour in colours], object)[coloured],
+                symbol=np.array([look.symbol for look, _ in self.looks], object)[families],
+                size=_SIZE * np.array([look.size for look, _ in self.looks])[families],
+            )
 
-    def _paint_names(self, painter: QPainter) -> None:
-        painter.setFont(self._theme.small_font(bold=True))
-        metrics = QFontMetricsF(painter.font())
-        taken: list[QRectF] = []
-        if (task := self._view.task) is not None:
-            here = self.point_at(task.across, task.up)
-            taken.append(QRectF(here.x() - 32, here.y() - 10, 64, 36))
-        for family, middle in self._middles:
-            name = self._view.names[family]
-            if self._family and name != self._family:
-                continue
-            at = self.point_at(float(middle[0]), float(middle[1]))
-            wide, tall = metrics.horizontalAdvance(name) + 8, metrics.height() + 2
-            room = QRectF(at.x() - wide / 2, at.y() - tall - 6, wide, tall)
-            if any(room.intersects(one) for one in taken) or not QRectF(self.rect()).contains(room):
-                continue
-            taken.append(room)
-            ground = self._theme.colour("panel")
-            ground.setAlpha(205)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ground)
-            painter.drawRoundedRect(room, 3, 3)
-            painter.setPen(self._theme.colour("text"))
-            painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), name)
+    def _draw_ring(self) -> None:
+        place = self._points[:0] if self.place is None else self._points[[self.place]]
+        self._ring.setData(pos=place, pen=pyqtgraph.mkPen(self._theme.colour("text"), width=2))
 
-    def _paint_task(self, painter: QPainter) -> None:
+    def _draw_task(self) -> None:
+        for item in self._task:
+            self.removeItem(item)
+        self._task = []
         task = self._view.task
         if task is None:
             return
-        here, colour = self.point_at(task.across, task.up), self._theme.colour("agent")
-        painter.setFont(self._theme.small_font())
-        for one in task.near:
-            if one.place is None:
-                continue
-            there = self.place_of(one.place)
-            painter.setPen(QPen(colour, 1.2, Qt.PenStyle.DashLine))
-            painter.drawLine(here, there)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(colour, 1.4))
-            painter.drawEllipse(there, 6.5, 6.5)
-            self._paint_word(painter, (here + there * 2) / 3, f"{one.distance:.2f}")
-        painter.setPen(QPen(self._theme.colour("panel"), 1.5))
-        painter.setBrush(colour)
-        painter.drawEllipse(here, 7.0, 7.0)
-        painter.setPen(QPen(self._theme.colour("on_accent"), 1.8))
-        painter.drawLine(here - QPointF(3.5, 0), here + QPointF(3.5, 0))
-        painter.drawLine(here - QPointF(0, 3.5), here + QPointF(0, 3.5))
-        painter.setFont(self._theme.small_font(bold=True))
-        self._paint_word(painter, here + QPointF(0, 16), "the task")
+        here, agent, pen = np.array([task.across, task.up]), self._theme.colour("agent"), pyqtgraph.mkPen
+        near = [(self._points[one.place], one.distance) for one in task.near if one.place is not None]
+        there = np.array([place for place, _ in near]).reshape(-1, 2)
+        ends = np.stack([np.broadcast_to(here, there.shape), there], axis=1).reshape(-1, 2)
+        dashes = pen(agent, width=1.2, style=Qt.PenStyle.DashLine)
+        ground = pen(self._theme.colour("panel"), width=1.5)
+        cross = pen(self._theme.colour("on_accent"), width=1.8)
+        scatter = pyqtgraph.ScatterPlotItem
+        self._task = [
+            pyqtgraph.PlotCurveItem(*ends.T, connect="pairs", pen=dashes),
+            scatter(pos=there, size=13, brush=None, pen=pen(agent, width=1.4)),
+            scatter(pos=[here], size=14, brush=agent, pen=ground),
+            scatter(pos=[here], size=7, symbol="+", brush=cross.color(), pen=None),
+        ]
+        for item in self._task:
+            self.addItem(item, ignoreBounds=True)
+        for place, distance in near:
+            at = (here + 2 * place) / 3
+            self._task.append(self.add_words(f"{distance:.2f}", tuple(at), ground="raised"))
+        self._task.append(
+            self.add_words("the task", tuple(here), anchor=(0.5, -0.5), ground="raised", bold=True)
+        )
+        for item in self._task:
+            item.setZValue(2)
 
-    def _paint_word(self, painter: QPainter, at: QPointF, word: str) -> None:
-        metrics = QFontMetricsF(painter.font())
-        wide, tall = metrics.horizontalAdvance(word) + 6, metrics.height()
-        room = QRectF(at.x() - wide / 2, at.y() - tall / 2, wide, tall)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.colour("raised"))
-        painter.drawRoundedRect(room, 3, 3)
-        painter.setPen(self._theme.colour("text"))
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), word)
+    def _part_names(self) -> None:
+        """Show the names of families that have room, those of larger ones first."""
+        taken: list[QRectF] = []
+        if (task := self._view.task) is not None:
+            taken.append(QRectF(-32, -10, 64, 36).translated(self.point_at(task.across, task.up)))
+        for item in self._names:
+            room = QRectF(QPointF(), item.boundingRect().size())
+            at = self.point_at(item.pos().x(), item.pos().y())
+            room.translate(at.x() - room.width() / 2, at.y() - 1.3 * room.height())
+            fits = (
+                self._family in ("", item.toPlainText())
+                and QRectF(self.rect()).contains(room)
+                and not any(room.intersects(one) for one in taken)
+            )
+            item.setVisible(fits)
+            if fits:
+                taken.append(room)

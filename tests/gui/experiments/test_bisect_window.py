@@ -155,7 +155,7 @@ def test_a_click_on_a_point_or_a_row_lists_its_branches_and_one_opens_in_the_win
     shown: BisectWindow, qtbot: QtBot
 ):
     place = shown.plot.place_of(5).toPoint()
-    qtbot.mouseClick(shown.plot, Qt.MouseButton.LeftButton, pos=place + QPoint(3, 0))
+    qtbot.mouseClick(shown.plot.viewport(), Qt.MouseButton.LeftButton, pos=place + QPoint(3, 0))
     assert [row.text for row in shown.branches.rows] == ["Run 50", "Run 51", "Run 52", "Run 53"]
     assert [row.word for row in shown.branches.rows][:3] == ["success", "success", "no success"]
     shown.table.choose(3)

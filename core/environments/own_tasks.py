@@ -88,7 +88,7 @@ class OwnTasks:
         if problem:
             raise DataError(problem)
         source = before or TaskSource(path=path, kind=kind)
-        added = _filled(_Held(source.model_copy(update={"kind": kind})), content, stamp)
+        added = _filled(_Held(source.replace(kind=kind)), content, stamp)
         at = next((at for at, one in enumerate(self._held) if one.source.path == path), len(others))
         self._hold((*others[:at], added, *others[at:]))
         return added.source
@@ -106,9 +106,8 @@ class OwnTasks:
     def set_remembered(self, path: Path, remembered: bool) -> None:
         """Note whether the settings name the source at this path."""
         path = absolute(path)
-        update = {"remembered": remembered}
         self._held = tuple(
-            replace(one, source=one.source.model_copy(update=update)) if one.source.path == path else one
+            replace(one, source=one.source.replace(remembered=remembered)) if one.source.path == path else one
             for one in self._held
         )
 
@@ -125,7 +124,7 @@ class OwnTasks:
             except DataError as error:
                 problem = str(error)
             if problem:
-                done.append(replace(one, source=one.source.model_copy(update={"problem": problem})))
+                done.append(replace(one, source=one.source.replace(problem=problem)))
             else:
                 done.append(_filled(one, content, stamp))
         return tuple(done)
@@ -192,12 +191,10 @@ def _merged(sources: Iterable[TaskSource]) -> tuple[TaskSource, ...]:
     for source in sources:
         path = absolute(source.path)
         known = found.get(path, source)
-        found[path] = known.model_copy(
-            update={
-                "path": path,
-                "given": known.given or source.given,
-                "remembered": known.remembered or source.remembered,
-            }
+        found[path] = known.replace(
+            path=path,
+            given=known.given or source.given,
+            remembered=known.remembered or source.remembered,
         )
     return tuple(found.values())
 
@@ -207,7 +204,7 @@ def _filled(one: _Held, content: Content, stamp: Stamp) -> _Held:
         title, ids = content.title, tuple(task.id for task in content.tasks())
     else:
         title, ids = "WebArena", tuple(_webarena_id(config) for config in content)
-    source = one.source.model_copy(update={"title": title, "tasks": ids, "problem": ""})
+    source = one.source.replace(title=title, tasks=ids, problem="")
     return _Held(source, content, stamp)
 
 

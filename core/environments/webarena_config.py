@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -18,6 +17,7 @@ from pydantic import (
 from core.environments.file_problems import SourceText, describe
 from core.environments.webarena_functions import parse_call
 from core.schema.errors import DataError, UsageError
+from core.schema.record import Record
 
 
 def _none_is_empty(value: Any) -> Any:
@@ -34,14 +34,14 @@ def _readable_call(value: str) -> str:
     return value
 
 
-class _Part(BaseModel):
+class _Part(Record):
     """Keys that judge nothing (notes, annotations) are let through and dropped."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(extra="ignore")
 
 
 class ReferenceAnswers(_Part):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     exact_match: str | None = None
     must_include: tuple[str, ...] | None = None
@@ -50,7 +50,7 @@ class ReferenceAnswers(_Part):
 
 
 class RequiredContents(_Part):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     exact_match: str | None = None
     must_include: tuple[str, ...] | None = None
@@ -188,7 +188,7 @@ def read_configs(paths: Sequence[Path]) -> tuple[WebArenaConfig, ...]:
             key = str(config.task_id)
             if key in configs:
                 problems.append(f"{path}: {source.problem((*where, 'task_id'), f'{key} is there twice')}")
-            configs[key] = config.model_copy(update={"folder": str(path.resolve().parent)})
+            configs[key] = config.replace(folder=str(path.resolve().parent))
     if problems:
         raise DataError(
             "WebArena's configuration cannot be used:\n" + "\n".join(f"  {line}" for line in problems)

@@ -67,7 +67,7 @@ class RoutedLLM:
             name: value for name in Sampling.model_fields if (value := getattr(setting, name)) is not None
         }
         if given:
-            request = request.model_copy(update={"sampling": request.sampling.model_copy(update=given)})
+            request = request.replace(sampling=request.sampling.replace(**given))
         return await self.llm_for(request.purpose).reply(request, on_text=on_text, on_retry=on_retry)
 
     async def close(self) -> None:

@@ -88,9 +88,9 @@ class AskDesk:
         llm = self._llms().routed(question.llm or view.llm)
 
         def told(so_far: WhatIf) -> None:
-            self._send(view.model_copy(update={"asked": (*view.asked, so_far), "busy": True}))
+            self._send(view.replace(asked=(*view.asked, so_far), busy=True))
 
-        self._send(view.model_copy(update={"busy": True}))
+        self._send(view.replace(busy=True))
         self._asking = asyncio.ensure_future(ask(llm, told))
         try:
             await asyncio.wait([self._asking])
@@ -111,7 +111,7 @@ class AskDesk:
             store = self._need_store()
             detail = store.step(run, step)
             teller = self._teller(detail, store.prompt(deciding_call(detail)))
-            self._send(self._view.model_copy(update={"written": teller.written(id), "problem": ""}))
+            self._send(self._view.replace(written=teller.written(id), problem=""))
 
         self._post(self._telling(work))
 
@@ -164,15 +164,13 @@ class AskDesk:
         try:
             call = deciding_call(detail)
         except UsageError as error:
-            return view.model_copy(update={"problem": str(error), "llm": row.llm})
+            return view.replace(problem=str(error), llm=row.llm)
         prompt = store.prompt(call)
-        return view.model_copy(
-            update={
-                "llm": call.llm,
-                "messages": prompt.messages,
-                "temperature": prompt.sampling.temperature,
-                **self._parts(detail, prompt),
-            }
+        return view.replace(
+            llm=call.llm,
+            messages=prompt.messages,
+            temperature=prompt.sampling.temperature,
+            **self._parts(detail, prompt),
         )
 
     def _need_store(self) -> TraceStore:
@@ -188,4 +186,4 @@ class AskDesk:
         try:
             await work()
         except BackstepError as error:
-            self._send(self._view.model_copy(update={"problem": str(error), "busy": False}))
+            self._send(self._view.replace(problem=str(error), busy=False))

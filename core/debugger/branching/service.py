@@ -42,14 +42,14 @@ class ForkDesk:
                     "Tick that you know it, or cancel."
                 )
             _check(changes)
-            self._send(view.model_copy(update={"busy": True}))
+            self._send(view.replace(busy=True))
             try:
                 made = await self._session.fork(run, step, changes)
             except asyncio.CancelledError:
-                self._send(view.model_copy(update={"problem": _GIVEN_UP}))
+                self._send(view.replace(problem=_GIVEN_UP))
                 raise
             done = "" if made is not None else _GIVEN_UP
-            self._send(view.model_copy(update={"made": made, "problem": done}))
+            self._send(view.replace(made=made, problem=done))
 
         self._post(work)
 
@@ -103,7 +103,7 @@ class ForkDesk:
         self._session.queue(
             telling(
                 work,
-                lambda words: self._send(self._view.model_copy(update={"problem": words, "busy": False})),
+                lambda words: self._send(self._view.replace(problem=words, busy=False)),
             )
         )
 

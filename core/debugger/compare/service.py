@@ -32,9 +32,9 @@ class CompareDesk:
             self.compared.send(asked)
             try:
                 found = await ask_file(self._driver.store, lambda store: compare_runs(store, left, right))
-                told = asked.model_copy(update={"compared": found})
+                told = asked.replace(compared=found)
             except BackstepError as error:
-                told = asked.model_copy(update={"problem": str(error)})
+                told = asked.replace(problem=str(error))
             if self._runs is asked:
                 self.compared.send(told)
 
@@ -49,7 +49,7 @@ class CompareDesk:
                 try:
                     told = await ask_file(self._driver.store, lambda store: _pair_view(store, asked))
                 except BackstepError as error:
-                    told = asked.model_copy(update={"problem": str(error)})
+                    told = asked.replace(problem=str(error))
             if self._pair is asked:
                 self.paired.send(told)
 
@@ -57,12 +57,10 @@ class CompareDesk:
 
 
 def _pair_view(store: TraceStore, asked: PairView) -> PairView:
-    return asked.model_copy(
-        update={
-            "parts": compare_steps(store, asked.left, asked.right),
-            "left_picture": _picture(store, asked.left),
-            "right_picture": _picture(store, asked.right),
-        }
+    return asked.replace(
+        parts=compare_steps(store, asked.left, asked.right),
+        left_picture=_picture(store, asked.left),
+        right_picture=_picture(store, asked.right),
     )
 
 

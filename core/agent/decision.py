@@ -40,7 +40,7 @@ class Decider:
             calls.append(number)
             proposal, queue = read_reply(reply, request, state.preset.reply_format)
         if thought:
-            proposal = proposal.model_copy(update={"thought": thought})
+            proposal = proposal.replace(thought=thought)
         if not state.preset.several_actions:
             queue = ()
         return Decided(proposal=proposal, queue=queue, calls=tuple(calls))
@@ -69,9 +69,7 @@ class Decider:
         system = prompter.render(state, files.system)
         user = prompter.render(state, files.user) + "\n\n" + prompter.render(state, files.rationale)
         messages = prompter.conversation(state, system, user, "rationale")
-        first = prompter.request(state, "rationale", messages).model_copy(
-            update={"permissible": state.permissible}
-        )
+        first = prompter.request(state, "rationale", messages).replace(permissible=state.permissible)
         reply, number = await prompter.ask(state, first)
         calls.append(number)
         thought = reply.text.strip()

@@ -94,7 +94,7 @@ class Deeds:
         left_out = [one for one in page.elements if one.ref in used - {kept.ref for kept in shown.elements}]
         if left_out:
             text = "\n".join((shown.text, *(one.line() for one in left_out)))
-            shown = shown.model_copy(update={"text": text, "elements": (*shown.elements, *left_out)})
+            shown = shown.replace(text=text, elements=(*shown.elements, *left_out))
         return Abstracted(clean=shown, tokens=tokens_of(shown))
 
     async def _acted(self, deed: Deed, action: Action, before: Capture, *, more: bool) -> Acted:
@@ -125,8 +125,7 @@ def _typed(deed: Deed, page: Capture) -> Capture:
     if deed.kind != "type" or deed.ref is None:
         return page
     elements = tuple(
-        one.model_copy(update={"value": deed.text}) if one.ref == deed.ref else one
-        for one in page.observation.elements
+        one.replace(value=deed.text) if one.ref == deed.ref else one for one in page.observation.elements
     )
-    observation = page.observation.model_copy(update={"elements": elements})
-    return page.model_copy(update={"observation": observation})
+    observation = page.observation.replace(elements=elements)
+    return page.replace(observation=observation)

@@ -81,7 +81,7 @@ class Asker:
         self._store.save_call(state.run, record, blobs=prompt.blobs)
         self._listener(Asked(record=record))
         await self._held(state, record, over=False)
-        record = record.model_copy(update={"started": time.time()})
+        record = record.replace(started=time.time())
         began = time.perf_counter()
         said: list[str] = []
         retries: list[Retry] = []
@@ -101,9 +101,7 @@ class Asker:
             seconds = time.perf_counter() - began
             self._count(state, seconds)
             reason = str(error) or "cancelled"
-            failed = record.model_copy(
-                update={"seconds": seconds, "retries": tuple(retries), "error": reason}
-            )
+            failed = record.replace(seconds=seconds, retries=tuple(retries), error=reason)
             self._store.save_call(state.run, failed)
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise
@@ -115,15 +113,13 @@ class Asker:
         if reply.cost is not None:
             state.totals.cost = (state.totals.cost or 0.0) + reply.cost
         kept, blob = encode_reply(reply)
-        done = record.model_copy(
-            update={
-                "model": reply.model,
-                "reply": kept,
-                "usage": reply.usage,
-                "cost": reply.cost,
-                "seconds": reply.seconds,
-                "retries": reply.retries,
-            }
+        done = record.replace(
+            model=reply.model,
+            reply=kept,
+            usage=reply.usage,
+            cost=reply.cost,
+            seconds=reply.seconds,
+            retries=reply.retries,
         )
         self._store.save_call(state.run, done, blobs=(blob,))
         self._listener(Asked(record=done, text=reply.text, ended=True))
@@ -139,7 +135,7 @@ class Asker:
         except asyncio.CancelledError as error:
             if not over:
                 self._store.save_call(
-                    state.run, call.model_copy(update={"error": str(error) or "cancelled before it was made"})
+                    state.run, call.replace(error=str(error) or "cancelled before it was made")
                 )
             raise
         finally:

@@ -252,9 +252,7 @@ class AgentRun:
         kept = self.store.step(state.run, self._begun).records
         for record in reversed(kept):
             if isinstance(record, Decided | Anticipated | Aligned):
-                self.store.save_phase(
-                    state.run, self._begun, record.model_copy(update={"reflection": told(state)})
-                )
+                self.store.save_phase(state.run, self._begun, record.replace(reflection=told(state)))
                 return
 
     def leave(self) -> None:
@@ -386,7 +384,7 @@ class AgentRun:
             picture = self.store.put_blob(capture.screenshot, "image/webp") if capture.screenshot else ""
             self._pictured = (capture, html, picture)
         _, html, picture = self._pictured
-        return observed.model_copy(update={"html": html, "screenshot": picture})
+        return observed.replace(html=html, screenshot=picture)
 
     async def _go_on(self, phase: Phase) -> None:
         state = self.state

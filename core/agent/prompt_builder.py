@@ -284,14 +284,14 @@ class Prompter:
 
     def with_actions(self, state: RunState, request: LLMRequest) -> LLMRequest:
         """Return the request for an action: with what is permissible, as tools where the preset replies so."""
-        request = request.model_copy(update={"permissible": state.permissible})
+        request = request.replace(permissible=state.permissible)
         if state.preset.reply_format != "tools":
             return request
         tools = tuple(
             Tool(name=action.name, description=action.description, parameters=action.json_schema())
             for action in state.permissible.actions
         )
-        return request.model_copy(update={"tools": tools, "tool_choice": "required"})
+        return request.replace(tools=tools, tool_choice="required")
 
 
 def exemplar_messages(

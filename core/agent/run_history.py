@@ -39,8 +39,7 @@ class Past:
         nearest = None
         if loaded < step:
             nearest = self._plain(loaded)
-        more = {"nearest": nearest, "exchanges": self.exchanges(saved, step)}
-        return self._plain(step).model_copy(update=more)
+        return self._plain(step).replace(nearest=nearest, exchanges=self.exchanges(saved, step))
 
     def recalled(self, step: int) -> Recalled | None:
         """Return the exemplars that a step recalled."""

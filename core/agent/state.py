@@ -219,7 +219,7 @@ class RunState:
     def _adjusted(self, mechanism: Mechanism, table: Table) -> Table:
         """Return what the preset says, with the number that a person has set."""
         amount = self.amounts.get(mechanism)
-        return table if amount is None else table.model_copy(update={AMOUNTS[mechanism][1]: amount})
+        return table if amount is None else table.replace(**{AMOUNTS[mechanism][1]: amount})
 
     def amount(self, mechanism: Mechanism) -> int:
         """Return the number of a mechanism that holds."""

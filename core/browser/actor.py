@@ -244,7 +244,7 @@ class Actor:
                 height=box.height * scale,
             )
             link = link.parent
-        return located.model_copy(update={"x": x, "y": y, "box": box, "scrolled": scrolled})
+        return located.replace(x=x, y=y, box=box, scrolled=scrolled)
 
     @staticmethod
     def _say(target: Target, answer: dict[str, Any]) -> str:
@@ -289,7 +289,7 @@ class Actor:
             if "same" in now:
                 there = found if frame is None else await self._located(target, answer, frame)
                 if (there.x, there.y) == (found.x, found.y):
-                    return found.model_copy(update={"note": note})
+                    return found.replace(note=note)
                 continue
             if now.pop("replaced", False):
                 note = f"Under the pointer {answer['label']} gave way to {now['label']}, which was clicked."

@@ -107,7 +107,7 @@ class Capturer:
             return capture
         picture = await self._pending[1]
         self._pending = None
-        return capture.model_copy(update={"screenshot": picture})
+        return capture.replace(screenshot=picture)
 
     async def marked_html(self, page: Page) -> str:
         """Return the HTML of the page and its frames, in which each element with a ref carries it as ``data-ref``.
@@ -171,7 +171,7 @@ class Capturer:
         read = _Known(walk.reading, order, {ref: elements[ref] for ref in order}, _joined(known.html, walk))
         self._known[link.session, world] = read
         seen.documents.append(SeenDocument(link, world, walk.reading))
-        return walk.model_copy(update={"elements": tuple(read.elements.values()), "html": read.html})
+        return walk.replace(elements=tuple(read.elements.values()), html=read.html)
 
     async def _read_frames(
         self,
@@ -215,14 +215,12 @@ class Capturer:
         element: Element, holder: Element, frame: int, left: float, top: float, visible: bool
     ) -> Element:
         box = element.box
-        return element.model_copy(
-            update={
-                "frame": frame,
-                "depth": element.depth + holder.depth + 1,
-                "parent": element.parent if element.parent is not None else holder.ref,
-                "box": Box(x=box.x + left, y=box.y + top, width=box.width, height=box.height),
-                "in_viewport": element.in_viewport and visible,
-            }
+        return element.replace(
+            frame=frame,
+            depth=element.depth + holder.depth + 1,
+            parent=element.parent if element.parent is not None else holder.ref,
+            box=Box(x=box.x + left, y=box.y + top, width=box.width, height=box.height),
+            in_viewport=element.in_viewport and visible,
         )
 
     async def _picture(self, page: Page) -> Awaitable[bytes]:
@@ -258,7 +256,7 @@ def _joined(known: str, walk: _Walk) -> str:
 
 def titled(tabs: tuple[Tab, ...], title: str, url: str) -> tuple[Tab, ...]:
     """Return the tabs with what the walker read of the current one, which no list of tabs asks for."""
-    return tuple(tab.model_copy(update={"title": title, "url": url}) if tab.current else tab for tab in tabs)
+    return tuple(tab.replace(title=title, url=url) if tab.current else tab for tab in tabs)
 
 
 def _ready(data: bytes) -> Awaitable[bytes]:

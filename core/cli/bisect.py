@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from typing import Literal
 
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
@@ -131,7 +132,7 @@ class _Keeper:
         self._store = store
         self._teller = LineTeller(as_lines=as_lines)
         number = store.save_bisection(bisection.run, bisection.model_dump_json())
-        self.bisection = bisection.model_copy(update={"number": number})
+        self.bisection = bisection.replace(number=number)
         self._teller.tell(self.bisection)
 
     def keep(self, result: PrefixResult) -> None:
@@ -141,16 +142,15 @@ class _Keeper:
         bisection = self.bisection
         cut = any(branch.outcome == "interrupted" for one in results for branch in one.branches)
         whole = bisection.made >= bisection.wanted
-        state = "cancelled" if cut else "done" if whole else "limit"
         why = "It was cancelled." if cut else "" if whole else bisection.enough()
-        self._change(bisection.model_copy(update={"state": state, "why": why}))
+        self._change(bisection.replace(state="cancelled" if cut else "done" if whole else "limit", why=why))
 
     def fail(self, error: BaseException) -> None:
         known = isinstance(error, BackstepError)
-        state = "failed" if isinstance(error, Exception) else "cancelled"
+        state: Literal["failed", "cancelled"] = "failed" if isinstance(error, Exception) else "cancelled"
         why = "It was cancelled." if state == "cancelled" else str(error) if known else repr(error)
         with contextlib.suppress(TraceError):
-            self._change(self.bisection.model_copy(update={"state": state, "why": why}))
+            self._change(self.bisection.replace(state=state, why=why))
 
     def _change(self, bisection: Bisection) -> None:
         self.bisection = bisection

@@ -177,7 +177,7 @@ class _Keeper:
         self._teller = LineTeller(as_lines=as_lines)
         self.experiment = experiment
         number = self._save(None)
-        self.experiment = experiment.model_copy(update={"number": number})
+        self.experiment = experiment.replace(number=number)
         self._teller.tell(self.experiment)
 
     def keep(self, pair: Pair) -> None:
@@ -186,23 +186,27 @@ class _Keeper:
             f"{pair.task}, seed {pair.seed}: with {told[pair.with_it.success]}, "
             f"without {told[pair.without_it.success]}"
         )
-        self._change({"pairs": (*self.experiment.pairs, pair)})
+        self._change(self.experiment.replace(pairs=(*self.experiment.pairs, pair)))
 
     def end(self) -> None:
         done = len(self.experiment.pairs) >= len(self.experiment.cases)
         why = "" if done else self.experiment.enough()
-        state = "done" if done else "limit" if why else "cancelled"
-        self._change({"state": state, "why": why or ("" if done else "It was cancelled.")})
+        self._change(
+            self.experiment.replace(
+                state="done" if done else "limit" if why else "cancelled",
+                why=why or ("" if done else "It was cancelled."),
+            )
+        )
 
     def fail(self, error: BaseException) -> None:
         is_cancel = not isinstance(error, Exception)
-        why = str(error) if isinstance(error, BackstepError) else repr(error)
-        state = "cancelled" if is_cancel else "failed"
+        told = str(error) if isinstance(error, BackstepError) else repr(error)
+        why = "It was cancelled." if is_cancel else told
         with contextlib.suppress(LibraryError):
-            self._change({"state": state, "why": "It was cancelled." if is_cancel else why})
+            self._change(self.experiment.replace(state="cancelled" if is_cancel else "failed", why=why))
 
-    def _change(self, changes: dict[str, object]) -> None:
-        self.experiment = self.experiment.model_copy(update=changes)
+    def _change(self, experiment: Experiment) -> None:
+        self.experiment = experiment
         self._save(self.experiment.number)
         self._teller.tell(self.experiment)
 

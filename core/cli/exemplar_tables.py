@@ -118,7 +118,7 @@ def show_exemplar(
     if as_json:
         put_json(
             {
-                **entry.model_copy(update={"exemplar": exemplar}).model_dump(),
+                **entry.replace(exemplar=exemplar).model_dump(),
                 "versions": [one.model_dump() for one in versions],
                 "retrievals": [one.model_dump() for one in retrievals],
                 "standing": standing.model_dump(),

@@ -57,7 +57,7 @@ class Publisher:
     # The session
 
     def change(self, **values: Any) -> None:
-        self.session = self.session.model_copy(update=values)
+        self.session = self.session.replace(**values)
         self.session_changed.send(self.session)
 
     def set_mode(self, mode: Mode, message: str = "", *, stopped_at: str = "") -> None:
@@ -166,28 +166,24 @@ class Publisher:
 
     def _with_pending(self, run: AgentRun, view: StepView) -> StepView:
         pending = run.state.pending
-        action = view.action.model_copy(
-            update={
-                "action": str(pending.action) if pending.action is not None else "",
-                "proposed": str(pending.proposed) if pending.edited and pending.proposed is not None else "",
-                "origin": pending.origin,
-                "message": pending.problem,
-                "editable": self.session.mode == "waiting",
-                "outcome": "pending",
-                "queue": tuple(str(one) for one in run.state.queue),
-            }
+        action = view.action.replace(
+            action=str(pending.action) if pending.action is not None else "",
+            proposed=str(pending.proposed) if pending.edited and pending.proposed is not None else "",
+            origin=pending.origin,
+            message=pending.problem,
+            editable=self.session.mode == "waiting",
+            outcome="pending",
+            queue=tuple(str(one) for one in run.state.queue),
         )
-        permissible = view.permissible.model_copy(
-            update={"chosen": action.action, "chosen_ref": ref_of(pending.action)}
-        )
-        return view.model_copy(update={"action": action, "permissible": permissible})
+        permissible = view.permissible.replace(chosen=action.action, chosen_ref=ref_of(pending.action))
+        return view.replace(action=action, permissible=permissible)
 
     def show_problem(self, problem: str) -> None:
         """Say why an action that a person wrote cannot be taken."""
         if self._step is None:
             return
-        action = self._step.action.model_copy(update={"problem": problem})
-        self._step = self._step.model_copy(update={"action": action})
+        action = self._step.action.replace(problem=problem)
+        self._step = self._step.replace(action=action)
         if self._recorded is None:
             self.step_changed.send(self._step)
 
@@ -199,7 +195,7 @@ class Publisher:
             return
         old = self._step.action
         action = ActionView(outcome="thinking", streaming=asked.text, form=old.form, elements=old.elements)
-        self.step_changed.send(self._step.model_copy(update={"action": action}))
+        self.step_changed.send(self._step.replace(action=action))
 
     def show_recorded(self, run: int, number: int) -> None:
         """Show a stored step over the live page."""

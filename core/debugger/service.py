@@ -64,7 +64,7 @@ class Service(Generic[View]):
 
     def show(self, **changes: Any) -> None:
         """Change fields of the view and send it."""
-        self.send(self.view.model_copy(update=changes))
+        self.send(self.view.replace(**changes))
 
     def failed(self, problem: str) -> None:
         """Show why a command or a job failed, as one sentence; the view needs a field `problem`."""

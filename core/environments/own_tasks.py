@@ -10,6 +10,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from core.environments.protocol import Environment
 from core.environments.task_file import TaskEntry, TaskFile
@@ -32,9 +33,9 @@ class _Held:
     content: Content | None = None
     stamp: Stamp = ()
 
-    def changed(self, **changes: object) -> "_Held":
+    def changed(self, **changes: Any) -> "_Held":
         """Return it with these fields of the source changed."""
-        return replace(self, source=self.source.model_copy(update=changes))
+        return replace(self, source=self.source.replace(**changes))
 
 
 class OwnTasks:
@@ -187,12 +188,10 @@ def _merged(sources: Iterable[TaskSource]) -> tuple[TaskSource, ...]:
     for source in sources:
         path = absolute(source.path)
         known = found.get(path, source)
-        found[path] = known.model_copy(
-            update={
-                "path": path,
-                "given": known.given or source.given,
-                "remembered": known.remembered or source.remembered,
-            }
+        found[path] = known.replace(
+            path=path,
+            given=known.given or source.given,
+            remembered=known.remembered or source.remembered,
         )
     return tuple(found.values())
 

@@ -40,7 +40,7 @@ class OpenWeb:
             raise UsageError(
                 f"{OPEN_TASK} needs an instruction: say what is to be done at {url or 'the URL'}."
             )
-        return self.tasks()[0].model_copy(update={"start_url": full_url(url), "instruction": wanted})
+        return self.tasks()[0].replace(start_url=full_url(url), instruction=wanted)
 
     async def open(self, task: Task, seed: int, page: PageDriver) -> Episode:
         if not task.start_url:

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -16,6 +15,7 @@ from pydantic import (
 
 from core.environments.webarena_functions import parse_call
 from core.schema.errors import DataError, UsageError
+from core.schema.record import Record
 from core.settings.user_file import UserFile, problem
 
 
@@ -33,10 +33,10 @@ def _readable_call(value: str) -> str:
     return value
 
 
-class _Part(BaseModel):
+class _Part(Record):
     """Keys that judge nothing (notes, annotations) are let through and dropped."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(extra="ignore")
 
 
 class ReferenceAnswers(_Part):
@@ -179,7 +179,7 @@ def read_configs(paths: Sequence[Path]) -> tuple[WebArenaConfig, ...]:
             if config.id in configs:
                 twice = file.error((*where, "task_id"), f"the task {config.id} is there twice; keep one.")
                 problems.append(str(twice))
-            configs[config.id] = config.model_copy(update={"folder": str(path.resolve().parent)})
+            configs[config.id] = config.replace(folder=str(path.resolve().parent))
     if problems:
         raise DataError("\n  ".join(("WebArena's configuration cannot be used:", *problems)))
     return tuple(configs.values())

@@ -219,7 +219,7 @@ class OpenAICompatibleLLM:
     @staticmethod
     def _half_way(failure: Failure, assembly: Assembly) -> Failure:
         came = f"{len(assembly.text)} characters" if assembly.text else "part of a tool call"
-        return failure.model_copy(update={"reason": f"{failure.reason}, half-way, after {came}"})
+        return failure.replace(reason=f"{failure.reason}, half-way, after {came}")
 
     def _reply(
         self, assembly: Assembly, sent: dict[str, Any], started: float, retries: list[Retry]

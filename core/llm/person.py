@@ -72,7 +72,7 @@ class PersonLLM:
                 self._asked.send(None)
         if answer.text and on_text is not None:
             on_text(answer.text)
-        return answer.model_copy(update={"seconds": time.perf_counter() - started})
+        return answer.replace(seconds=time.perf_counter() - started)
 
     def answer(self, text: str, tool_calls: tuple[ToolCall, ...] = ()) -> bool:
         """Answer the open question, from any thread; return False where none is open."""

@@ -64,7 +64,7 @@ class RoutedLLM:
         """Pass the request on, with the sampling of its purpose."""
         setting = self._setting(request.purpose)
         if given := setting.sampling.model_dump(exclude_none=True):
-            request = request.model_copy(update={"sampling": request.sampling.model_copy(update=given)})
+            request = request.replace(sampling=request.sampling.replace(**given))
         return await self.llm_for(request.purpose).reply(request, on_text=on_text, on_retry=on_retry)
 
     async def close(self) -> None:

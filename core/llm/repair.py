@@ -55,8 +55,7 @@ def repair_messages(request: LLMRequest, reply: LLMReply, problem: str) -> LLMRe
         "Call one of the tools again." if request.tools else "Reply again, in the same form and nothing else."
     )
     calls = tuple(
-        call.model_copy(update={"id": call.id or f"call_{number}"})
-        for number, call in enumerate(reply.tool_calls, start=1)
+        call.replace(id=call.id or f"call_{number}") for number, call in enumerate(reply.tool_calls, start=1)
     )
     names = {tool.name for tool in request.tools}
     answers: tuple[Message, ...]
@@ -71,7 +70,7 @@ def repair_messages(request: LLMRequest, reply: LLMReply, problem: str) -> LLMRe
         text = "\n".join(one for one in shown if one.strip())
         said = Message(role="assistant", text=text or "(an empty reply)")
         answers = (Message(role="user", text=again),)
-    return request.model_copy(update={"purpose": "repair", "messages": (*request.messages, said, *answers)})
+    return request.replace(purpose="repair", messages=(*request.messages, said, *answers))
 
 
 def _written(reply: LLMReply, reply_format: ReplyFormat, permissible: Permissible | None) -> Written:

@@ -151,4 +151,4 @@ def _moved(reply: LLMReply, recorded: str, asked: str) -> LLMReply:
     for old, new in zip(then, now, strict=False):
         text = text.replace(old, new)
     found = LLMReply.model_validate_json(text)
-    return found.model_copy(update={"seconds": 0.0, "cost": 0.0, "retries": ()})
+    return found.replace(seconds=0.0, cost=0.0, retries=())

@@ -57,9 +57,7 @@ class RulesLLM:
         spoken = reply.text + "".join(call.name + call.arguments for call in reply.tool_calls)
         prompt = sum(count_tokens(message.text) + TOKENS_PER_MESSAGE for message in request.messages)
         usage = Usage(prompt_tokens=prompt, completion_tokens=count_tokens(spoken), estimated=True)
-        return reply.model_copy(
-            update={"usage": usage, "seconds": time.perf_counter() - started, "model": MODEL, "cost": 0.0}
-        )
+        return reply.replace(usage=usage, seconds=time.perf_counter() - started, model=MODEL, cost=0.0)
 
     async def close(self) -> None:
         """Nothing to let go of."""

@@ -10,7 +10,7 @@ themselves.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -111,15 +111,17 @@ class _Action(Record):
     """Whether it acts on the page, and so counts against the budget of page actions."""
 
     def __str__(self) -> str:
-        parts: list[str] = []
-        for name in self.fields:
-            value = getattr(self, name)
-            if value is not None:
-                parts.append(str(value))
-        for name in self.flags:
-            if getattr(self, name) != type(self).model_fields[name].default:
-                parts.append(f"{name}={int(getattr(self, name))}")
-        return " ".join([self.kind, *(f"[{escape_brackets(part)}]" for part in parts)])
+        return self.written(self.kind, self.__dict__)
+
+    @classmethod
+    def written(cls, kind: str, values: Mapping[str, Any]) -> str:
+        """Return the text form of an action with these values; fields without one are left out."""
+        parts = [str(value) for name in cls.fields if (value := values.get(name)) is not None]
+        for name in cls.flags:
+            default = cls.model_fields[name].default
+            if (flag := values.get(name, default)) != default:
+                parts.append(f"{name}={int(flag)}")
+        return " ".join([kind, *(f"[{escape_brackets(part)}]" for part in parts)])
 
     @property
     def name(self) -> str:

@@ -57,13 +57,11 @@ def mark_of(element: Element, recorded: Observation) -> ElementMark:
     places = _places(recorded, equals)
     mine = places[element.ref]
     held = [one.ref for one in equals if places[one.ref].holders == mine.holders]
-    return mark.model_copy(
-        update={
-            "place": mine,
-            "held": len(held),
-            "position": held.index(element.ref),
-            "between": sum(places[ref] == mine for ref in held),
-        }
+    return mark.replace(
+        place=mine,
+        held=len(held),
+        position=held.index(element.ref),
+        between=sum(places[ref] == mine for ref in held),
     )
 
 

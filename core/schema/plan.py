@@ -45,26 +45,24 @@ class Plan(Record):
         index = self.index
         if index is None or step in self.subtasks[index].steps:
             return self
-        return self._with(index, steps=(*self.subtasks[index].steps, step))
+        return self._with(index, self.subtasks[index].replace(steps=(*self.subtasks[index].steps, step)))
 
     def over(self, status: Literal["done", "needless"]) -> "Plan":
         """Return the plan with the current subtask over and the next one that waits current."""
         index = self.index
         if index is None:
             return self
-        return self._with(index, status=status).with_current(index + 1)
+        return self._with(index, self.subtasks[index].replace(status=status)).with_current(index + 1)
 
     def with_current(self, index: int) -> "Plan":
         """Return the plan at `index`: what comes after it waits; past the end nothing is current."""
         subtasks = [
-            one.model_copy(update={"status": "waiting"})
-            if number >= index or one.status == "current"
-            else one
+            one.replace(status="waiting") if number >= index or one.status == "current" else one
             for number, one in enumerate(self.subtasks)
         ]
         if index < len(subtasks):
-            subtasks[index] = subtasks[index].model_copy(update={"status": "current"})
-        return self.model_copy(update={"subtasks": tuple(subtasks)})
+            subtasks[index] = subtasks[index].replace(status="current")
+        return self.replace(subtasks=tuple(subtasks))
 
     def edited(self, texts: tuple[str, ...], current: int) -> "Plan":
         """Return the plan as a person rewrote it; subtasks whose words stayed keep their status and steps.
@@ -77,13 +75,10 @@ class Plan(Record):
         for number, text in enumerate(" ".join(text.split()) for text in texts):
             one = known.get(text, Subtask(text=text))
             if number < current and one.status in ("waiting", "current"):
-                one = one.model_copy(update={"status": "needless"})
+                one = one.replace(status="needless")
             written.append(one)
-        plan = self.model_copy(update={"subtasks": tuple(written), "author": "person"})
+        plan = self.replace(subtasks=tuple(written), author="person")
         return plan.with_current(current)
 
-    def _with(self, index: int, **changes: object) -> "Plan":
-        changed = self.subtasks[index].model_copy(update=changes)
-        return self.model_copy(
-            update={"subtasks": (*self.subtasks[:index], changed, *self.subtasks[index + 1 :])}
-        )
+    def _with(self, index: int, subtask: Subtask) -> "Plan":
+        return self.replace(subtasks=(*self.subtasks[:index], subtask, *self.subtasks[index + 1 :]))

@@ -69,26 +69,26 @@ class SpaceMemory(Record):
         marked = arguments.get(action.marks, "") if action.marks else ""
         if marked and marked not in looked_at:
             looked_at = (*looked_at, marked)
-        changed = self.model_copy(update={"remembered": remembered, "looked_at": looked_at, "buffer": buffer})
+        changed = self.replace(remembered=remembered, looked_at=looked_at, buffer=buffer)
         return changed.moved(step=step, source=state.name, action=action.name)
 
     def moved(self, *, step: int, source: str, action: str) -> "SpaceMemory":
         """Return the memory with one more transition, whose end is not known yet."""
         moved = Transition(step=step, source=source, action=action)
-        return self.model_copy(update={"transitions": (*self.transitions, moved)})
+        return self.replace(transitions=(*self.transitions, moved))
 
     def knowing(self, name: str, value: str) -> "SpaceMemory":
         """Return the memory with something remembered; without a name it stays as it is."""
         if not name:
             return self
-        return self.model_copy(update={"remembered": {**self.remembered, name: value}})
+        return self.replace(remembered={**self.remembered, name: value})
 
     def arrived(self, state: str) -> "SpaceMemory":
         """Return the memory with the last transition ending in `state`."""
         if not self.transitions or self.transitions[-1].target:
             return self
-        last = self.transitions[-1].model_copy(update={"target": state})
-        return self.model_copy(update={"transitions": (*self.transitions[:-1], last)})
+        last = self.transitions[-1].replace(target=state)
+        return self.replace(transitions=(*self.transitions[:-1], last))
 
     def entry(self, candidate: str) -> SetAside | None:
         return next((one for one in self.buffer if one.candidate == candidate), None)

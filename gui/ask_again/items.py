@@ -179,7 +179,7 @@ class PromptItems(QWidget):
         at = next((at for at, item in enumerate(self.items) if item.part == part), None)
         if at is None:
             return  # The messages were edited meanwhile.
-        coming = part.model_copy(update={"id": written.id, "title": written.task, "family": written.family})
+        coming = part.replace(id=written.id, title=written.task, family=written.family)
         self._arrange(switched(self._editor.messages, self.items, at, coming, written.content))
         self._select(coming)
 

@@ -98,9 +98,7 @@ class MessageSection(QFrame):
             return self._message
         # The raw text, since the plain one has common spaces in place of those that do not break.
         text = self.editor.document().toRawText().replace("\u2029", "\n")
-        return (
-            self._message if text == self._message.text else self._message.model_copy(update={"text": text})
-        )
+        return self._message if text == self._message.text else self._message.replace(text=text)
 
     @property
     def folded(self) -> bool:

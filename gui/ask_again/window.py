@@ -316,7 +316,7 @@ class AskAgain(QDialog):
         self._asked_for = self.times.value()
         self.show_problem("")
         if credit:
-            self.credit_requested.emit(self.question.model_copy(update={"messages": ()}))
+            self.credit_requested.emit(self.question.replace(messages=()))
         else:
             self.ask_requested.emit(self.question)
 

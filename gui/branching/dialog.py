@@ -51,7 +51,7 @@ class ForkDialog(QDialog):
         begun = view.ready and not self._view.ready
         same = (view.run, view.step) == (self._view.run, self._view.step)
         if same and self._view.ready and not view.ready:
-            view = self._view.model_copy(update={"problem": view.problem, "busy": False})
+            view = self._view.replace(problem=view.problem, busy=False)
         self._view = view
         self.setWindowTitle(f"Fork run {view.run} at step {view.step}")
         did = f"{view.task}. The run did: {view.action or 'nothing'}." if view.ready else ""

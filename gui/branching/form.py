@@ -229,12 +229,10 @@ class ForkForm(QWidget):
         known = {one.mechanism for one in self._view.amounts}
         ids = {one.id for one in self._view.policies}
         self.take(
-            last.model_copy(
-                update={
-                    "amounts": {name: value for name, value in last.amounts.items() if name in known},
-                    "offline": last.offline if self._view.recorded else None,
-                    "policy_texts": {id: text for id, text in last.policy_texts.items() if id in ids},
-                }
+            last.replace(
+                amounts={name: value for name, value in last.amounts.items() if name in known},
+                offline=last.offline if self._view.recorded else None,
+                policy_texts={id: text for id, text in last.policy_texts.items() if id in ids},
             )
         )
 

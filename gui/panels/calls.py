@@ -118,7 +118,7 @@ class CallsPanel(QWidget):
         if call.purpose not in get_args(Purpose):  # of a trace of others
             return ()
         of_it = LLMCall.model_validate({"purpose": call.purpose})
-        after = of_it.model_copy(update={"when": "after"})
+        after = of_it.replace(when="after")
         return (
             Entry(f"Stop before calls for {call.purpose}", lambda: want(of_it)),
             Entry(f"Stop after calls for {call.purpose}", lambda: want(after)),

@@ -104,7 +104,7 @@ class TaskOpening(QObject):
     def _reopen(self, seed: int) -> None:
         last = self._remembered.last_task
         if last is not None and last.task == self._session.task:
-            self.open_task(last.model_copy(update={"seed": seed}))
+            self.open_task(last.replace(seed=seed))
         else:
             self.open_task(OpenedTask(task=self._session.task, seed=seed))
 

@@ -121,7 +121,7 @@ class Remembered:
 
     def add_bench_query(self, query: BenchQuery) -> None:
         if len(query.observation) > _LONGEST:
-            query = query.model_copy(update={"observation": "", "source": ""})
+            query = query.replace(observation="", source="")
         others = [
             one
             for one in self.bench_queries

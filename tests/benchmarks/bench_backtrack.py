@@ -225,7 +225,7 @@ async def _go_back(
     plays = await walk.play(step)
     doubtful = bool(plays or (reads and back.grade == "exact"))
     repeats = not doubtful or await walk.can_be_repeated()
-    return back.model_copy(update={"reads": reads, "plays": plays, "repeats": repeats})
+    return back.replace(reads=reads, plays=plays, repeats=repeats)
 
 
 def print_table(browser: str, found: list[Back]) -> None:

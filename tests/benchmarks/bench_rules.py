@@ -93,7 +93,7 @@ class Player:
             except BackstepError as error:
                 problem = str(error)
                 continue
-            return played.model_copy(update={"task": name, "seconds": time.perf_counter() - started})
+            return played.replace(task=name, seconds=time.perf_counter() - started)
         return Played(task=name, seed=seed, ended=f"error: {problem}", seconds=time.perf_counter() - started)
 
     async def _play(self, task: Task, seed: int) -> Played:

@@ -196,7 +196,7 @@ def write_step(
         number=number, step=number, purpose="decide", llm="rules", messages=prompt.hash, started=1.7e9
     )
     name, blob = encode_reply(reply)
-    ended = call.model_copy(update={"reply": name, "usage": reply.usage, "cost": 0.004, "seconds": 0.8})
+    ended = call.replace(reply=name, usage=reply.usage, cost=0.004, seconds=0.8)
     began = time.perf_counter()
     store.save_call(run, call, blobs=prompt.blobs)
     store.save_call(run, ended, blobs=(blob,))

@@ -128,7 +128,7 @@ class Walk:
                 action = record.action or parse_action("wait [0]")
                 self.done.append(Done(action=action, marks=marks_of(action, self.pages[-1])))
             elif isinstance(record, Acted):
-                self.done[-1] = self.done[-1].model_copy(update={"failed": record.outcome == "failed"})
+                self.done[-1] = self.done[-1].replace(failed=record.outcome == "failed")
                 self.pages.append(run.state.observation)
         self.reward = await self._reward()
 

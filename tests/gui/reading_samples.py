@@ -227,7 +227,7 @@ WHY = WhyView(
             excerpt='…14-inch | *20-inch* [6] button "Buy now" [7] button "Description"',
             spans=((33, 40),),
             found="Buy now",
-            lead=HERE.model_copy(update={"call": 3, "part": "3.1"}),
+            lead=HERE.replace(call=3, part="3.1"),
         ),
         Place(
             kind="page",
@@ -236,7 +236,7 @@ WHY = WhyView(
             excerpt="Buy now",
             spans=((0, 7),),
             found="Buy now",
-            lead=HERE.model_copy(update={"ref": 6}),
+            lead=HERE.replace(ref=6),
         ),
         Place(
             kind="exemplar",
@@ -246,7 +246,7 @@ WHY = WhyView(
             spans=((8, 16),),
             found="buy  NOW",
             more=3,
-            lead=HERE.model_copy(update={"exemplar": "shop-lamp-01"}),
+            lead=HERE.replace(exemplar="shop-lamp-01"),
         ),
         Place(
             kind="earlier step",

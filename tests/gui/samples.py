@@ -149,10 +149,9 @@ SHOP_TASKS = tuple(
         ("opening-hours-of-the-branch-in-the-old-town-on-the-last-sunday", "Find the opening hours."),
     )
 )
-FILES_CATALOGUE = CATALOGUE.model_copy(
-    update={
-        "tasks": (*CATALOGUE.tasks, *SHOP_TASKS),
-        "sources": (
+FILES_CATALOGUE = CATALOGUE.replace(
+    tasks=(*CATALOGUE.tasks, *SHOP_TASKS),
+    sources=(
             TaskSource(
                 path=Path(f"{_LONG}/tasks-of-my-shop.toml"),
                 kind="tasks",
@@ -182,7 +181,29 @@ FILES_CATALOGUE = CATALOGUE.model_copy(
                 '  line 12: the key "instruction" is missing in [tasks]; add it.',
             ),
         ),
-    }
+        TaskSource(
+            path=Path("/data/webarena/config_files"),
+            kind="webarena",
+            tasks=tuple(f"webarena/{number}" for number in range(812)),
+            given=True,
+        ),
+        TaskSource(
+            path=Path(f"{_LONG}/old.json"),
+            kind="tasks",
+            remembered=True,
+            problem=f"{_LONG}/old.json cannot be read: there is no such file or folder. Put it back, or "
+            "take it out of the list of task files.",
+        ),
+        TaskSource(
+            path=Path("/home/someone/drafts/drafts.toml"),
+            kind="tasks",
+            tasks=("drafts/one",),
+            remembered=True,
+            problem="/home/someone/drafts/drafts.toml has 2 problems:\n"
+            "  line 9: tasks[0].judge.awnser: is no key of this form; did you mean answer?\n"
+            "  line 12: tasks[1].instruction: is missing",
+        ),
+    ),
 )
 
 MECHANISMS = (
@@ -234,7 +255,7 @@ def step_row(run: int, number: int, **changes: object) -> StepRow:
         state="item",
         url="http://127.0.0.1:41873/item",
     )
-    return row.model_copy(update=changes)
+    return row.replace(**changes)
 
 
 def run_row(run: int, **changes: object) -> RunRow:
@@ -253,7 +274,7 @@ def run_row(run: int, **changes: object) -> RunRow:
         verdict=Verdict(success=run % 2 == 0, judge="page"),
         steps=4,
     )
-    return row.model_copy(update=changes)
+    return row.replace(**changes)
 
 
 STEPS = (
@@ -296,45 +317,43 @@ RUNS = RunsView(
     current=18,
     steps={18: STEPS},
 )
-BRANCHED = RUNS.model_copy(
-    update={
-        "runs": (
-            run_row(
-                21,
-                outcome="running",
-                verdict=Verdict(),
-                parent_run=18,
-                parent_step=3,
-                steps=3,
-                grade="equivalent",
-                name="green first",
-            ),
-            run_row(
-                20,
-                outcome="left",
-                verdict=Verdict(),
-                parent_run=19,
-                parent_step=4,
-                steps=1,
-                grade="same page",
-            ),
-            *RUNS.runs[:1],
-            run_row(18, outcome="left", verdict=Verdict(), steps=5, touched=True, name="the long way round"),
-            *RUNS.runs[2:],
+BRANCHED = RUNS.replace(
+    runs=(
+        run_row(
+            21,
+            outcome="running",
+            verdict=Verdict(),
+            parent_run=18,
+            parent_step=3,
+            steps=3,
+            grade="equivalent",
+            name="green first",
         ),
-        "total": 7,
-        "current": 21,
-        "steps": {
-            18: STEPS,
-            19: (step_row(19, 3, origin="remedy"), step_row(19, 4)),
-            20: (step_row(20, 4),),
-            21: (
-                step_row(21, 3),
-                step_row(21, 4),
-                step_row(21, 5, outcome="pending", sealed=False, phase="decide"),
-            ),
-        },
-    }
+        run_row(
+            20,
+            outcome="left",
+            verdict=Verdict(),
+            parent_run=19,
+            parent_step=4,
+            steps=1,
+            grade="same page",
+        ),
+        *RUNS.runs[:1],
+        run_row(18, outcome="left", verdict=Verdict(), steps=5, touched=True, name="the long way round"),
+        *RUNS.runs[2:],
+    ),
+    total=7,
+    current=21,
+    steps={
+        18: STEPS,
+        19: (step_row(19, 3, origin="remedy"), step_row(19, 4)),
+        20: (step_row(20, 4),),
+        21: (
+            step_row(21, 3),
+            step_row(21, 4),
+            step_row(21, 5, outcome="pending", sealed=False, phase="decide"),
+        ),
+    },
 )
 BREAKS = BreaksView(
     breakpoints=tuple(
@@ -373,14 +392,12 @@ OBSERVATION = ObservationView(
     html="<!doctype html>\n<html><body>\n" + "<p>Minton ceramic table lamp</p>\n" * 40 + "</body></html>",
     reused=True,
 )
-ABSTRACTED = OBSERVATION.model_copy(
-    update={
-        "abstraction": "ranking the elements by the words of task and subtask; at most 9 are kept",
-        "problem": "The parser that the LLM wrote ended with an error (line 3: NameError: name 'price' is not "
-        "defined); the elements were ranked instead.",
-        "code": "from bs4 import BeautifulSoup\n\nprint(BeautifulSoup(html).find(price))\n",
-        "kept": (6, 7),
-    }
+ABSTRACTED = OBSERVATION.replace(
+    abstraction="ranking the elements by the words of task and subtask; at most 9 are kept",
+    problem="The parser that the LLM wrote ended with an error (line 3: NameError: name 'price' is not "
+    "defined); the elements were ranked instead.",
+    code="from bs4 import BeautifulSoup\n\nprint(BeautifulSoup(html).find(price))\n",
+    kept=(6, 7),
 )
 CALLS = (
     CallView(
@@ -664,25 +681,23 @@ def screenshot(width: int = 680, height: int = 400) -> bytes:
 
 
 def recorded_step() -> StepView:
-    return STEP.model_copy(
-        update={
-            "number": 3,
-            "row": STEPS[2],
-            "live": False,
-            "action": ActionView(
-                thought="Blue is shown first; I try it.",
-                action="click [5]",
-                outcome="failed",
-                message="The element [5] is covered by another: close what lies over it first.",
-            ),
-            "permissible": PermissibleView(rows=PERMISSIBLE.rows(), chosen="click [7]", chosen_ref=7),
-            "screenshot": ScreenshotView(
-                data=screenshot(),
-                viewport=(680, 400),
-                box=Box(x=140, y=120, width=104, height=36),
-                caption='click [7] button "Description": failed, the element is covered',
-            ),
-        }
+    return STEP.replace(
+        number=3,
+        row=STEPS[2],
+        live=False,
+        action=ActionView(
+            thought="Blue is shown first; I try it.",
+            action="click [5]",
+            outcome="failed",
+            message="The element [5] is covered by another: close what lies over it first.",
+        ),
+        permissible=PermissibleView(rows=PERMISSIBLE.rows(), chosen="click [7]", chosen_ref=7),
+        screenshot=ScreenshotView(
+            data=screenshot(),
+            viewport=(680, 400),
+            box=Box(x=140, y=120, width=104, height=36),
+            caption='click [7] button "Description": failed, the element is covered',
+        ),
     )
 
 

@@ -51,7 +51,7 @@ class Abstractor:
         if not confined.is_confined:
             whole = _whole(state.observation)
             reason = f"Programs of an LLM are not run here: {confined.reason} The page is shown whole."
-            return whole.model_copy(update={"problem": reason})
+            return whole.replace(problem=reason)
         calls: list[int] = []
         code, known = self._programs.get(state.frame, ""), True
         html = await world.marked_html()
@@ -67,11 +67,11 @@ class Abstractor:
                 self._programs[state.frame] = code
                 how = "the program that the LLM wrote" + (" at an earlier step" if known else "")
                 made = _read(parsed.text, state.observation, how, calls)
-                return made.model_copy(update={"code": code})
+                return made.replace(code=code)
         self._programs.pop(state.frame, None)
         fallback = await self._written(state, (), calls)
         told = f"{problem} The LLM was asked for the clean observation instead. {fallback.problem}".strip()
-        return fallback.model_copy(update={"problem": told, "code": code})
+        return fallback.replace(problem=told, code=code)
 
     async def _program(self, state: RunState, html: str, calls: list[int]) -> str:
         if self._prompter.out_of_calls(state):
@@ -92,9 +92,7 @@ class Abstractor:
     ) -> Abstracted:
         if problem := self._prompter.out_of_calls(state):
             whole = _whole(state.observation)
-            return whole.model_copy(
-                update={"problem": f"{problem} The page is shown whole.", "calls": tuple(calls)}
-            )
+            return whole.replace(problem=f"{problem} The page is shown whole.", calls=tuple(calls))
         raw = state.observation.lines()
         system = self._prompter.render(state, state.preset.prompts.abstract)
         told = [
@@ -115,7 +113,7 @@ class Abstractor:
         if not text.strip():
             whole = _whole(state.observation)
             empty = "The LLM left nothing of the page; it is shown whole."
-            return whole.model_copy(update={"problem": empty, "calls": tuple(calls)})
+            return whole.replace(problem=empty, calls=tuple(calls))
         how = f"the LLM, shown {len(pairs)} pairs" if pairs else "the LLM, without examples"
         return _read(text, state.observation, how, calls)
 

@@ -46,7 +46,7 @@ def clean_of(observation: Observation, *, cap: int = CAP) -> CleanObservation:
 def _cut(element: Element) -> Element:
     if len(element.name) <= NAME_LENGTH:
         return element
-    return element.model_copy(update={"name": element.name[: NAME_LENGTH - 1] + "…"})
+    return element.replace(name=element.name[: NAME_LENGTH - 1] + "…")
 
 
 def _marked(element: Element) -> str:

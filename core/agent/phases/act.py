@@ -243,9 +243,7 @@ async def _macro(state: RunState, world: World, action: Named, allowed: Permissi
         failed = problem or primitives[-1].message
         problem = f"Step {len(primitives) + bool(problem)} of {len(steps)} of {action.name} failed: {failed}"
     acted = await _acted(state, world, done, message=problem)
-    return acted.model_copy(
-        update={"primitives": tuple(primitives), **({"outcome": "failed"} if problem else {})}
-    )
+    return acted.replace(primitives=tuple(primitives), outcome="failed" if problem else acted.outcome)
 
 
 async def _steps(
@@ -286,7 +284,7 @@ async def _choose(state: RunState, world: World, candidate: str) -> Acted:
         back = way_back(space.backup, entry)
     except ActionError as error:
         return Acted(effect="none", outcome="failed", message=str(error))
-    state.memory = state.memory.model_copy(update={"chosen": candidate}).moved(
+    state.memory = state.memory.replace(chosen=candidate).moved(
         step=state.number, source=here.name, action=CHOOSE
     )
     if state.memory.remembered.get(here.candidate) == candidate and here.candidate:
@@ -296,7 +294,7 @@ async def _choose(state: RunState, world: World, candidate: str) -> Acted:
     remember = next((one.candidate for one in space.state if one.candidate), "")
     state.memory = state.memory.knowing(remember, candidate)
     acted = await _acted(state, world, [done])
-    return acted.model_copy(update={"primitives": (done.primitive,)})
+    return acted.replace(primitives=(done.primitive,))
 
 
 def _lap(since: float) -> float:

@@ -22,7 +22,7 @@ async def align(state: RunState, judge: Judge, take_remedies: Callable[[], Await
     else:
         follow(state, aligned)
     state.aligned = aligned
-    return aligned.model_copy(update={"reflection": told(state)})
+    return aligned.replace(reflection=told(state))
 
 
 async def _judged(state: RunState, judge: Judge) -> Aligned | None:

@@ -36,7 +36,7 @@ async def decide(state: RunState, decider: Decider, carrying_out: CarryingOut, p
             if plan_is_due:
                 problem = await make_plan(state, prompter)
             decided = await decider.decide(state)
-        decided = decided.model_copy(update={"problem": problem, "reflection": told(state)})
+        decided = decided.replace(problem=problem, reflection=told(state))
     proposal = decided.proposal
     state.last_proposal = proposal
     state.from_queue = decided.from_queue

@@ -28,7 +28,7 @@ def recognise(state: RunState, knowledge: Knowledge, *, back: int, forward: int)
     found = _in_space(state, knowledge, offered)
     permissible = _in_policy(state, knowledge, found.permissible, offered.action("stop"))
     stack = _stack_record(state.stack, knowledge) if state.is_on("policies") and state.stack.top else None
-    state.recognised = found.model_copy(update={"permissible": permissible, "stack": stack})
+    state.recognised = found.replace(permissible=permissible, stack=stack)
     return state.recognised
 
 
@@ -158,7 +158,8 @@ def _in_policy(
         if top is None:
             return permissible
         settings = state.preset.policies
-        state.stack = state.stack.model_copy(update={"limits": settings.limits} if settings else {}).begin(
+        stack = state.stack.replace(limits=settings.limits) if settings else state.stack
+        state.stack = stack.begin(
             top.id,
             top.name,
             (state.episode.instruction,),
@@ -169,7 +170,7 @@ def _in_policy(
     policy = knowledge.policies.get(state.stack.top.policy)
     callables = knowledge.policies.callable_from(policy, environment, url)
     if stop is not None and state.stack.top.caller is not None and permissible.action("stop") is None:
-        permissible = permissible.model_copy(update={"actions": (*permissible.actions, stop)})
+        permissible = permissible.replace(actions=(*permissible.actions, stop))
     return permissible_in(policy, permissible, callables)
 
 

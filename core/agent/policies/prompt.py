@@ -161,11 +161,9 @@ def _with_lacked(stop: PermissibleAction) -> PermissibleAction:
         description="Only where you cannot go on: what you would need, so that it can be given to you.",
         required=False,
     )
-    return stop.model_copy(
-        update={
-            "description": "End this assignment: with its answer, or with what was lacking.",
-            "parameters": (*stop.parameters, lacked),
-        }
+    return stop.replace(
+        description="End this assignment: with its answer, or with what was lacking.",
+        parameters=(*stop.parameters, lacked),
     )
 
 

@@ -86,12 +86,12 @@ class Stack(Record):
             began_on=page,
             seen=(page,),
         )
-        return left._with(frames=(first,))
+        return left.replace(frames=(first,))
 
     def left(self, *, step: int) -> "Stack":
         """Return the stack with no policy at work: all that were have been left."""
         ended = tuple(_end(one, state="left", step=step) for one in reversed(self.frames))
-        return self._with(frames=(), finished=(*self.finished, *ended))
+        return self.replace(frames=(), finished=(*self.finished, *ended))
 
     def push(
         self,
@@ -126,8 +126,8 @@ class Stack(Record):
             seen=(page,),
         )
         turn = Turn(number=step, thought=thought, action=child.written, result=CALLED, url=page.url)
-        calling = _changed(_seeing(caller, page), history=(*caller.history, turn))
-        return self._with(frames=(*self.frames[:-1], calling, child))
+        calling = _seeing(caller, page).replace(history=(*caller.history, turn))
+        return self.replace(frames=(*self.frames[:-1], calling, child))
 
     def stop(
         self, *, step: int, page: Place, answer: str = "", lacked: str = "", thought: str = ""
@@ -146,29 +146,28 @@ class Stack(Record):
             result="done",
             url=page.url,
         )
-        ending = _changed(_seeing(ending, page), history=(*ending.history, turn))
-        ended = _changed(
-            _end(ending, state="lacked" if lacked else "returned", step=step), answer=answer, lacked=lacked
-        )
+        ending = _seeing(ending, page).replace(history=(*ending.history, turn))
+        state: FrameState = "lacked" if lacked else "returned"
+        ended = _end(ending, state=state, step=step).replace(answer=answer, lacked=lacked)
         if len(self.frames) == 1:
-            return self._with(frames=(), finished=(*self.finished, ended))
+            return self.replace(frames=(), finished=(*self.finished, ended))
         caller = self.frames[-2]
         told = _seeing(caller, page)
-        ended = _changed(ended, brought_news=page not in caller.seen, caller_had_seen=len(told.seen))
+        ended = ended.replace(brought_news=page not in caller.seen, caller_had_seen=len(told.seen))
         told = _with_outcome(told, ended)
-        return self._with(frames=(*self.frames[:-2], told), finished=(*self.finished, ended))
+        return self.replace(frames=(*self.frames[:-2], told), finished=(*self.finished, ended))
 
     def record(self, turn: Turn, page: Place | None = None) -> "Stack":
         """Return the stack with a step of the acting frame; `page` is the page after it, if it was one's."""
         acting = self._acting()
         if page is not None:
             acting = _seeing(acting, page)
-        return self._with_top(_changed(acting, history=(*acting.history, turn)))
+        return self._with_top(acting.replace(history=(*acting.history, turn)))
 
     def note(self, text: str) -> "Stack":
         """Return the stack with a note of the acting frame."""
         acting = self._acting()
-        return self._with_top(_changed(acting, notes=(*acting.notes, text)))
+        return self._with_top(acting.replace(notes=(*acting.notes, text)))
 
     def back_to(self, earlier: "Stack", *, step: int) -> "Stack":
         """Return the chain of calls of `earlier`, where each frame keeps what it has learnt since.
@@ -181,8 +180,7 @@ class Stack(Record):
         frames: list[Frame] = []
         for old in earlier.frames:
             now = self.frame(old.number) or old
-            again = _changed(
-                now,
+            again = now.replace(
                 state="active",
                 answer="",
                 lacked="",
@@ -199,7 +197,7 @@ class Stack(Record):
             for child in (*frames[index + 1 : index + 2], *left):
                 if child.caller == frame.number:
                     frames[index] = frame = _with_outcome(frame, child)
-        return self._with(frames=tuple(frames), finished=finished)
+        return self.replace(frames=tuple(frames), finished=finished)
 
     # Limits and loops
 
@@ -274,34 +272,27 @@ class Stack(Record):
         return max((one.number for one in (*self.frames, *self.finished)), default=0) + 1
 
     def _with_top(self, frame: Frame) -> "Stack":
-        return self._with(frames=(*self.frames[:-1], frame))
-
-    def _with(self, **changes: tuple[Frame, ...]) -> "Stack":
-        return self.model_copy(update=changes)
+        return self.replace(frames=(*self.frames[:-1], frame))
 
 
 def _plain(arguments: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(" ".join(argument.split()).casefold() for argument in arguments)
 
 
-def _changed(frame: Frame, **changes: object) -> Frame:
-    return frame.model_copy(update=changes)
-
-
 def _end(frame: Frame, *, state: FrameState, step: int) -> Frame:
-    return _changed(frame, state=state, ended_at=step)
+    return frame.replace(state=state, ended_at=step)
 
 
 def _seeing(frame: Frame, page: Place) -> Frame:
-    return frame if page in frame.seen else _changed(frame, seen=(*frame.seen, page))
+    return frame if page in frame.seen else frame.replace(seen=(*frame.seen, page))
 
 
 def _with_outcome(caller: Frame, child: Frame) -> Frame:
     """Return the caller with what it is told of the child, in the step that called it."""
     history = tuple(
-        turn.model_copy(update={"result": child.outcome})
+        turn.replace(result=child.outcome)
         if turn.number == child.step and turn.action == child.written
         else turn
         for turn in caller.history
     )
-    return _changed(caller, history=history)
+    return caller.replace(history=history)

@@ -53,9 +53,7 @@ class Judge:
         }
         changed = place_of_page(state.before.observation) != place_of_page(state.observation)
         aligned = await (self._at_once if fast else self._in_turn)(state, view, changed, calls)
-        return aligned.model_copy(
-            update={"judged": True, "summarised": shortened or shortened_too, "calls": tuple(calls)}
-        )
+        return aligned.replace(judged=True, summarised=shortened or shortened_too, calls=tuple(calls))
 
     async def _ask(
         self,
@@ -73,7 +71,7 @@ class Judge:
         text = self._prompter.render(state, template, page=view["observation"], changed=changed, **shown)
         request = self._prompter.request(state, purpose, (Message(role="user", text=text),), **view)
         if purpose == "judgement":
-            request = request.model_copy(update={"reply_schema": SCHEMA})
+            request = request.replace(reply_schema=SCHEMA)
         reply, number = await self._prompter.ask(state, request)
         calls.append(number)
         return reply.text
@@ -99,16 +97,12 @@ class Judge:
         if plan is not None and plan.current is not None:
             text = await self._ask(state, "subtask", files.subtask, view, changed, calls)
             over = read_subtask(text) if text is not None else None
-            aligned = aligned.model_copy(
-                update={
-                    "subtask_done": None if over is None else over != "open",
-                    "needless": over == "needless",
-                }
+            aligned = aligned.replace(
+                subtask_done=None if over is None else over != "open",
+                needless=over == "needless",
             )
         text = await self._ask(state, "task", files.task, view, changed, calls)
-        return aligned.model_copy(
-            update={"task_done": read_yes_no(split_thinking(text)[1]) if text is not None else None}
-        )
+        return aligned.replace(task_done=read_yes_no(split_thinking(text)[1]) if text is not None else None)
 
     async def _shown(
         self, state: RunState, observation: Observation, fast: bool, calls: list[int]
@@ -132,7 +126,7 @@ class Judge:
             reply, number = await self._prompter.ask(state, request)
             calls.append(number)
             known[key] = split_thinking(reply.text)[1] or "(nothing was said of it)"
-        return clean.model_copy(update={"text": known[key]}), "a summary by the LLM"
+        return clean.replace(text=known[key]), "a summary by the LLM"
 
 
 _OUT_OF_CALLS = Aligned(by_rule="No LLM call was left to judge with.")

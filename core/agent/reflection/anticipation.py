@@ -59,7 +59,7 @@ class Anticipator:
             anticipated = await beside
         except LLMError as error:
             anticipated = Anticipated(problem=f"There are no remedies: {error}", reflection=told(state))
-        return anticipated.model_copy(update={"beside": True})
+        return anticipated.replace(beside=True)
 
     def forget(self) -> None:
         """Withdraw the question that is out; how it ends is of no interest then."""
@@ -136,20 +136,16 @@ class Anticipator:
                 break
             request = _again(request, reply.text, out)
         entries = [
-            base.model_copy(
-                update={
-                    "action": one,
-                    "target": label_of(observation, one),
-                    "marks": marks_of(one, observation),
-                    "reason": reason,
-                }
+            base.replace(
+                action=one,
+                target=label_of(observation, one),
+                marks=marks_of(one, observation),
+                reason=reason,
             )
             for one in reversed(kept)
         ]
         if entries:
-            chosen = base.model_copy(
-                update={"target": label_of(observation, action), "reason": "The first choice."}
-            )
+            chosen = base.replace(target=label_of(observation, action), reason="The first choice.")
             _, state.reflection.remedies = state.reflection.remedies.push([*entries, chosen]).pop()
         return Anticipated(
             remedies=kept,
@@ -195,5 +191,5 @@ def _again(request: LLMRequest, said: str, dropped: tuple[tuple[Action, str], ..
     )
     view = request.view
     if view is not None:
-        view = view.model_copy(update={"unwanted": (*view.unwanted, *unwanted)})
-    return request.model_copy(update={"messages": messages, "view": view})
+        view = view.replace(unwanted=(*view.unwanted, *unwanted))
+    return request.replace(messages=messages, view=view)

@@ -55,10 +55,7 @@ class RemedyStack(Record):
     def push(self, entries: Iterable[RemedyEntry]) -> "RemedyStack":
         """Return the stack with these on top, numbered on, the last given topmost."""
         number = len(self.entries)
-        new = tuple(
-            entry.model_copy(update={"number": number + offset})
-            for offset, entry in enumerate(entries, start=1)
-        )
+        new = tuple(entry.replace(number=number + offset) for offset, entry in enumerate(entries, start=1))
         return RemedyStack(entries=(*self.entries, *new))
 
     def pop(self) -> tuple[RemedyEntry | None, "RemedyStack"]:
@@ -85,7 +82,7 @@ class RemedyStack(Record):
         """Return the stack with the first choice of a step dropped, for the remedy `number` was fired instead."""
         return RemedyStack(
             entries=tuple(
-                entry.model_copy(update={"state": "dropped", "why": f"Remedy {number} was fired instead."})
+                entry.replace(state="dropped", why=f"Remedy {number} was fired instead.")
                 if entry.step == step and entry.state == "chosen" and entry.number != number
                 else entry
                 for entry in self.entries
@@ -96,7 +93,7 @@ class RemedyStack(Record):
         """Return the stack with the entries of a step dropped that have not been tried."""
         return RemedyStack(
             entries=tuple(
-                entry.model_copy(update={"state": "dropped", "why": why})
+                entry.replace(state="dropped", why=why)
                 if entry.step == step and entry.state in ("waiting", "chosen")
                 else entry
                 for entry in self.entries
@@ -107,9 +104,7 @@ class RemedyStack(Record):
         """Return the stack with all that waits dropped, for a new trial."""
         return RemedyStack(
             entries=tuple(
-                entry.model_copy(update={"state": "dropped", "why": why})
-                if entry.state == "waiting"
-                else entry
+                entry.replace(state="dropped", why=why) if entry.state == "waiting" else entry
                 for entry in self.entries
             )
         )
@@ -117,7 +112,7 @@ class RemedyStack(Record):
     def _marked(self, number: int, state: EntryState, why: str) -> "RemedyStack":
         return RemedyStack(
             entries=tuple(
-                entry.model_copy(update={"state": state, "why": why}) if entry.number == number else entry
+                entry.replace(state=state, why=why) if entry.number == number else entry
                 for entry in self.entries
             )
         )

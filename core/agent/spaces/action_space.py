@@ -139,7 +139,7 @@ def _parameter(
 def _marked(choice: Choice, memory: SpaceMemory) -> Choice:
     if choice.value not in memory.looked_at:
         return choice
-    return choice.model_copy(update={"label": f"{choice.label} (looked at already)".strip()})
+    return choice.replace(label=f"{choice.label} (looked at already)".strip())
 
 
 def _values(source: FromPage, observation: Observation, html: str) -> Iterable[Choice]:

@@ -1,6 +1,7 @@
 """Doing again what was done in a page."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from core.browser.checkpoints.checkpoint import Checkpoint, Choose, Ground
 from core.browser.checkpoints.reloading import UrlWithStorage
@@ -134,7 +135,7 @@ async def retarget(
 
     Raises RestoreError where an element is not found again.
     """
-    changes: dict[str, RefTarget] = {}
+    changes: dict[str, Any] = {}
     remarks: list[str] = []
     for part in ("target", "to"):
         target = getattr(action, part, None)
@@ -152,4 +153,4 @@ async def retarget(
         if chosen is None:
             raise RestoreError(f"{called(element)} was not found again: {found.why}")
         changes[part] = RefTarget(ref=chosen.ref)
-    return (action.model_copy(update=changes) if changes else action), " ".join(remarks)
+    return (action.replace(**changes) if changes else action), " ".join(remarks)

@@ -90,5 +90,5 @@ async def _compared(
         later = await ground.read()
         comparison = compare(recorded, now, brought.provenance, volatile, beside=beside, later=later)
     if brought.remarks and comparison.grade == "exact":
-        comparison = comparison.model_copy(update={"grade": "equivalent"})
+        comparison = comparison.replace(grade="equivalent")
     return comparison

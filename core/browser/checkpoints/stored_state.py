@@ -34,9 +34,7 @@ class PageState(Record):
 
     def without_logins(self) -> "PageState":
         """Return it as it is stored for a named profile, whose logins stay in the profile alone."""
-        return self.model_copy(
-            update={"cookies": (), "local": {}, "session": {}, "databases": "[]", "whole": False}
-        )
+        return self.replace(cookies=(), local={}, session={}, databases="[]", whole=False)
 
 
 def origin_of(url: str) -> str:

@@ -119,7 +119,7 @@ class NetworkRecorder:
         if not self._from_server(request):
             return
         number = self._numbers.pop(request, None) or self._number()
-        exchange = self._asked(request).model_copy(update={"error": request.failure or "It failed."})
+        exchange = self._asked(request).replace(error=request.failure or "It failed.")
         self._done.append((number, Taken(exchange, b"")))
 
     def _on_finished(self, request: Request) -> None:
@@ -160,13 +160,11 @@ class NetworkRecorder:
         elif self._kept + len(body) > MOST:
             body, missing = b"", _TOO_MUCH
         self._kept += len(body)
-        exchange = asked.model_copy(
-            update={
-                "status": status,
-                "headers": self._plain([(one["name"], one["value"]) for one in headers]),
-                "body": hash_of(body),
-                "missing": missing,
-            }
+        exchange = asked.replace(
+            status=status,
+            headers=self._plain([(one["name"], one["value"]) for one in headers]),
+            body=hash_of(body),
+            missing=missing,
         )
         self._done.append((number, Taken(exchange, body)))
 

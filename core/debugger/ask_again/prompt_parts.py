@@ -47,7 +47,7 @@ def _found(before: Sequence[Message], part: PromptPart, now: Sequence[Traced]) -
         ):
             return lost
         same = all(now[at][1] == before[origin] for at, origin in zip(places, wanted, strict=True))
-        moved = part.model_copy(update={"message": places[0]})
+        moved = part.replace(message=places[0])
         return Item(part=moved, state="as sent" if same else "edited")
     places = [at for at, (origin, _) in enumerate(now) if origin == part.message]
     if len(places) != 1:
@@ -56,9 +56,7 @@ def _found(before: Sequence[Message], part: PromptPart, now: Sequence[Traced]) -
     start = part.start if text == before[part.message].text else text.find(words)
     if start < 0 or (text != before[part.message].text and text.count(words) != 1):
         return lost
-    return Item(
-        part=part.model_copy(update={"message": places[0], "start": start, "end": start + len(words)})
-    )
+    return Item(part=part.replace(message=places[0], start=start, end=start + len(words)))
 
 
 def content_of(messages: Sequence[Message], part: PromptPart) -> "str | tuple[Message, ...]":
@@ -104,18 +102,16 @@ def rewritten(messages: Sequence[Message], items: Sequence[Item], at: int, words
     part = items[at].part
     found, shift = list(messages), len(words) - (part.end - part.start)
     text = found[part.message].text
-    found[part.message] = found[part.message].model_copy(
-        update={"text": text[: part.start] + words + text[part.end :]}
-    )
+    found[part.message] = found[part.message].replace(text=text[: part.start] + words + text[part.end :])
     parts: list[PromptPart] = []
     for item in items:
         other = item.part
         if item.state == "lost":
             continue
         if item is items[at]:
-            other = other.model_copy(update={"end": other.end + shift})
+            other = other.replace(end=other.end + shift)
         elif not other.messages and other.message == part.message and other.start >= part.end:
-            other = other.model_copy(update={"start": other.start + shift, "end": other.end + shift})
+            other = other.replace(start=other.start + shift, end=other.end + shift)
         parts.append(other)
     return Arranged(messages=tuple(found), parts=tuple(parts))
 
@@ -160,12 +156,12 @@ def _in_messages(
         if number < len(contents):
             part, content = contents[number]
             assert not isinstance(content, str)
-            parts.append(part.model_copy(update={"message": len(found), "messages": len(content)}))
+            parts.append(part.replace(message=len(found), messages=len(content)))
             found += content
     for old in range(at, len(messages)):
         places[old] = len(found)
         found.append(messages[old])
-    kept = [one.model_copy(update={"message": places[one.message]}) for one in others]
+    kept = [one.replace(message=places[one.message]) for one in others]
     return Arranged(messages=tuple(found), parts=(*kept, *parts))
 
 
@@ -193,13 +189,11 @@ def _in_text(
             part, content = contents[number]
             assert isinstance(content, str)
             parts.append(
-                part.model_copy(
-                    update={
-                        "message": message,
-                        "messages": 0,
-                        "start": len(made),
-                        "end": len(made) + len(content),
-                    }
+                part.replace(
+                    message=message,
+                    messages=0,
+                    start=len(made),
+                    end=len(made) + len(content),
                 )
             )
             made += content
@@ -210,12 +204,10 @@ def _in_text(
     for one in others:
         if one.message == message and not one.messages and one.end > first:
             later = one.start >= slots[-1].part.end
-            one = one.model_copy(
-                update={"start": one.start + (shift if later else 0), "end": one.end + shift}
-            )
+            one = one.replace(start=one.start + (shift if later else 0), end=one.end + shift)
         kept.append(one)
     return Arranged(messages=_with_text(messages, message, made), parts=(*kept, *parts))
 
 
 def _with_text(messages: Sequence[Message], at: int, text: str) -> tuple[Message, ...]:
-    return (*messages[:at], messages[at].model_copy(update={"text": text}), *messages[at + 1 :])
+    return (*messages[:at], messages[at].replace(text=text), *messages[at + 1 :])

@@ -71,7 +71,7 @@ async def ask_again(
     async def one() -> None:
         async with room:
             answers.append(await _answer(llm, request, form))
-        on_answer(so_far.model_copy(update={"answers": tuple(answers)}))
+        on_answer(so_far.replace(answers=tuple(answers)))
 
     tasks = [asyncio.ensure_future(one()) for _ in range(question.count)]
     try:
@@ -80,19 +80,16 @@ async def ask_again(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        whole = so_far.model_copy(update={"answers": tuple(answers)})
+        whole = so_far.replace(answers=tuple(answers))
         if answers:
-            whole = whole.model_copy(
-                update={"number": store.save_what_if(whole.run, whole.step, whole.model_dump_json())}
-            )
+            whole = whole.replace(number=store.save_what_if(whole.run, whole.step, whole.model_dump_json()))
     return whole
 
 
 def what_ifs_of(store: TraceStore, run: int, step: int) -> tuple[WhatIf, ...]:
     """Return what was asked again of a step, in order; raises TraceError."""
     return tuple(
-        WhatIf.model_validate_json(text).model_copy(update={"number": number})
-        for number, text in store.what_ifs(run, step)
+        WhatIf.model_validate_json(text).replace(number=number) for number, text in store.what_ifs(run, step)
     )
 
 
@@ -100,7 +97,7 @@ def _request(detail: StepDetail, call: CallRecord, prompt: Prompt, question: Que
     recognised = next((one for one in detail.records if isinstance(one, Recognised)), None)
     sampling = prompt.sampling
     if question.temperature is not None:
-        sampling = sampling.model_copy(update={"temperature": question.temperature})
+        sampling = sampling.replace(temperature=question.temperature)
     return LLMRequest(
         purpose=call.purpose,
         messages=question.messages or prompt.messages,
@@ -158,4 +155,4 @@ def _recorded(detail: StepDetail) -> str:
 
 
 def _without_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    return tuple(message.model_copy(update={"images": ()}) for message in messages)
+    return tuple(message.replace(images=()) for message in messages)

@@ -93,9 +93,9 @@ class AskAgainService(Service[AskView]):
         llm = self.services.llms.routed(question.llm or view.llm)
 
         def told(so_far: WhatIf) -> None:
-            self.send(view.model_copy(update={"asked": (*view.asked, so_far), "busy": True}))
+            self.send(view.replace(asked=(*view.asked, so_far), busy=True))
 
-        self.send(view.model_copy(update={"busy": True}))
+        self.send(view.replace(busy=True))
         self._asking = asyncio.ensure_future(ask(llm, told))
         try:
             await asyncio.wait([self._asking])
@@ -149,13 +149,11 @@ class AskAgainService(Service[AskView]):
         try:
             call = deciding_call(detail)
         except UsageError as error:
-            return view.model_copy(update={"problem": str(error), "llm": row.llm})
+            return view.replace(problem=str(error), llm=row.llm)
         prompt = store.prompt(call)
-        return view.model_copy(
-            update={
-                "llm": call.llm,
-                "messages": prompt.messages,
-                "temperature": prompt.sampling.temperature,
-                **self._parts(detail, prompt),
-            }
+        return view.replace(
+            llm=call.llm,
+            messages=prompt.messages,
+            temperature=prompt.sampling.temperature,
+            **self._parts(detail, prompt),
         )

@@ -47,13 +47,13 @@ class ForkService(Service[ForkView]):
                 "Tick that you know it, or cancel."
             )
         _check(changes)
-        self.send(view.model_copy(update={"busy": True}))
+        self.send(view.replace(busy=True))
         try:
             made = await self.session.fork(run, step, changes)
         except asyncio.CancelledError:
-            self.send(view.model_copy(update={"problem": _GIVEN_UP}))
+            self.send(view.replace(problem=_GIVEN_UP))
             raise
-        self.send(view.model_copy(update={"made": made, "problem": "" if made is not None else _GIVEN_UP}))
+        self.send(view.replace(made=made, problem="" if made is not None else _GIVEN_UP))
 
     def cancel(self) -> None:
         """Give up the fork under way."""

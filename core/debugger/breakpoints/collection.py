@@ -54,7 +54,7 @@ class Breakpoints:
         """Store a new breakpoint and return it with its number; raises UsageError for a wrong expression."""
         _check(breakpoint)
         number = self._store.add_breakpoint(breakpoint.kind, _definition(breakpoint))
-        self._kept[number] = breakpoint.model_copy(update={"number": number})
+        self._kept[number] = breakpoint.replace(number=number)
         self._hits[number] = 0
         return self._kept[number]
 
@@ -78,7 +78,7 @@ class Breakpoints:
         self._require(number)
         if number in self._unread:
             raise UsageError(self._unread[number])
-        self.replace(self._kept[number].model_copy(update={"enabled": on}))
+        self.replace(self._kept[number].replace(enabled=on))
 
     def ask(self, moment: Moment) -> tuple[Hit, ...]:
         """Return what hits at this moment, counted and stored; the run is to stop where one has `stopped`.

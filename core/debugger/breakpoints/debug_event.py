@@ -151,7 +151,7 @@ class Moments:
         self._step = StepSoFar(number)
         self._sealed_seconds = self._figures.seconds
         self._calls_of_step = {}
-        self._figures = self._figures.model_copy(update={"step": number, "trial": trial})
+        self._figures = self._figures.replace(step=number, trial=trial)
 
     def before(self, phase: Phase) -> Moment:
         """A phase is about to be done."""
@@ -174,7 +174,7 @@ class Moments:
 
     def before_call(self, call: CallRecord) -> Moment:
         """A call is about to be made."""
-        self._figures = self._figures.model_copy(update={"llm_calls": self._figures.llm_calls + 1})
+        self._figures = self._figures.replace(llm_calls=self._figures.llm_calls + 1)
         return self._moment("before call", call=call)
 
     def after_call(self, call: CallRecord) -> Moment:
@@ -182,7 +182,7 @@ class Moments:
         figures = self._figures
         cost = figures.cost if call.cost is None else (figures.cost or 0.0) + call.cost
         tokens = figures.tokens + call.usage.prompt_tokens + call.usage.completion_tokens
-        self._figures = figures.model_copy(update={"cost": cost, "tokens": tokens})
+        self._figures = figures.replace(cost=cost, tokens=tokens)
         self._calls_of_step[call.number] = call.seconds
         self._count_seconds(self._seconds_known())
         return self._moment("after call", call=call)
@@ -198,7 +198,7 @@ class Moments:
     def _acted(self, record: Acted) -> None:
         if record.effect == "page action":
             actions = self._figures.page_actions + 1
-            self._figures = self._figures.model_copy(update={"page_actions": actions})
+            self._figures = self._figures.replace(page_actions=actions)
         self._count_seconds(self._seconds_known())
         action = self._step.action
         if isinstance(action, NewTrial) and record.outcome == "done":
@@ -214,7 +214,7 @@ class Moments:
     def _count_seconds(self, of_step: float) -> None:
         """Take what the step has taken so far; calls made at once may know more than the step does."""
         seconds = max(self._figures.seconds, self._sealed_seconds + of_step)
-        self._figures = self._figures.model_copy(update={"seconds": seconds})
+        self._figures = self._figures.replace(seconds=seconds)
 
     def _recall(self) -> Recall | None:
         recalled = self._step.get(Recalled)

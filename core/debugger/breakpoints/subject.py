@@ -9,7 +9,9 @@ docstrings are read by whoever writes an expression.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
+
+from pydantic import SkipValidation
 
 from core.agent.general_space import label_of
 from core.debugger.breakpoints.debug_event import Moment, StepSoFar, Where
@@ -93,7 +95,7 @@ class PagePart(Record):
     """Its URL."""
     title: str
     """Its title."""
-    elements: tuple[PageElement, ...]
+    elements: SkipValidation[tuple[PageElement, ...]]
     """Its elements, in document order."""
 
 
@@ -289,8 +291,8 @@ def _page(moment: Moment) -> PagePart | None:
         return None
     page = observed.observation
     # The elements stand there as they are, not copied: a page may have thousands.
-    values: dict[str, Any] = {"url": page.url, "title": page.title, "elements": page.elements}
-    return PagePart.model_construct(**values)
+    elements = cast("tuple[PageElement, ...]", page.elements)
+    return PagePart(url=page.url, title=page.title, elements=elements)
 
 
 def _state(moment: Moment) -> StatePart | None:

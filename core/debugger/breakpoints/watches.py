@@ -58,7 +58,7 @@ class Watches:
         """Store a new watch and return it with its number; raises UsageError for a wrong expression."""
         _check(watch)
         number = self._store.add_watch(watch.kind, watch.text, on_change=watch.on_change)
-        self._kept[number] = watch.model_copy(update={"number": number})
+        self._kept[number] = watch.replace(number=number)
         return self._kept[number]
 
     def replace(self, watch: Watch) -> None:
@@ -97,12 +97,12 @@ class Watches:
             elif watch.number in read:
                 now = WatchValue(watch=watch, **dict(read[watch.number]))
             elif known is not None:
-                now = known.model_copy(update={"changed": False})
+                now = known.replace(changed=False)
             else:
                 shown.append(WatchValue(watch=watch))
                 continue
             if known is not None:
-                now = now.model_copy(update={"changed": differs(known, now)})
+                now = now.replace(changed=differs(known, now))
             self._values[watch.number] = now
             shown.append(now)
         self._looked = replace(moment, previous=None)

@@ -35,8 +35,8 @@ class CompareService(Service[ComparedView]):
         asked = ComparedView(left=left, right=right)
         self.send(asked)
         await self._runs.read(
-            lambda store: asked.model_copy(update={"compared": compare_runs(store, left, right)}),
-            lambda problem: asked.model_copy(update={"problem": problem}),
+            lambda store: asked.replace(compared=compare_runs(store, left, right)),
+            lambda problem: asked.replace(problem=problem),
             self.send,
         )
 
@@ -54,18 +54,16 @@ class CompareService(Service[ComparedView]):
 async def _read_pair(pairs: LatestRead, asked: PairView, signal: Signal[PairView]) -> None:
     await pairs.read(
         lambda store: _pair_view(store, asked),
-        lambda problem: asked.model_copy(update={"problem": problem}),
+        lambda problem: asked.replace(problem=problem),
         signal.send,
     )
 
 
 def _pair_view(store: TraceStore, asked: PairView) -> PairView:
-    return asked.model_copy(
-        update={
-            "parts": compare_steps(store, asked.left, asked.right),
-            "left_picture": _picture(store, asked.left),
-            "right_picture": _picture(store, asked.right),
-        }
+    return asked.replace(
+        parts=compare_steps(store, asked.left, asked.right),
+        left_picture=_picture(store, asked.left),
+        right_picture=_picture(store, asked.right),
     )
 
 

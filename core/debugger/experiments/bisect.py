@@ -82,14 +82,12 @@ def _with_branch(result: PrefixResult, branch: BranchResult) -> PrefixResult:
     successes = sum(bool(one.success) for one in judged)
     low, high = wilson(successes, len(judged))
     problems = [one.error for one in branches if one.success is None and one.error]
-    return result.model_copy(
-        update={
-            "branches": branches,
-            "runs": tuple(one.run for one in branches if one.run is not None),
-            "successes": successes,
-            "judged": len(judged),
-            "low": low,
-            "high": high,
-            "problems": tuple(dict.fromkeys(problems)),
-        }
+    return result.replace(
+        branches=branches,
+        runs=tuple(one.run for one in branches if one.run is not None),
+        successes=successes,
+        judged=len(judged),
+        low=low,
+        high=high,
+        problems=tuple(dict.fromkeys(problems)),
     )

@@ -119,7 +119,7 @@ class Bisection(Record):
     def with_result(self, result: PrefixResult) -> "Bisection":
         """Return it with this result, in place of an earlier one of the same step."""
         others = tuple(one for one in self.results if one.step != result.step)
-        return self.model_copy(update={"results": (*others, result)})
+        return self.replace(results=(*others, result))
 
 
 def read_steps(text: str) -> tuple[int, ...]:

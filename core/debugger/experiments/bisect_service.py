@@ -48,7 +48,7 @@ class BisectDesk:
             if self._going is not None and not self._going.done():
                 raise UsageError("A bisection goes on already: wait for its end, or cancel it.")
             self._check(wanted)
-            self._send(self._view.model_copy(update={"starting": True, "problem": ""}))
+            self._send(self._view.replace(starting=True, problem=""))
             self._going = asyncio.ensure_future(self._carry_out(wanted))
 
         self._post(work)
@@ -63,7 +63,7 @@ class BisectDesk:
         async def work() -> None:
             notice = await write_table(path, as_csv(bisection))
             self._session.log("info", "export", notice)
-            self._send(self._view.model_copy(update={"notice": notice, "problem": ""}))
+            self._send(self._view.replace(notice=notice, problem=""))
 
         self._post(work)
 
@@ -94,7 +94,7 @@ class BisectDesk:
             nonlocal last
             with contextlib.suppress(ValidationError):
                 last = Bisection.model_validate_json(line)
-                self._send(self._view.model_copy(update={"under_way": last, "starting": False}))
+                self._send(self._view.replace(under_way=last, starting=False))
                 self._session.send_runs(self._session.query)
 
         try:
@@ -103,13 +103,13 @@ class BisectDesk:
             problem = ""
             if ended.code and not ended.cancelled and (last is None or last.state in ("running", "failed")):
                 problem = f"The bisection failed: {last.why if last and last.why else ended.told}"
-            self._send(self._view.model_copy(update={"problem": problem}))
+            self._send(self._view.replace(problem=problem))
         except OSError as error:
             words = f"The bisection could not be begun ({error.strerror}); see whether Backstep is whole."
-            self._send(self._view.model_copy(update={"problem": words}))
+            self._send(self._view.replace(problem=words))
         except BackstepError as error:
-            self._send(self._view.model_copy(update={"problem": str(error)}))
-        self._send(self._view.model_copy(update={"under_way": None, "starting": False}))
+            self._send(self._view.replace(problem=str(error)))
+        self._send(self._view.replace(under_way=None, starting=False))
         await self._show(self._view.run, problem=self._view.problem)
         with contextlib.suppress(BackstepError):
             self._session.send_runs(self._session.query)
@@ -135,17 +135,16 @@ class BisectDesk:
         found = await ask_file(self._session.store, lambda store: _read(store, asked))
         current = self._view
         if current.run == run:
-            kept = {"under_way": current.under_way, "starting": current.starting, "problem": current.problem}
-            self._send(found.model_copy(update=kept))
+            self._send(
+                found.replace(under_way=current.under_way, starting=current.starting, problem=current.problem)
+            )
 
     def _send(self, view: BisectView) -> None:
         self._view = view
         self.changed.send(view)
 
     def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._session.queue(
-            telling(work, lambda words: self._send(self._view.model_copy(update={"problem": words})))
-        )
+        self._session.queue(telling(work, lambda words: self._send(self._view.replace(problem=words))))
 
 
 def _read(store: TraceStore, asked: BisectView) -> BisectView:
@@ -153,14 +152,12 @@ def _read(store: TraceStore, asked: BisectView) -> BisectView:
     found: list[Bisection] = []
     for number, text in store.bisections(asked.run):
         with contextlib.suppress(ValidationError):
-            found.append(Bisection.model_validate_json(text).model_copy(update={"number": number}))
-    return asked.model_copy(
-        update={
-            "ready": True,
-            "task": f"{row.task}, seed {row.seed}",
-            "preset": row.preset,
-            "llm": row.llm,
-            "steps": tuple((one.number, one.action) for one in steps),
-            "bisections": tuple(found),
-        }
+            found.append(Bisection.model_validate_json(text).replace(number=number))
+    return asked.replace(
+        ready=True,
+        task=f"{row.task}, seed {row.seed}",
+        preset=row.preset,
+        llm=row.llm,
+        steps=tuple((one.number, one.action) for one in steps),
+        bisections=tuple(found),
     )

@@ -1,6 +1,7 @@
 """An exemplar's actions with the elements of the page as it is now."""
 
 from collections.abc import Callable
+from typing import Any
 
 from core.schema.action import Action, RefTarget, RoleTarget, parse_action
 from core.schema.element_lines import find_told
@@ -20,14 +21,14 @@ def on_page(step: ExemplarStep, page: Observation, on_guess: OnGuess) -> tuple[A
     found: list[Action] = []
     for text in step.actions:
         action = parse_action(text)
-        changes: dict[str, RefTarget] = {}
+        changes: dict[str, Any] = {}
         for name in ("target", "to"):
             target = getattr(action, name, None)
             if isinstance(target, RefTarget):
                 changes[name] = RefTarget(ref=_told(action, target.ref, step, page, on_guess))
             elif isinstance(target, RoleTarget):
                 changes[name] = RefTarget(ref=_called(action, target, page))
-        found.append(action.model_copy(update=changes))
+        found.append(action.replace(**changes))
     return tuple(found)
 
 

@@ -109,7 +109,7 @@ async def try_out(
             if results[name].outcome == "interrupted":
                 return
         pair = Pair(task=task, seed=seed, time=time, **results)
-        experiment = experiment.model_copy(update={"pairs": (*experiment.pairs, pair)})
+        experiment = experiment.replace(pairs=(*experiment.pairs, pair))
         yield experiment
 
 

@@ -183,7 +183,7 @@ class ProvingDesk:
         return self._session.workshop().knowledge.memory
 
     def _send(self, changes: dict[str, Any]) -> None:
-        self._view = self._view.model_copy(update=changes)
+        self._view = self._view.replace(**changes)
         self.changed.send(self._view)
 
     def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -198,7 +198,7 @@ def _experiments(library: Library, subject: Subject | None) -> tuple[Experiment,
     found: list[Experiment] = []
     for number, content in library.proofs("worth", [] if subject is None else [about(subject)]):
         with contextlib.suppress(ValidationError):  # One that a later program has written.
-            found.append(Experiment.model_validate_json(content).model_copy(update={"number": number}))
+            found.append(Experiment.model_validate_json(content).replace(number=number))
     return tuple(found)
 
 

@@ -347,4 +347,4 @@ class ReplayTally(Record):
         return f"{', '.join(told)}."
 
     def with_result(self, result: Replayed) -> "ReplayTally":
-        return self.model_copy(update={"results": (*self.results, result)})
+        return self.replace(results=(*self.results, result))

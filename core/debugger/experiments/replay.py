@@ -44,8 +44,8 @@ async def replay(
     try:
         task, seed = source_of(exemplar, provenance, environments, store)
     except (UsageError, DataError) as error:
-        return told.model_copy(update={"problem": str(error)})
-    told = told.model_copy(update={"task": task.id, "seed": seed})
+        return told.replace(problem=str(error))
+    told = told.replace(task=task.id, seed=seed)
     world = world_of(task)
     guessed: list[str] = []
     looks, stopped = 0, False
@@ -67,15 +67,13 @@ async def replay(
     try:
         recorded = await perform(world, task, seed, script)
     except UsageError as error:
-        return told.model_copy(update={"problem": str(error)})
-    return told.model_copy(
-        update={
-            "success": None if recorded.unjudged or stopped else not recorded.problem,
-            "looks": looks,
-            "problem": recorded.problem,
-            "guessed": tuple(guessed),
-            "when": time.time(),
-        }
+        return told.replace(problem=str(error))
+    return told.replace(
+        success=None if recorded.unjudged or stopped else not recorded.problem,
+        looks=looks,
+        problem=recorded.problem,
+        guessed=tuple(guessed),
+        when=time.time(),
     )
 
 

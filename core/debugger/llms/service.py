@@ -103,7 +103,7 @@ class LLMService(Service[LLMList]):
                 await llm.close()
             return
         name = entry.name or entry.model
-        trial = self._settings().model_copy(update={"llms": {name: self._as_settings(entry)}})
+        trial = self._settings().replace(llms={name: self._as_settings(entry)})
         llms = LLMs(trial, keys=self._keys, endpoints=self._endpoints)
         try:
             await self._probe(llms.get(name))

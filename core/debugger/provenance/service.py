@@ -27,6 +27,6 @@ class ProvenanceService(Service[WhyView]):
         empty = WhyView(run=question.run, step=question.step, text=question.text, ref=question.ref)
         await self._questions.read(
             lambda store: why(store, question),
-            lambda problem: empty.model_copy(update={"problem": problem}),
+            lambda problem: empty.replace(problem=problem),
             self.send,
         )

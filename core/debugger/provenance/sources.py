@@ -52,12 +52,10 @@ def why(store: TraceStore, question: WhyQuestion) -> WhyView:
     sources = [*prompts, *_others(store, run, detail, seen)]
     found = find(wanted, sources) if wanted else Found()
     meant = () if element is None else (_meant(element, Lead(run=run, step=question.step, ref=element.ref)),)
-    return view.model_copy(
-        update={
-            "places": _with_meant(meant, found.places),
-            "missing": found.missing,
-            "verdict": _verdict(detail, found, meant, asked=asked),
-        }
+    return view.replace(
+        places=_with_meant(meant, found.places),
+        missing=found.missing,
+        verdict=_verdict(detail, found, meant, asked=asked),
     )
 
 
@@ -149,13 +147,13 @@ def _messages(
                     kind="prompt",
                     title=f"{head}, {message.role} message",
                     text=text,
-                    lead=lead.model_copy(update={"part": f"{call.number}.{at}"}),
+                    lead=lead.replace(part=f"{call.number}.{at}"),
                     own=_own(text, said),
                 )
             )
         if prompt.tools:
             tools = json.dumps([tool.model_dump() for tool in prompt.tools], indent=2, ensure_ascii=False)
-            at_tools = lead.model_copy(update={"part": f"{call.number}.tools"})
+            at_tools = lead.replace(part=f"{call.number}.tools")
             found.append(Source(kind="prompt", title=f"{head}, tools", text=tools, lead=at_tools))
         if reply is not None and len(reply.text.strip()) >= _LEAST_OWN:
             said.append(reply.text.strip())
@@ -206,7 +204,7 @@ def _page(seen: Observation, here: Lead) -> Iterator[Source]:
     yield Source(kind="page", title="The page's address", text=seen.url, lead=here)
     yield Source(kind="page", title="The page's title", text=seen.title, lead=here)
     for element in seen.elements:
-        lead = here.model_copy(update={"ref": element.ref})
+        lead = here.replace(ref=element.ref)
         what = f"[{element.ref}] {element.role}"
         options = " | ".join(option.label for option in element.options)
         for part, text in (
@@ -229,7 +227,7 @@ def _exemplars(store: TraceStore, run: int, detail: StepDetail, here: Lead) -> I
     if recalled is None or recalled.recall is None:
         return
     for exemplar in recalled.recall.used:
-        lead = here.model_copy(update={"exemplar": exemplar.id})
+        lead = here.replace(exemplar=exemplar.id)
         yield Source(kind="exemplar", title=f"{exemplar.id}, task", text=exemplar.task, lead=lead)
         for at, step in enumerate(exemplar.steps, start=1):
             for part, text in (

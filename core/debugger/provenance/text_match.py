@@ -70,7 +70,7 @@ def _whole(wanted: str, source: Source) -> list[Place]:
     spans = exact or list(_loose(wanted, source.text))
     places = [_place(source, span, how) for span in spans[:_PLACES]]
     if len(spans) > _PLACES:
-        places[-1] = places[-1].model_copy(update={"more": len(spans) - _PLACES})
+        places[-1] = places[-1].replace(more=len(spans) - _PLACES)
     return places
 
 
@@ -171,9 +171,9 @@ def _by_words(words: Sequence[str], source: Source) -> tuple[list[Place], set[st
         return [], there
     best = [(start, end) for count, start, end in lines if count == most]
     places = [_words_place(source, wanted, start, end) for start, end in best[:2]]
-    places = [place.model_copy(update={"words": (most, len(words))}) for place in places]
+    places = [place.replace(words=(most, len(words))) for place in places]
     if len(best) > 2:
-        places[-1] = places[-1].model_copy(update={"more": len(best) - 2})
+        places[-1] = places[-1].replace(more=len(best) - 2)
     return places, there
 
 

@@ -117,7 +117,7 @@ def _apart(steps: tuple[StepSpan, ...]) -> tuple[StepSpan, ...]:
         return steps
     begun = steps[0].begun
     return tuple(
-        step.model_copy(update={"begun": begun + at, "ended": begun + at + 1, "phases": (), "calls": ()})
+        step.replace(begun=begun + at, ended=begun + at + 1, phases=(), calls=())
         for at, step in enumerate(steps)
     )
 

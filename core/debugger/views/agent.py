@@ -86,27 +86,25 @@ def state_view(observed: Observed | None, recognised: Recognised | None) -> Stat
     if diagram is None:
         return view
     memory = recognised.memory
-    return view.model_copy(
-        update={
-            "instruction": diagram.instruction,
-            "file": diagram.file,
-            "states": _states(recognised),
-            "edges": _edges(recognised),
-            "buffer": tuple(
-                SetAsideView(
-                    candidate=one.candidate,
-                    title=one.title,
-                    reason=one.reason,
-                    step=one.step,
-                    chosen=one.candidate == memory.chosen,
-                )
-                for one in memory.buffer
-            ),
-            "remembered": tuple(memory.remembered.items()),
-            "transitions": len(memory.transitions),
-            "transitions_limit": diagram.transitions,
-            "choose_at": diagram.choose_at,
-        }
+    return view.replace(
+        instruction=diagram.instruction,
+        file=diagram.file,
+        states=_states(recognised),
+        edges=_edges(recognised),
+        buffer=tuple(
+            SetAsideView(
+                candidate=one.candidate,
+                title=one.title,
+                reason=one.reason,
+                step=one.step,
+                chosen=one.candidate == memory.chosen,
+            )
+            for one in memory.buffer
+        ),
+        remembered=tuple(memory.remembered.items()),
+        transitions=len(memory.transitions),
+        transitions_limit=diagram.transitions,
+        choose_at=diagram.choose_at,
     )
 
 

@@ -71,7 +71,7 @@ def booking(chance: random.Random, ref: str, *, two_way: bool) -> Booking:
     people = [first]
     if chance.random() < 0.45:
         # Most who travel together bear one name.
-        people.append(passenger(chance, TODAY).model_copy(update={"last_name": first.last_name}))
+        people.append(passenger(chance, TODAY).replace(last_name=first.last_name))
         if people[1].first_name == first.first_name:
             people.pop()
     return Booking(

@@ -43,7 +43,7 @@ def search_flights(desk: DeskState, form: dict[str, Any]) -> tuple[Search, DeskS
             kind = "one way" if booking.back is None else "a return trip"
             raise Problems({"trip": f"Booking {ref} is {kind} and stays so."})
     search = Search(number=len(desk.searches) + 1, journey=journey, reference=ref)
-    return search, desk.model_copy(update={"searches": (*desk.searches, search)})
+    return search, desk.replace(searches=(*desk.searches, search))
 
 
 def search_numbered(desk: DeskState, number: object) -> Search:
@@ -60,7 +60,7 @@ def confirm_flights(desk: DeskState, form: dict[str, Any]) -> tuple[Draft, DeskS
         raise Refused(f"These flights were searched for booking {search.reference}.")
     outward, back = _chosen(search, form)
     draft = Draft(number=len(desk.drafts) + 1, search=search.number, outward=outward, back=back)
-    return draft, desk.model_copy(update={"drafts": (*desk.drafts, draft)})
+    return draft, desk.replace(drafts=(*desk.drafts, draft))
 
 
 def draft_numbered(desk: DeskState, number: int) -> Draft:
@@ -73,7 +73,7 @@ def draft_numbered(desk: DeskState, number: int) -> Draft:
 def save_draft_passenger(desk: DeskState, number: int, form: dict[str, Any]) -> tuple[Draft, DeskState]:
     """Say who is to fly; raises Problems or Refused."""
     draft = _unfinished(desk, number)
-    draft = draft.model_copy(update={"passenger": fields.read_passenger(form)})
+    draft = draft.replace(passenger=fields.read_passenger(form))
     return draft, _with_draft(desk, draft)
 
 
@@ -95,9 +95,9 @@ def pay(desk: DeskState, number: int, form: dict[str, Any]) -> tuple[Booking, De
         price=price(draft.outward, draft.back, 1),
         card_ending=card.number[-4:],
     )
-    desk = _with_draft(desk, draft.model_copy(update={"card": card, "reference": ref})).with_booking(booking)
+    desk = _with_draft(desk, draft.replace(card=card, reference=ref)).with_booking(booking)
     change = Booked(draft=number, reference=ref)
-    return booking, desk.model_copy(update={"changes": (*desk.changes, change)})
+    return booking, desk.replace(changes=(*desk.changes, change))
 
 
 def look_up(desk: DeskState, form: dict[str, Any]) -> tuple[Booking, DeskState]:
@@ -106,7 +106,7 @@ def look_up(desk: DeskState, form: dict[str, Any]) -> tuple[Booking, DeskState]:
     booking = desk.booking(ref)
     if booking is None:
         raise Problems({"reference": f"There is no booking {ref}. Check the reference."})
-    return booking, desk.model_copy(update={"lookups": (*desk.lookups, ref)})
+    return booking, desk.replace(lookups=(*desk.lookups, ref))
 
 
 def seen_booking(desk: DeskState, ref: str) -> Booking:
@@ -135,7 +135,7 @@ def open_part(desk: DeskState, ref: str, part: object) -> tuple[Booking, DeskSta
     opened = Opened(reference=ref, part=kind)
     if opened in desk.opened:
         return booking, desk
-    return booking, desk.model_copy(update={"opened": (*desk.opened, opened)})
+    return booking, desk.replace(opened=(*desk.opened, opened))
 
 
 def cancel(desk: DeskState, ref: str, form: dict[str, Any]) -> tuple[Booking, DeskState]:
@@ -143,9 +143,9 @@ def cancel(desk: DeskState, ref: str, form: dict[str, Any]) -> tuple[Booking, De
     booking = _opened(desk, ref, "cancel")
     if fields.text(form, "reference").upper() != ref:
         raise Problems({"reference": f"To cancel, type the reference of this booking: {ref}."})
-    booking = booking.model_copy(update={"status": "cancelled"})
+    booking = booking.replace(status="cancelled")
     desk = desk.with_booking(booking)
-    return booking, desk.model_copy(update={"changes": (*desk.changes, Cancelled(reference=ref))})
+    return booking, desk.replace(changes=(*desk.changes, Cancelled(reference=ref)))
 
 
 def change_passenger(
@@ -161,10 +161,10 @@ def change_passenger(
     if not differing:
         raise Refused(f"Nothing was changed for {old.name}.")
     people = (*booking.passengers[:place], new, *booking.passengers[place + 1 :])
-    booking = booking.model_copy(update={"passengers": people})
+    booking = booking.replace(passengers=people)
     change = PassengerChanged(reference=ref, place=place, fields=differing)
     desk = desk.with_booking(booking)
-    return booking, desk.model_copy(update={"changes": (*desk.changes, change)})
+    return booking, desk.replace(changes=(*desk.changes, change))
 
 
 def change_flights(desk: DeskState, ref: str, form: dict[str, Any]) -> tuple[Booking, DeskState]:
@@ -176,11 +176,11 @@ def change_flights(desk: DeskState, ref: str, form: dict[str, Any]) -> tuple[Boo
     outward, back = _chosen(search, form)
     if (outward, back) == (booking.outward, booking.back):
         raise Refused("The booking has these flights already. Choose others, or leave it as it is.")
-    new = {"outward": outward, "back": back, "price": price(outward, back, len(booking.passengers))}
-    booking = booking.model_copy(update=new)
+    cost = price(outward, back, len(booking.passengers))
+    booking = booking.replace(outward=outward, back=back, price=cost)
     change = FlightsChanged(reference=ref, outward=outward, back=back)
     desk = desk.with_booking(booking)
-    return booking, desk.model_copy(update={"changes": (*desk.changes, change)})
+    return booking, desk.replace(changes=(*desk.changes, change))
 
 
 def changed_fields(old: Passenger, new: Passenger) -> tuple[tuple[str, str], ...]:
@@ -217,7 +217,7 @@ def _unfinished(desk: DeskState, number: int) -> Draft:
 
 def _with_draft(desk: DeskState, draft: Draft) -> DeskState:
     at = draft.number - 1
-    return desk.model_copy(update={"drafts": (*desk.drafts[:at], draft, *desk.drafts[at + 1 :])})
+    return desk.replace(drafts=(*desk.drafts[:at], draft, *desk.drafts[at + 1 :]))
 
 
 def _opened(desk: DeskState, ref: str, part: Literal["modify", "cancel"]) -> Booking:

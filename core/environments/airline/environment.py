@@ -113,7 +113,7 @@ class Airline:
         for desk in sessions.state(session).desks:
             self._desk[0].remember(desk)
         await put_session(self.server, page, session)
-        return episode.model_copy(update={"session": session})
+        return episode.replace(session=session)
 
     async def close(self) -> None:
         if self._made is not None:

@@ -75,7 +75,7 @@ def evaluate(scenario: Scenario, desk: DeskState) -> Evaluation:
 def _counted(stages: Stages) -> tuple[Step, ...]:
     open, steps = True, []
     for stage in stages:
-        steps += [step.model_copy(update={"reached": step.reached and open}) for step in stage]
+        steps += [step.replace(reached=step.reached and open) for step in stage]
         open = open and all(step.reached for step in stage)
     return tuple(steps)
 

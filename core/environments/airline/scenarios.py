@@ -100,11 +100,11 @@ def by_id(id: str) -> Scenario:
     if kind in ("TASK_FIND_FLIGHT", "TASK_BOOK_FLIGHT"):
         return _new_journey(scenario, chance)
     booking = chance.choice(books(id))
-    scenario = scenario.model_copy(update={"reference": booking.reference})
+    scenario = scenario.replace(reference=booking.reference)
     if kind == "TASK_MODIFY_PASSENGER":
         place = chance.randrange(len(booking.passengers))
         changes = _passenger_changes(booking.passengers[place], chance)
-        return scenario.model_copy(update={"place": place, "changes": changes})
+        return scenario.replace(place=place, changes=changes)
     if kind == "TASK_MODIFY_FLIGHTS":
         return _other_flights(scenario, booking, chance)
     return scenario
@@ -125,7 +125,7 @@ def _new_journey(scenario: Scenario, chance: random.Random) -> Scenario:
     }
     if scenario.kind == "TASK_BOOK_FLIGHT":
         update |= {"passenger": passenger(chance, TODAY), "card": card(chance, TODAY)}
-    return scenario.model_copy(update=update)
+    return scenario.replace(**update)
 
 
 def _passenger_changes(now: Passenger, chance: random.Random) -> tuple[tuple[str, str], ...]:
@@ -155,12 +155,12 @@ def _other_flights(scenario: Scenario, booking: Booking, chance: random.Random) 
         departure += timedelta(days=chance.choice(steps))
     if legs != "outward" and back is not None:
         back = (max(back, departure) if legs == "both" else back) + timedelta(days=chance.randrange(2, 15))
-    wanted = now.model_copy(update={"departure": departure, "back": back})
+    wanted = now.replace(departure=departure, back=back)
     outward = booking.outward if legs == "back" else chance.choice(outward_flights(wanted))
     later = None
     if booking.back is not None:
         later = booking.back if legs == "outward" else chance.choice(return_flights(wanted))
-    return scenario.model_copy(update={"journey": wanted, "outward": outward, "back": later})
+    return scenario.replace(journey=wanted, outward=outward, back=later)
 
 
 def _veiled(data: bytes, key: bytes) -> bytes:

@@ -92,7 +92,7 @@ class DeskState(Record):
 
     def with_booking(self, booking: Booking) -> "DeskState":
         others = tuple(one for one in self.altered if one.reference != booking.reference)
-        return self.model_copy(update={"altered": (*others, booking)})
+        return self.replace(altered=(*others, booking))
 
 
 class AirlineState(Record):
@@ -106,4 +106,4 @@ class AirlineState(Record):
 
     def with_desk(self, desk: DeskState) -> "AirlineState":
         others = tuple(one for one in self.desks if one.scenario != desk.scenario)
-        return self.model_copy(update={"desks": (*others, desk)})
+        return self.replace(desks=(*others, desk))

@@ -94,7 +94,7 @@ class ShopApplication:
         if product is None:
             return self._missing(f"The shop has no item {id}."), state
         if id not in state.visited:
-            state = state.model_copy(update={"visited": (*state.visited, id)})
+            state = state.replace(visited=(*state.visited, id))
         page = self._pages.item(
             product, read_terms(query), _asked(product, query), tab=tab, buying="missing" in query
         )
@@ -111,7 +111,7 @@ class ShopApplication:
         options = product.chosen(asked)
         price, _ = product.price_range(options)
         order = Order(number=len(state.orders) + 1, product=product.id, options=options, price=price)
-        state = state.model_copy(update={"orders": (*state.orders, order)})
+        state = state.replace(orders=(*state.orders, order))
         return SiteAnswer(status=SEE_OTHER, location=f"/orders/{order.number}"), state
 
     def _order(self, number: str, state: ShopState) -> SiteAnswer:

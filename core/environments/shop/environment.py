@@ -96,7 +96,7 @@ class Shop:
         session = sessions.begin()
         sessions.restore(session, snapshot)
         await put_session(self._server, page, session)
-        return episode.model_copy(update={"session": session})
+        return episode.replace(session=session)
 
     async def close(self) -> None:
         """Stop serving; sessions stay, for an episode that is judged later."""

@@ -35,7 +35,7 @@ class SearchTerms(Record):
         return query
 
     def turned_to(self, page: int) -> "SearchTerms":
-        return self.model_copy(update={"page": page})
+        return self.replace(page=page)
 
     @property
     def address(self) -> str:

@@ -49,7 +49,7 @@ def as_policy(view: PromptView, role: Role) -> PromptView:
     """Return the view with an objective that says what the policy is for, where its argument alone does not."""
     if not role.called or deeds(view.objective):
         return view
-    return view.model_copy(update={"objective": f"{role.words} {view.objective}"})
+    return view.replace(objective=f"{role.words} {view.objective}")
 
 
 def fitting_call(view: PromptView, permissible: Permissible, role: Role) -> Move | None:

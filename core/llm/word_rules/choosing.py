@@ -32,7 +32,7 @@ def select(scene: Scene, intent: Intent) -> Answer:
     if re.search(r"\bshades?\b|\ball\b", intent.text) and by_colour(intent.text, page.can("click")):
         return _all_of_colour(scene, intent)
     if by_extreme(page, scene.objective.text, page.can("click")) is not None and not _on_offer(page, intent):
-        return click(scene, intent.model_copy(update={"text": scene.objective.text}))
+        return click(scene, intent.replace(text=scene.objective.text))
     missing: list[str] = []
     names = _merged(page, intent.names)
     for name in names:
@@ -137,7 +137,7 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
         if "checked" in named.states:
             return "done"
         return Move(act("check", named), f'{said(named, first=True)} comes nearest to "{name}".')
-    element_or_none = find(scene, intent.model_copy(update={"names": (name,), "place": None}))
+    element_or_none = find(scene, intent.replace(names=(name,), place=None))
     if element_or_none is None:
         return None
     if any(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from typing import Any
 
 from core.llm.word_rules.move import Move
 from core.llm.word_rules.past import Past
@@ -70,11 +71,11 @@ def _here(
         return None
     if isinstance(action, Named):
         said = tuple(_said(one, instead) for one in action.arguments)
-        return action.model_copy(update={"arguments": said})
-    changes: dict[str, object] = {
+        return action.replace(arguments=said)
+    changes: dict[str, Any] = {
         name: _said(value, instead)
-        for name in type(action).model_fields
-        if isinstance(value := getattr(action, name), str) and name != "kind"
+        for name, field in type(action).model_fields.items()
+        if isinstance(value := getattr(action, name), str) and field.annotation in (str, str | None)
     }
     for name in ("target", "to"):
         target = getattr(action, name, None)
@@ -90,7 +91,7 @@ def _here(
             if len(fits) != 1:
                 return None
             changes[name] = RefTarget(ref=fits[0])
-    return action.model_copy(update=changes)
+    return action.replace(**changes)
 
 
 def _said(text: str, instead: dict[str, str]) -> str:

@@ -57,7 +57,7 @@ def read_objective(text: str) -> Objective:
             continue
         found, about = _read_clause(clause, quotes)
         subject = about or subject
-        intents.extend(one.model_copy(update={"subject": one.subject or subject}) for one in found)
+        intents.extend(one.replace(subject=one.subject or subject) for one in found)
     return Objective(text=text, intents=tuple(intents), subject=subject)
 
 

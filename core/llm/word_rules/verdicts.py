@@ -91,7 +91,7 @@ def _next(view: PromptView, text: str, page: CleanObservation, history: tuple[Tu
     """Return what the rules would do for a text on a page; None where they read nothing to do in it."""
     if not (understand(text).intents or Facts(text).are_given or is_wish(text)):
         return None
-    asked = view.model_copy(update={"objective": text, "observation": page, "history": history})
+    asked = view.replace(objective=text, observation=page, history=history)
     permissible = permissible_of(Observation(url=page.url, elements=page.elements))
     return next_move(asked, permissible, is_whole=text == view.objective)
 
@@ -102,7 +102,7 @@ def _is_end(move: Move) -> bool:
 
 def _unmarked(turn: Turn) -> Turn:
     """Return a turn without the part of the whole task that its thought names: a subtask counts its own."""
-    return turn.model_copy(update={"thought": _PART.sub("", turn.thought)})
+    return turn.replace(thought=_PART.sub("", turn.thought))
 
 
 def _accounts(text: str, view: PromptView, effect: Effect) -> bool:

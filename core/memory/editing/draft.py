@@ -65,8 +65,8 @@ class Draft(Record):
 
     def with_step(self, at: int, **changes: Any) -> "Draft":
         """Return it with these fields of one look changed."""
-        step = self.steps[at].model_copy(update=changes)
-        return self.model_copy(update={"steps": (*self.steps[:at], step, *self.steps[at + 1 :])})
+        step = self.steps[at].replace(**changes)
+        return self.replace(steps=(*self.steps[:at], step, *self.steps[at + 1 :]))
 
 
 EMPTY = Draft(steps=(DraftStep(),))

@@ -56,14 +56,14 @@ class History(Record):
         last = self.states[self.at]
         if not last.key:
             return self
-        states = (*self.states[: self.at], last.model_copy(update={"key": ""}), *self.states[self.at + 1 :])
+        states = (*self.states[: self.at], last.replace(key=""), *self.states[self.at + 1 :])
         return History(states=states, at=self.at)
 
     def undone(self) -> "History":
-        return self.sealed().model_copy(update={"at": max(0, self.at - 1)}).sealed()
+        return self.sealed().replace(at=max(0, self.at - 1)).sealed()
 
     def redone(self) -> "History":
-        return self.model_copy(update={"at": min(len(self.states) - 1, self.at + 1)}).sealed()
+        return self.replace(at=min(len(self.states) - 1, self.at + 1)).sealed()
 
     def names_since(self, draft: Draft | None) -> tuple[str, ...]:
         """Return the changes made since a draft was the present one, each once; all where it is not known."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from core.memory.editing.draft import Draft, DraftStep
 from core.schema.action import Action, RefTarget, RoleTarget, parse_action
@@ -86,7 +87,7 @@ def merged(draft: Draft, looks: Iterable[int]) -> Edited:
         for number, text in enumerate(step.actions, start=1):
             actions.append(_on_first(text, step, first, f"Look {at + 1}, action {number}", told))
     thoughts = [one.thought.strip() for one in (first, *(step for _, step in later)) if one.thought.strip()]
-    whole = first.model_copy(update={"actions": tuple(actions), "thought": " ".join(dict.fromkeys(thoughts))})
+    whole = first.replace(actions=tuple(actions), thought=" ".join(dict.fromkeys(thoughts)))
     steps = (*draft.steps[: chosen[0]], whole, *draft.steps[chosen[-1] + 1 :])
     return Edited(draft=_with(draft, steps), told=tuple(told))
 
@@ -100,15 +101,15 @@ def split(draft: Draft, look: int, action: int) -> Edited:
     step = draft.steps[look]
     if not 0 < action < len(step.actions):
         raise UsageError("Put the cursor on the second action of a look, or a later one, to split it there.")
-    first = step.model_copy(update={"actions": step.actions[:action]})
-    second = step.model_copy(update={"actions": step.actions[action:], "thought": ""})
+    first = step.replace(actions=step.actions[:action])
+    second = step.replace(actions=step.actions[action:], thought="")
     steps = (*draft.steps[:look], first, second, *draft.steps[look + 1 :])
     told = f"Look {look + 2} shows the page of look {look + 1}: change it to what the page was by then."
     return Edited(draft=_with(draft, steps), told=(told,))
 
 
 def _with(draft: Draft, steps: Iterable[DraftStep]) -> Draft:
-    return draft.model_copy(update={"steps": tuple(steps)})
+    return draft.replace(steps=tuple(steps))
 
 
 def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, told: list[str]) -> str:
@@ -119,7 +120,7 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, told: li
         told.append(f"{where} cannot be read and stands as it was: {text}")
         return text
     shown, there = elements(step.observation), elements(first.observation)
-    changes: dict[str, RefTarget | RoleTarget] = {}
+    changes: dict[str, Any] = {}
     for part in ("target", "to"):
         target = getattr(action, part, None)
         if not isinstance(target, RefTarget):
@@ -137,4 +138,4 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, told: li
         changes[part] = RoleTarget(role=seen.role, name=seen.name)
         how = "does not show it" if not same else f"shows {len(same)} like it"
         told.append(f"{where} now names [{changes[part]}] by role and name: the first look {how}.")
-    return str(action.model_copy(update=changes)) if changes else text
+    return str(action.replace(**changes)) if changes else text

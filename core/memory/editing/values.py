@@ -103,40 +103,31 @@ def _each(draft: Draft, change: Callable[[str, str], str]) -> Draft:
     for number, step in enumerate(draft.steps, start=1):
         where = f"look {number}"
         steps.append(
-            step.model_copy(
-                update={
-                    "observation": change(f"{where}, observation", step.observation),
-                    "raw": change(f"{where}, whole page", step.raw),
-                    "thought": change(f"{where}, thought", step.thought),
-                    "actions": tuple(
-                        change(f"{where}, action {at}", text) for at, text in enumerate(step.actions, start=1)
-                    ),
-                }
+            step.replace(
+                observation=change(f"{where}, observation", step.observation),
+                raw=change(f"{where}, whole page", step.raw),
+                thought=change(f"{where}, thought", step.thought),
+                actions=tuple(
+                    change(f"{where}, action {at}", text) for at, text in enumerate(step.actions, start=1)
+                ),
             )
         )
     pairs = tuple(
-        pair.model_copy(
-            update={
-                name: change(f"pair {number}, {name}", getattr(pair, name))
-                for name in ("state", "observation")
-            }
+        pair.replace(
+            state=change(f"pair {number}, state", pair.state),
+            observation=change(f"pair {number}, observation", pair.observation),
         )
         for number, pair in enumerate(draft.abstraction, start=1)
     )
     contrasts = tuple(
-        one.model_copy(
-            update={
-                name: change(f"contrast {number}, {name}", getattr(one, name))
-                for name in ("observation", "tried", "right", "why")
-            }
+        one.replace(
+            observation=change(f"contrast {number}, observation", one.observation),
+            tried=change(f"contrast {number}, tried", one.tried),
+            right=change(f"contrast {number}, right", one.right),
+            why=change(f"contrast {number}, why", one.why),
         )
         for number, one in enumerate(draft.contrasts, start=1)
     )
-    changes = {
-        "task": task,
-        "metadata": metadata,
-        "steps": tuple(steps),
-        "abstraction": pairs,
-        "contrasts": contrasts,
-    }
-    return draft.model_copy(update=changes)
+    return draft.replace(
+        task=task, metadata=metadata, steps=tuple(steps), abstraction=pairs, contrasts=contrasts
+    )

@@ -54,7 +54,7 @@ def read_exemplars_of(path: Path, form: str, options: ReadOptions) -> Found:
             )
             raise DataError(f"{path} is not {what}; export it again, or say its kind with --format.{hint}")
         found = Found(formats=(chosen.name,), reading=chosen.read(document, _beside(document), options))
-    return found.model_copy(update={"reading": _once(found.reading)})
+    return found.replace(reading=_once(found.reading))
 
 
 def read_several(paths: Sequence[Path], form: str, options: ReadOptions) -> Found:
@@ -165,9 +165,7 @@ def _under(label: str, reading: Reading) -> Reading:
         return tuple(Entry(position=place(one.position), why=one.why) for one in some)
 
     return Reading(
-        candidates=tuple(
-            one.model_copy(update={"position": place(one.position)}) for one in reading.candidates
-        ),
+        candidates=tuple(one.replace(position=place(one.position)) for one in reading.candidates),
         left_out=entries(reading.left_out),
         faulty=entries(reading.faulty),
     )
@@ -198,7 +196,7 @@ def _once(reading: Reading) -> Reading:
                 faulty.append(Entry(position=one.position, why=f"the id {one.exemplar.id} is at {first} too"))
                 continue
             new = free_id(one.exemplar.id, set(ids))
-            one = one.model_copy(update={"exemplar": one.exemplar.model_copy(update={"id": new})})
+            one = one.replace(exemplar=one.exemplar.replace(id=new))
         kept.append(one)
         ids[one.exemplar.id] = one
         contents.setdefault(content_of(one.exemplar), one)

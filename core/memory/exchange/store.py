@@ -47,9 +47,7 @@ class LibraryStore:
             if taken:
                 raise DataError(f"The id {taken[0]} was taken in the meantime; import again.")
             known = Provenance(origin="import")
-            library.save_all(
-                (one if one.source else one.model_copy(update={"source": name}), known) for one in exemplars
-            )
+            library.save_all((one if one.source else one.replace(source=name), known) for one in exemplars)
         finally:
             library.close()
         return str(self._path)

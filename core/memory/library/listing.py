@@ -105,7 +105,7 @@ def _sorted_parts(wanted: Filter, *, beside: bool) -> list[tuple[str, str, list[
     """
     states = (False, True) if wanted.archived is None else (wanted.archived,)
     return [
-        (side[0], *_condition(side, wanted.model_copy(update={"archived": state})))
+        (side[0], *_condition(side, wanted.replace(archived=state)))
         for side in _sides(beside)
         for state in states
     ]
@@ -227,13 +227,9 @@ def _with_retrievals(database: DatabaseFile, found: list[Row]) -> tuple[Row, ...
         " LEFT JOIN outcomes o ON o.trace = r.trace AND o.run = r.run"
         " WHERE r.id IN (SELECT value FROM json_each(?)) GROUP BY r.id"
     )
-    counted = {row["id"]: row for row in database.rows(sql, (json.dumps([one.id for one in found]),))}
-    return tuple(
-        one.model_copy(update={name: int(counted[one.id][name]) for name in _FROM_RUNS})
-        if one.id in counted
-        else one
-        for one in found
-    )
+    rows = database.rows(sql, (json.dumps([one.id for one in found]),))
+    counted: dict[str, dict[str, Any]] = {row["id"]: {name: row[name] for name in _FROM_RUNS} for row in rows}
+    return tuple(one.replace(**counted.get(one.id, {})) for one in found)
 
 
 def _add(values: dict[str, int], found: list[dict[str, Any]]) -> None:

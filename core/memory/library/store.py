@@ -125,7 +125,7 @@ class Library:
             row = self._known(id)
             exemplar = self._version(row, version)
             provenance = Provenance.model_validate({name: row[name] for name in Provenance.model_fields})
-            exemplar = exemplar.model_copy(update={"archived": bool(row["archived"])})
+            exemplar = exemplar.replace(archived=bool(row["archived"]))
             tokens = writing.tokens_of(exemplar)
             self._update(row["number"], exemplar, provenance, tokens, version, time.time())
 
@@ -142,7 +142,7 @@ class Library:
             row = self._known(id)
             exemplar = self._version(row, row["version"])
             return Entry(
-                exemplar=exemplar.model_copy(update={"archived": bool(row["archived"])}),
+                exemplar=exemplar.replace(archived=bool(row["archived"])),
                 provenance=Provenance.model_validate({name: row[name] for name in Provenance.model_fields}),
                 **{name: row[name] for name in ("version", "made", "changed", "tokens")},
             )
@@ -232,10 +232,7 @@ class Library:
                 (json.dumps(list(numbers)),),
             )
         found = {row["number"]: (row["archived"], self._unpacked(row["content"])) for row in rows}
-        return {
-            number: one.model_copy(update={"archived": bool(archived)})
-            for number, (archived, one) in found.items()
-        }
+        return {number: one.replace(archived=bool(archived)) for number, (archived, one) in found.items()}
 
     def all(self, wanted: Filter | None = None) -> Iterator[tuple[int, Exemplar]]:
         """Give the library's own exemplars by number, some at a time; those of files are left out."""
@@ -399,8 +396,7 @@ class Library:
         before = self._version(row, row["version"])
         known = Provenance.model_validate({name: row[name] for name in Provenance.model_fields})
         provenance = provenance or known
-        kept = {"archived": bool(row["archived"])}
-        if before.model_copy(update=kept) == exemplar and provenance == known:
+        if before.replace(archived=bool(row["archived"])) == exemplar and provenance == known:
             return int(row["version"])
         version = int(
             self._database.rows("SELECT max(number) AS n FROM versions WHERE exemplar = ?", (number,))[0]["n"]

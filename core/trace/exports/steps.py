@@ -98,7 +98,7 @@ def steps_of(store: TraceStore, run: int) -> tuple[RunStep, ...]:
                 for one in steps
                 if first <= one.number < step.number and one.number not in undone
             }
-    return tuple(step.model_copy(update={"undone_by": undone.get(step.number)}) for step in steps)
+    return tuple(step.replace(undone_by=undone.get(step.number)) for step in steps)
 
 
 def _goes_back_to(step: RunStep) -> int | None:

@@ -107,8 +107,7 @@ class BenchPage(Page):
 
     def show_task(self, task: str, observation: str = "") -> None:
         """Make this the task that is looked up."""
-        shown = {"task": task, "observation": observation, "source": ""}
-        self.form.show_task(self.form.query.model_copy(update=shown))
+        self.form.show_task(self.form.query.replace(task=task, observation=observation, source=""))
 
     def compare_with(self, exemplar: Exemplar | None) -> None:
         """Try lookups with this exemplar in place of the stored one; None tries them as they are."""

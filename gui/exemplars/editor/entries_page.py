@@ -150,7 +150,8 @@ class EntriesPage(QWidget):
         return found
 
     def _do(self, name: str, entries: tuple[Any, ...], key: str = "") -> None:
-        draft = self._edits.now.model_copy(update={self._kind.field: entries})
+        changes: dict[str, Any] = {self._kind.field: entries}
+        draft = self._edits.now.replace(**changes)
         self._edits.do(name, draft, key=key)
 
     def _show(self) -> None:
@@ -186,7 +187,7 @@ class EntriesPage(QWidget):
     def _on_edited(self, name: str, text: str) -> None:
         at = self.at
         if at >= 0:
-            entry = self._entries[at].model_copy(update={name: text})
+            entry = self._entries[at].replace(**{name: text})
             words = f"edit {self._kind.name} {at + 1}"
             self._do(words, parts.replaced(self._entries, at, entry), f"{self._kind.name} {at} {name}")
 

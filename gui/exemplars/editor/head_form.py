@@ -1,6 +1,7 @@
 """What an exemplar says of itself as a whole: task, family, tags, note and the text it is found by."""
 
 from itertools import pairwise
+from typing import Any
 
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 
@@ -116,8 +117,8 @@ class HeadForm(QWidget):
         field.left.connect(self._edits.seal)
         return field
 
-    def _on_edited(self, name: str, label: str, value: object) -> None:
-        draft = self._edits.now.model_copy(update={name: value})
+    def _on_edited(self, name: str, label: str, value: Any) -> None:
+        draft = self._edits.now.replace(**{name: value})
         self._edits.do(f"edit the {label.lower()}", draft, key=name)
 
 

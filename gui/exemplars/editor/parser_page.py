@@ -143,7 +143,7 @@ class ParserPage(QWidget):
         self.cancel_button.setEnabled(running)
 
     def _on_edited(self, text: str) -> None:
-        draft = self._edits.now.model_copy(update={"parser": text})
+        draft = self._edits.now.replace(parser=text)
         self._edits.do("edit the program", draft, key="parser")
 
     def _on_test(self) -> None:

@@ -90,20 +90,18 @@ class FilterBar(QWidget):
         values = {
             name: (picker.chosen or ("",))[0] for name, picker in self._pickers.items() if name != "tag"
         }
-        return self._order.model_copy(
-            update={
-                "filter": Filter.model_validate(
-                    {
-                        **values,
-                        "words": "" if meaning else words,
-                        "tags": self.tags.chosen,
-                        "made_from": since,
-                        "made_until": until,
-                        "archived": self.state.currentData(),
-                    }
-                ),
-                "like": words if meaning else "",
-            }
+        return self._order.replace(
+            filter=Filter.model_validate(
+                {
+                    **values,
+                    "words": "" if meaning else words,
+                    "tags": self.tags.chosen,
+                    "made_from": since,
+                    "made_until": until,
+                    "archived": self.state.currentData(),
+                }
+            ),
+            like=words if meaning else "",
         )
 
     @property

@@ -214,18 +214,16 @@ class KeepWindow(QDialog):
         view = self._view
         if view.busy:
             return
-        steps = tuple(
-            one.model_copy(update={"chosen": on}) if one.row.number == number else one for one in view.steps
-        )
+        steps = tuple(one.replace(chosen=on) if one.row.number == number else one for one in view.steps)
         # Shown at once; the rest of the view follows when the core has made it.
-        self._view = view.model_copy(update={"steps": steps, "question": ""})
+        self._view = view.replace(steps=steps, question="")
         self.steps.show_rows(_step_row(one) for one in steps)
         self._idle.stop()
         self.chosen.emit(self.choice)
 
     def _on_edited(self) -> None:
         self._idle.start()
-        self._view = self._view.model_copy(update={"problem": "" if self._view.ready else self._view.problem})
+        self._view = self._view.replace(problem="" if self._view.ready else self._view.problem)
         self._refresh()
 
     def _on_idle(self) -> None:

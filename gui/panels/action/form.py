@@ -1,7 +1,6 @@
 """The action editor: a form, and beneath it the same action as a line of text."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from pydantic import ValidationError
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -283,10 +282,7 @@ class ActionForm(QFrame):
 
     def _unfinished(self, values: dict[str, str | bool]) -> str:
         """Print fields that are no action yet; what is still to be given is an empty bracket."""
-        cls = ACTIONS[self._kind]
-        shown: dict[str, Any] = {name: values.get(name) for name in cls.fields}
-        shown |= {name: values[name] for name in cls.flags if name in values}
-        return str(cls.model_construct(None, kind=self._kind, **shown))
+        return ACTIONS[self._kind].written(self._kind, values)
 
     def _read_line(self) -> None:
         """Read the text into the fields and judge it."""

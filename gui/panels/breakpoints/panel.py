@@ -215,8 +215,8 @@ class BreakpointsPanel(QWidget):
 
     def _on_log(self) -> None:
         if self.chosen is not None:
-            then = "stop" if self.chosen.then == "log" else "log"
-            self.breakpoint_replaced.emit(self.chosen.model_copy(update={"then": then}))
+            changed = self.chosen.replace(then="stop" if self.chosen.then == "log" else "log")
+            self.breakpoint_replaced.emit(changed)
 
     def _on_remove(self) -> None:
         if self.chosen is not None:
@@ -229,7 +229,7 @@ class BreakpointsPanel(QWidget):
     def _on_watch_toggled(self, number: int, on: bool) -> None:
         watch = next((one.watch for one in self._view.watches if one.watch.number == number), None)
         if watch is not None:
-            self.watch_replaced.emit(watch.model_copy(update={"on_change": on}))
+            self.watch_replaced.emit(watch.replace(on_change=on))
 
     def _on_stop(self) -> None:
         if self.chosen_watch is not None:

@@ -25,7 +25,7 @@ def breakpoint_row(view: BreakpointView) -> Row:
         "" if breakpoint.enabled else "switched off",
     )
     return Row(
-        text=title(breakpoint.model_copy(update={"condition": ""})),
+        text=title(breakpoint.replace(condition="")),
         icon=_icon(view),
         tone="text" if breakpoint.enabled else "dim",
         word=" · ".join(fact for fact in facts if fact),

@@ -59,7 +59,7 @@ class WatchField(QWidget):
             return
         self.problem.show_text("")
         changed = self._changed or Watch(text=text)
-        self.watch_wanted.emit(changed.model_copy(update={"kind": self.kind.currentData(), "text": text}))
+        self.watch_wanted.emit(changed.replace(kind=self.kind.currentData(), text=text))
 
     def change(self, watch: Watch) -> None:
         """Edit a watch of the list in this line."""

@@ -13,7 +13,7 @@ from tests.core.memory.library.test_retrievals import run_with
 from tests.core.memory.making import ALL
 from tests.core.trace.making import write_run
 
-MINE = ALL[0].model_copy(update={"id": "mine/1", "tags": ("good",), "note": "zebra"})
+MINE = ALL[0].replace(id="mine/1", tags=("good",), note="zebra")
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_bad_usage_has_the_code_2_and_a_sentence(inside, words, said):
 
 
 def test_one_is_shown_with_its_versions_and_what_differs(inside, library):
-    library.save(MINE.model_copy(update={"note": "two"}))
+    library.save(MINE.replace(note="two"))
     shown = inside("exemplars", "show", "mine/1", "--json").json
     assert (shown["exemplar"]["note"], [one["number"] for one in shown["versions"]]) == ("two", [1, 2])
     old = inside("exemplars", "show", "mine/1", "--version", "1", "--json").json
@@ -82,7 +82,7 @@ def test_one_is_shown_with_its_versions_and_what_differs(inside, library):
 def test_faults_are_told_with_their_place_and_have_the_code_1(inside, library):
     assert inside("exemplars", "check", "--tag", "good").code == 0
     bad = ExemplarStep(observation='[1] button "Ok"', actions=("click [2]", "clik [1]"))
-    library.save(MINE.model_copy(update={"steps": (bad,)}))
+    library.save(MINE.replace(steps=(bad,)))
     done = inside("exemplars", "check", "--tag", "good", "--json")
     assert done.code == 1
     assert [(one["kind"], one["where"]) for one in done.json] == [
@@ -141,7 +141,7 @@ def test_the_index_is_made_anew(inside, library):
 
 
 def test_near_duplicates_are_listed_in_groups_and_those_kept_apart_are_not(inside, library):
-    library.save(MINE.model_copy(update={"id": "mine/2"}))
+    library.save(MINE.replace(id="mine/2"))
     found = inside("exemplars", "duplicates", "--json", "--within", "0").json
     pair = next(one for one in found["pairs"] if one["exemplars"] == ["mine/1", "mine/2"])
     assert (pair["distance"], pair["same"]) == (0.0, "task and steps")

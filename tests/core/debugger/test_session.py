@@ -464,7 +464,7 @@ def test_an_old_step_is_shown_as_it_was_shown_live(live, server, tmp_path):
         live.step = None
         live.session.show_step(run, number)
         live.wait(lambda number=number: live.step is not None and live.step.number == number)
-        assert live.step.model_copy(update={"live": True}) == view
+        assert live.step.replace(live=True) == view
 
 
 def test_steps_of_other_runs_are_shown_while_one_is_open(live, server):

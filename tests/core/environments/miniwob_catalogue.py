@@ -53,7 +53,7 @@ async def entries() -> list[PageEntry]:
 async def _entry(task: Task, environment: MiniWob, driver: PageDriver, known: PageEntry | None) -> PageEntry:
     episode = await environment.open(task, 0, driver)
     if known is not None:
-        return known.model_copy(update={"instruction": episode.instruction})
+        return known.replace(instruction=episode.instruction)
     controls = await driver.evaluate(
         f"Object.entries({json.dumps(CONTROLS)})"
         ".filter(([tag, css]) => document.querySelector(css)).map(([tag]) => tag)"

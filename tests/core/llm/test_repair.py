@@ -212,7 +212,7 @@ class TestNonsenseBecomesAProblem:
     )
     @pytest.mark.parametrize("form", ["tools", "json", "lines"])
     def test_what_is_made_to_break_a_reader(self, text, form):
-        reply = LLMReply.model_construct(text=text, tool_calls=(), finish_reason="stop")
+        reply = LLMReply(text=text, finish_reason="stop")
         proposal, _ = read_reply(reply, request(), form)
         assert proposal.problem
         assert proposal.model_dump_json()

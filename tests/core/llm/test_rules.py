@@ -177,8 +177,8 @@ async def test_a_question_that_holds_up_the_form_is_declined() -> None:
 async def test_each_purpose_of_a_decision_in_two_calls_gets_the_same_choice() -> None:
     llm = RulesLLM()
     request = request_for("Press login.", LOGIN)
-    function = await llm.reply(request.model_copy(update={"purpose": "function"}))
-    rationale = await llm.reply(request.model_copy(update={"purpose": "rationale", "tools": ()}))
+    function = await llm.reply(request.replace(purpose="function"))
+    rationale = await llm.reply(request.replace(purpose="rationale", tools=()))
     assert function.text == rationale.text
     assert function.tool_calls[0].name == "click"
 
@@ -200,11 +200,11 @@ async def test_the_reply_has_the_form_that_was_asked_for() -> None:
     request = request_for("Press login.", LOGIN, tools=False)
     lines, _ = read_reply(await llm.reply(request), request, "lines")
     assert str(lines.action) == "click [5]"
-    schema = request.model_copy(update={"reply_schema": {"type": "object"}})
+    schema = request.replace(reply_schema={"type": "object"})
     read, _ = read_reply(await llm.reply(schema), schema, "json")
     assert str(read.action) == "click [5]"
     assert json.loads((await llm.reply(schema)).text)["thought"]
-    rationale = await llm.reply(request.model_copy(update={"purpose": "rationale"}))
+    rationale = await llm.reply(request.replace(purpose="rationale"))
     assert rationale.text
     assert "ACTION" not in rationale.text
 

@@ -24,7 +24,7 @@ KEPT = Mistake(
 async def action(objective, page, *mistakes, turns=()):
     request = request_for(objective, page, *turns)
     assert request.view is not None
-    request = request.model_copy(update={"view": request.view.model_copy(update={"mistakes": mistakes})})
+    request = request.replace(view=request.view.replace(mistakes=mistakes))
     proposal, _ = read_reply(await RulesLLM().reply(request), request, "tools" if request.tools else "lines")
     return str(proposal.action)
 
@@ -35,11 +35,11 @@ async def test_what_was_wrong_is_not_done_again_and_what_was_right_is():
 
 
 async def test_what_is_told_of_another_task_or_page_changes_nothing():
-    other = KEPT.model_copy(update={"task": "Find the cheapest flight from Oslo to Rome on Monday."})
+    other = KEPT.replace(task="Find the cheapest flight from Oslo to Rome on Monday.")
     assert await action(KEPT.task, PAGE, other) == "click [1]"
-    elsewhere = KEPT.model_copy(update={"tried": "click [8]", "right": "click [7]"})
+    elsewhere = KEPT.replace(tried="click [8]", right="click [7]")
     assert await action(KEPT.task, PAGE, elsewhere) == "click [1]"
-    gone = KEPT.model_copy(update={"page": '[7] button "Save"\n[8] button "Keep"'})
+    gone = KEPT.replace(page='[7] button "Save"\n[8] button "Keep"')
     assert await action(KEPT.task, PAGE, gone) == "click [1]"
 
 
@@ -63,10 +63,8 @@ async def test_words_in_which_the_tasks_differ_are_taken_over():
 async def test_the_nearest_exemplar_decides(nearest):
     page = 'button "Save"\nbutton "Save as draft"\nbutton "Keep"'
     lines = '[7] button "Save"\n[8] button "Save as draft"\n[9] button "Keep"'
-    far = KEPT.model_copy(
-        update={"page": lines, "right": "click [9]" if nearest == "click [8]" else "click [8]"}
-    )
-    near = KEPT.model_copy(update={"page": lines, "right": nearest})
+    far = KEPT.replace(page=lines, right="click [9]" if nearest == "click [8]" else "click [8]")
+    near = KEPT.replace(page=lines, right=nearest)
     assert await action(KEPT.task, page, far, near) == f"click [{int(nearest[7]) - 6}]"
 
 
@@ -89,4 +87,4 @@ async def test_an_action_of_a_state_is_heeded_by_its_name_and_arguments():
     view = PromptView(objective="Buy tea.", observation=clean_of(page), mistakes=(kept,))
     move = Move(Named(name="select_item", arguments=("A",)), "It fits.")
     assert str(heeded(view, permissible, move).action) == "select_item [B]"
-    assert heeded(view.model_copy(update={"mistakes": ()}), permissible, move) == move
+    assert heeded(view.replace(mistakes=()), permissible, move) == move

@@ -61,11 +61,7 @@ def test_what_was_taken_before_is_not_taken_again_while_there_is_something_else(
 
 
 def test_what_was_looked_at_gives_way_to_what_was_not():
-    seen = (
-        ITEMS.parameters[0]
-        .choices[1]
-        .model_copy(update={"label": "Foldable jute yoga mat (looked at already)"})
-    )
+    seen = ITEMS.parameters[0].choices[1].replace(label="Foldable jute yoga mat (looked at already)")
     choices = (ITEMS.parameters[0].choices[0], seen, ITEMS.parameters[0].choices[2])
     again = own("select_item", Parameter(name="item_id", choices=choices))
     assert move(state(again)) == Named(name="select_item", arguments=("B3",))

@@ -25,7 +25,7 @@ def asked(purpose: Purpose, objective: str = TASK, page: str = LOGIN, **view: An
     url = view.pop("url", None)
     observation = clean_of(page_of(page))
     if url:
-        observation = observation.model_copy(update={"url": url})
+        observation = observation.replace(url=url)
     return LLMRequest(
         purpose=purpose,
         messages=(Message(role="user", text=objective),),

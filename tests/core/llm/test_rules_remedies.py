@@ -117,7 +117,7 @@ async def test_a_remedy_for_an_option_is_another_option_of_the_same_list() -> No
 async def test_a_lesson_keeps_a_new_trial_from_the_same_mistake() -> None:
     assert await read(remedies_for(SAVE, TWINS)) == ["click [2]"]
     turns = (Turn(number=1, action="click [2]", target='button "Save"', result="done"),)
-    review = remedies_for(SAVE, TWINS, history=turns).model_copy(update={"purpose": "review"})
+    review = remedies_for(SAVE, TWINS, history=turns).replace(purpose="review")
     lesson = (await RulesLLM().reply(review)).text
     assert await read(remedies_for(SAVE, TWINS, experience=(lesson,))) == ["click [4]"]
 

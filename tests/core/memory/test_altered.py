@@ -47,7 +47,7 @@ async def test_a_family_is_left_out_with_all_its_exemplars_those_saved_later_too
 
 
 async def test_an_earlier_version_is_recalled_by_its_own_text(mixed):
-    changed = FIRST.model_copy(update={"metadata": "Task: zebra crossing", "note": "changed"})
+    changed = FIRST.replace(metadata="Task: zebra crossing", note="changed")
     mixed.library().save(changed)
     before = mixed.altered(versions={FIRST.id: 1})
     found = await before.recall(FIRST.key, NEAREST)

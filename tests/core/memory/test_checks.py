@@ -11,7 +11,7 @@ PAGE = '[1] button "Ok"\n  [2] textbox (#name)\n[13] link "Help [1]"'
 
 def with_actions(*actions: str, observation: str = PAGE, **more) -> Exemplar:
     step = ExemplarStep(observation=observation, actions=actions)
-    return ALL[0].model_copy(update={"steps": (step,), **more})
+    return ALL[0].replace(steps=(step,), **more)
 
 
 @pytest.mark.parametrize(
@@ -64,19 +64,17 @@ def test_what_is_typed_into_a_field_that_hides_it_is_told():
         ),
         ExemplarStep(observation='[1] textbox value="x"\n[2] textbox value="•"', actions=("stop []",)),
     )
-    (found,) = check_secrets(ALL[0].model_copy(update={"steps": looks}))
+    (found,) = check_secrets(ALL[0].replace(steps=looks))
     assert (found.kind, found.level, found.where) == ("secret", "note", "look 1, action 2")
     assert check_secrets(with_actions("type [2] [y]")) == ()
 
 
 def test_an_over_long_one_is_a_note_that_names_the_longest_look():
-    exemplar = ALL[0].model_copy(
-        update={
-            "steps": (
-                ExemplarStep(observation="short", actions=("stop []",)),
-                ExemplarStep(observation="word " * 500, actions=("stop []",)),
-            )
-        }
+    exemplar = ALL[0].replace(
+        steps=(
+            ExemplarStep(observation="short", actions=("stop []",)),
+            ExemplarStep(observation="word " * 500, actions=("stop []",)),
+        )
     )
     (found,) = check_length(exemplar, 100)
     assert (found.where, found.level) == ("look 2", "note")

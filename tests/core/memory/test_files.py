@@ -44,8 +44,8 @@ def test_exemplars_survive_being_written_and_read(tmp_path_factory, exemplars):
 def test_the_users_folder_wins_and_what_is_archived_is_left_out(tmp_path):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     write_exemplars(ours / "a.jsonl", ALL[:3])
-    changed = ALL[1].model_copy(update={"note": "mine"})
-    write_exemplars(theirs / "b.jsonl", [changed, ALL[2].model_copy(update={"archived": True})])
+    changed = ALL[1].replace(note="mine")
+    write_exemplars(theirs / "b.jsonl", [changed, ALL[2].replace(archived=True)])
     files = ExemplarFiles([ours, theirs])
     assert files.all() == (ALL[0], changed)
     write_exemplars(theirs / "b.jsonl", [])

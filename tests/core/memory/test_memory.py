@@ -44,7 +44,7 @@ async def test_what_is_saved_is_recalled_at_once_and_what_is_archived_no_more(me
 
 async def test_the_library_wins_where_an_id_is_in_both_and_hides_what_it_has_archived(memory, tmp_path):
     write_exemplars(tmp_path / "files" / "a.jsonl", ALL)
-    memory.library().save(ALL[3].model_copy(update={"note": "mine"}))
+    memory.library().save(ALL[3].replace(note="mine"))
     found = await memory.recall(ALL[3].key, NEAREST)
     assert [(one.id, one.note) for one in found.used] == [(ALL[3].id, "mine")]
     memory.library().archive(ALL[3].id)
@@ -55,7 +55,7 @@ async def test_the_library_wins_where_an_id_is_in_both_and_hides_what_it_has_arc
 async def test_a_changed_text_is_found_by_its_new_text_alone(memory):
     memory.library().save(ALL[0])
     memory.library().save(ALL[3])
-    memory.library().save(ALL[0].model_copy(update={"metadata": "Task: zebra crossing"}))
+    memory.library().save(ALL[0].replace(metadata="Task: zebra crossing"))
     assert await used(memory, "Task: zebra crossing") == [ALL[0].id]
     assert await used(memory, ALL[0].key) == [ALL[3].id]
 
@@ -63,9 +63,7 @@ async def test_a_changed_text_is_found_by_its_new_text_alone(memory):
 async def test_exemplars_of_equal_texts_are_all_found_by_family_and_id(memory):
     for family in ("b", "a"):
         for number in (2, 1):
-            memory.library().save(
-                ALL[0].model_copy(update={"id": f"{family}{number}", "family": family, "metadata": "same"})
-            )
+            memory.library().save(ALL[0].replace(id=f"{family}{number}", family=family, metadata="same"))
     index = await memory.refreshed()
     assert [one.exemplar.id for one in await index.search("same", 9)] == ["a1", "a2", "b1", "b2"]
     assert [one.exemplar.id for one in await index.search("same", 9, family="b")] == ["b1", "b2"]
@@ -137,7 +135,7 @@ async def test_another_process_that_makes_the_index_anew_is_noticed(memory, tmp_
     await memory.refreshed()
     other = Memory((tmp_path / "files",), index_folder=tmp_path / "index", library=tmp_path / LIBRARY_NAME)
     await other.reindex()
-    other.library().save(ALL[0].model_copy(update={"id": "new", "metadata": "Task: zebra"}))
+    other.library().save(ALL[0].replace(id="new", metadata="Task: zebra"))
     assert await used(other, "Task: zebra") == ["new"]
     other.close()
     assert await used(memory, "Task: zebra") == ["new"]

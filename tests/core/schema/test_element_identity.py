@@ -13,7 +13,7 @@ def rows(*names: str, start: int = 10, document: str = "") -> Observation:
             element(base + 1, "text", name, parent=base),
             element(base + 2, "button", "Delete", parent=base),
         ]
-    return page(*elements).model_copy(update={"document": document})
+    return page(*elements).replace(document=document)
 
 
 def test_the_same_ref_of_the_same_document_is_the_element():

@@ -19,8 +19,8 @@ def test_answers_come_back_in_order_with_their_contents(store):
     found = store.network(run)
     assert found == (
         first.exchange,
-        second.exchange.model_copy(update={"step": 1}),
-        third.exchange.model_copy(update={"step": 1}),
+        second.exchange.replace(step=1),
+        third.exchange.replace(step=1),
     )
     assert store.blob(found[0].body) == first.body
 
@@ -29,6 +29,6 @@ def test_a_branch_has_what_came_before_it_and_not_what_came_after(store):
     run = store.begin_run(start())
     for step in (0, 1, 2, 3):
         store.save_network(run, step, [taken(f"http://a.test/{step}")])
-    branch = store.begin_run(start().model_copy(update={"parent_run": run, "parent_step": 2}))
+    branch = store.begin_run(start().replace(parent_run=run, parent_step=2))
     store.save_network(branch, 2, [taken("http://a.test/other")])
     assert [one.url[-5:] for one in store.network(branch)] == ["est/0", "est/1", "other"]

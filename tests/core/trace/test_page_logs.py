@@ -60,7 +60,7 @@ def test_a_log_is_read_as_it_was_stored_in_its_parts(store, run):
 
 def test_a_branch_has_the_logs_of_the_steps_before_it(store, run):
     store.save_page_log(run, 1, "in the action", LOG)
-    branch = store.begin_run(start().model_copy(update={"parent_run": run, "parent_step": 2}))
+    branch = store.begin_run(start().replace(parent_run=run, parent_step=2))
     write_step(store, branch, 2)
     assert store.page_log(branch, 1) == store.page_log(run, 1)
     assert store.page_log(branch, 2) is None

@@ -45,7 +45,7 @@ def test_a_clean_observation_of_some_of_the_elements_is_read_back_equal(store, p
     elements = observed.observation.elements
     kept = data.draw(st.lists(st.sampled_from(elements), max_size=6)) if elements else []
     mixed = data.draw(st.permutations([*kept, *clean.elements]))
-    abstracted = Abstracted(clean=clean.model_copy(update={"elements": tuple(mixed)}))
+    abstracted = Abstracted(clean=clean.replace(elements=tuple(mixed)))
     run = begin(store)
     store.save_phase(run, 1, observed)
     if data.draw(st.booleans()):
@@ -62,7 +62,7 @@ def test_a_clean_observation_of_some_of_the_elements_is_read_back_equal(store, p
 def test_any_call_is_read_back_equal(store, call):
     run = begin(store)
     prompt = encode_prompt(a_request("Look."))
-    named = call.model_copy(update={"messages": prompt.hash, "llm": "x", "model": "y", "error": "z"})
+    named = call.replace(messages=prompt.hash, llm="x", model="y", error="z")
     store.save_call(run, named, blobs=prompt.blobs)
     assert store.calls(run) == (named,)
 

@@ -48,7 +48,7 @@ def test_a_verdict_can_be_given_later(store):
 
 def test_a_branch_knows_where_it_comes_from(store):
     run = write_run(store)
-    branch = store.begin_run(start().model_copy(update={"parent_run": run, "parent_step": 2}))
+    branch = store.begin_run(start().replace(parent_run=run, parent_step=2))
     assert (store.run(branch).parent_run, store.run(branch).parent_step) == (run, 2)
 
 
@@ -155,15 +155,13 @@ def test_a_call_is_stored_as_begun_and_again_as_ended(store):
     assert (store.run(run).llm_calls, store.run(run).cost) == (1, None)
     reply = LLMReply(text="Yes.", usage=Usage(prompt_tokens=10, completion_tokens=2, cached_tokens=4))
     name, blob = encode_reply(reply)
-    ended = call.model_copy(
-        update={
-            "reply": name,
-            "usage": reply.usage,
-            "cost": 0.5,
-            "seconds": 1.5,
-            "model": "some-1",
-            "retries": (Retry(reason="busy", waited=1.0),),
-        }
+    ended = call.replace(
+        reply=name,
+        usage=reply.usage,
+        cost=0.5,
+        seconds=1.5,
+        model="some-1",
+        retries=(Retry(reason="busy", waited=1.0),),
     )
     store.save_call(run, ended, blobs=[blob])
     assert store.calls(run) == (ended,)
@@ -324,11 +322,11 @@ def test_hits_are_counted_with_their_breakpoint_and_outlive_it(store):
     hit = Hit(
         run=run, step=2, phase="review", breakpoint=number, sentence="Half: \ud800", stopped=True, time=1.5
     )
-    store.save_hits([hit, hit.model_copy(update={"step": 1, "stopped": False})])
-    store.save_hits([hit.model_copy(update={"breakpoint": None, "watch": 4})])
+    store.save_hits([hit, hit.replace(step=1, stopped=False)])
+    store.save_hits([hit.replace(breakpoint=None, watch=4)])
     assert store.breakpoints()[0].hits == 2
     store.remove_breakpoint(number)
-    told = hit.model_copy(update={"sentence": "Half: ?"})
+    told = hit.replace(sentence="Half: ?")
     assert [(one.step, one.stopped, one.watch) for one in store.hits(run)] == [
         (2, True, None),
         (1, False, None),
@@ -344,6 +342,6 @@ def test_a_hit_of_a_run_that_is_not_there_leaves_nothing_of_its_kind_stored(stor
     number = store.add_breakpoint("loop", "{}")
     hit = Hit(run=run, step=1, phase="act", breakpoint=number, sentence="So.", stopped=True, time=1.0)
     with pytest.raises(TraceError, match="no run 9"):
-        store.save_hits([hit, hit.model_copy(update={"run": 9})])
+        store.save_hits([hit, hit.replace(run=9)])
     assert store.hits(run) == ()
     assert store.breakpoints()[0].hits == 0

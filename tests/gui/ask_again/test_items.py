@@ -110,7 +110,7 @@ def test_an_exemplar_is_switched_once_the_other_is_told(dialog: AskAgain, qtbot:
     assert wanted.args == [18, 3, "draft-2"]
     told = (message("Task: Keep the draft of Eve."), message("ACTION: click [9]", "assistant"))
     written = WrittenExemplar(id="draft-2", family="draft", task="Keep the draft of Eve.", messages=told)
-    dialog.show_view(VIEW.model_copy(update={"written": written}))
+    dialog.show_view(VIEW.replace(written=written))
     assert names(dialog) == ["drafts", "Keep the draft of Ada.", "Keep the draft of Eve."]
     assert asked(dialog)[3:5] == [one.text for one in told]
 
@@ -162,18 +162,18 @@ def test_reset_brings_all_of_them_back(dialog: AskAgain, qtbot: QtBot):
 
 
 def test_a_run_that_was_recorded_without_them_says_so(dialog: AskAgain):
-    dialog.show_view(VIEW.model_copy(update={"step": 4, "parts": (), "parts_known": False}))
+    dialog.show_view(VIEW.replace(step=4, parts=(), parts_known=False))
     assert "was not recorded" in dialog.items.note.text()
     assert not dialog.items.rows.isVisible()
 
 
 def test_a_prompt_without_such_parts_shows_none(dialog: AskAgain):
-    dialog.show_view(VIEW.model_copy(update={"step": 4, "parts": ()}))
+    dialog.show_view(VIEW.replace(step=4, parts=()))
     assert not dialog.items.isVisible()
 
 
 def test_it_is_said_that_the_built_in_llm_reads_no_words(dialog: AskAgain, qtbot: QtBot):
-    dialog.show_view(VIEW.model_copy(update={"llm": "rules"}))
+    dialog.show_view(VIEW.replace(llm="rules"))
     assert not dialog.rules_note.isVisible()
     select(dialog, "draft-1")
     dialog.items.drop_button.click()
@@ -196,7 +196,7 @@ def test_how_much_an_exemplar_did_is_asked_and_told_with_it(dialog: AskAgain, qt
         without_same=1,
         without_all=5,
     )
-    dialog.show_view(VIEW.model_copy(update={"credits": (credit,)}))
+    dialog.show_view(VIEW.replace(credits=(credit,)))
     rows = [
         dialog.items.rows.model().index(at, 0).data(ROW) for at in range(dialog.items.rows.model().rowCount())
     ]

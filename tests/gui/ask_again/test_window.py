@@ -92,14 +92,14 @@ def test_an_edited_message_is_asked_with_the_others_as_they_were(dialog, qtbot):
     dialog.messages.sections[0].editor.appendPlainText("Never choose blue.")
     question = put(qtbot, dialog)
     assert question.messages == (
-        MESSAGES[0].model_copy(update={"text": f"{MESSAGES[0].text}\nNever choose blue."}),
+        MESSAGES[0].replace(text=f"{MESSAGES[0].text}\nNever choose blue."),
         *MESSAGES[1:],
     )
 
 
 def test_a_message_that_is_only_unfolded_stays_as_it_was_recorded(dialog):
     odd = Message(role="user", text="a\u00a0b\r\nc")
-    dialog.show_view(VIEW.model_copy(update={"messages": (odd,)}))
+    dialog.show_view(VIEW.replace(messages=(odd,)))
     assert dialog.messages.sections[0].editor is not None
     assert not dialog.messages.edited
 
@@ -107,11 +107,11 @@ def test_a_message_that_is_only_unfolded_stays_as_it_was_recorded(dialog):
 def test_pictures_and_tool_calls_stay_with_an_edited_message(dialog):
     picture, call = Image(data=b"x"), ToolCall(name="click", arguments='{"target": 6}')
     message = Message(role="assistant", text="a", images=(picture,), tool_calls=(call,))
-    dialog.show_view(VIEW.model_copy(update={"messages": (message,)}))
+    dialog.show_view(VIEW.replace(messages=(message,)))
     section = dialog.messages.sections[0]
     section.editor.setPlainText("b")
     section.editor.document().setModified(True)
-    assert section.message == message.model_copy(update={"text": "b"})
+    assert section.message == message.replace(text="b")
     assert 'click({"target": 6})' in section.note.text()
     assert "1 picture" in section.note.text()
 
@@ -157,7 +157,7 @@ def test_each_message_tells_its_tokens_and_follows_its_edits(dialog, qtbot):
 
 def test_a_text_too_long_to_edit_is_shown_and_asked_as_it_is(dialog, qtbot):
     long = Message(role="user", text="word " * 60_000)
-    dialog.show_view(VIEW.model_copy(update={"messages": (MESSAGES[0], long)}))
+    dialog.show_view(VIEW.replace(messages=(MESSAGES[0], long)))
     section = dialog.messages.sections[1]
     assert section.editor.isReadOnly()
     assert "too long" in section.note.text()
@@ -167,10 +167,10 @@ def test_a_text_too_long_to_edit_is_shown_and_asked_as_it_is(dialog, qtbot):
 
 def test_edits_are_kept_while_answers_come_and_gone_with_another_step(dialog):
     dialog.messages.sections[0].delete_button.click()
-    dialog.show_view(VIEW.model_copy(update={"asked": (FIRST, SECOND), "busy": True}))
+    dialog.show_view(VIEW.replace(asked=(FIRST, SECOND), busy=True))
     assert len(dialog.messages.sections) == 3
     dialog.wait(18, 4)
-    dialog.show_view(VIEW.model_copy(update={"step": 4}))
+    dialog.show_view(VIEW.replace(step=4))
     assert len(dialog.messages.sections) == 4
 
 
@@ -188,7 +188,7 @@ def test_the_actions_stand_in_order_with_count_share_and_the_recorded_one_named(
 
 
 def test_the_recorded_action_is_told_where_nobody_proposed_it_again(dialog):
-    dialog.show_view(VIEW.model_copy(update={"asked": (SECOND,)}))
+    dialog.show_view(VIEW.replace(asked=(SECOND,)))
     assert figures(dialog)[-1] == ("click [5]", "0 of 2 · 0%", True)
     dialog.answers.bars.select_action("click [5]")
     assert "none of the answers" in dialog.answers.thoughts.rows[0].text
@@ -208,7 +208,7 @@ def test_the_thoughts_are_those_of_the_chosen_action(dialog):
 
 def test_what_was_changed_in_the_prompt_is_told_line_by_line(dialog):
     assert dialog.answers.changes_section.fact.text() == "as recorded"
-    dialog.show_view(VIEW.model_copy(update={"asked": (FIRST, SECOND)}))
+    dialog.show_view(VIEW.replace(asked=(FIRST, SECOND)))
     assert [row.text for row in dialog.answers.changes.rows] == [
         "- Answer with one action.",
         "+ Think first.",
@@ -217,28 +217,28 @@ def test_what_was_changed_in_the_prompt_is_told_line_by_line(dialog):
 
 
 def test_an_earlier_question_can_be_looked_at_again(dialog, qtbot):
-    dialog.show_view(VIEW.model_copy(update={"asked": (FIRST, SECOND)}))
+    dialog.show_view(VIEW.replace(asked=(FIRST, SECOND)))
     assert len(figures(dialog)) == 2
     dialog.questions.setFocus()
     qtbot.keyClick(dialog.questions, Qt.Key.Key_Down)
     assert len(figures(dialog)) == 3
-    dialog.show_view(VIEW.model_copy(update={"asked": (FIRST, SECOND), "busy": True}))
+    dialog.show_view(VIEW.replace(asked=(FIRST, SECOND), busy=True))
     assert len(figures(dialog)) == 3
 
 
 def test_while_answers_come_the_progress_is_told_and_only_cancel_is_offered(dialog, qtbot):
     put(qtbot, dialog)
-    dialog.show_view(VIEW.model_copy(update={"busy": True}))
+    dialog.show_view(VIEW.replace(busy=True))
     assert dialog.progress.text() == "0 of 5"
     assert "has not come yet" in dialog.answers.or_words.words.text()
     coming = asked(0, GREEN, BLUE, GREEN, count=5)
-    dialog.show_view(VIEW.model_copy(update={"busy": True, "asked": (FIRST, coming)}))
+    dialog.show_view(VIEW.replace(busy=True, asked=(FIRST, coming)))
     assert dialog.progress.text() == "3 of 5"
     assert figures(dialog)[0] == ("click [6]", "2 of 3 · 67%", False)
     assert (dialog.ask_button.isEnabled(), dialog.cancel_button.isEnabled()) == (False, True)
     with qtbot.waitSignal(dialog.cancel_requested):
         dialog.cancel_button.click()
-    dialog.show_view(VIEW.model_copy(update={"asked": (FIRST, coming.model_copy(update={"number": 2}))}))
+    dialog.show_view(VIEW.replace(asked=(FIRST, coming.replace(number=2))))
     assert dialog.progress.text() == ""
     assert "3 of 5 answers came" in dialog.questions.rows[0].detail
     assert (dialog.ask_button.isEnabled(), dialog.cancel_button.isEnabled()) == (True, False)
@@ -270,7 +270,7 @@ def test_a_step_that_asked_nobody_says_so_and_offers_nothing(dialog):
 
 
 def test_what_went_wrong_is_said_and_gone_with_the_next_question(dialog, qtbot):
-    dialog.show_view(VIEW.model_copy(update={"problem": "There is no LLM llama."}))
+    dialog.show_view(VIEW.replace(problem="There is no LLM llama."))
     assert dialog.problem.text() == "There is no LLM llama."
     assert len(texts(dialog)) == 4
     put(qtbot, dialog)
@@ -324,9 +324,9 @@ def test_answers_for_a_step_that_was_left_do_not_show(controller, desk, qtbot):
     controller.open(18, 3)
     controller.open(18, 4)
     desk.changed.send(VIEW)
-    desk.changed.send(VIEW.model_copy(update={"step": 4, "messages": MESSAGES[:1]}))
+    desk.changed.send(VIEW.replace(step=4, messages=MESSAGES[:1]))
     qtbot.waitUntil(lambda: len(texts(controller.dialog)) == 1)
-    desk.changed.send(VIEW.model_copy(update={"problem": "A question is still out."}))
+    desk.changed.send(VIEW.replace(problem="A question is still out."))
     qtbot.waitUntil(lambda: controller.dialog.problem.text() == "A question is still out.")
     assert len(texts(controller.dialog)) == 1
 

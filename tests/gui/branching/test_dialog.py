@@ -102,7 +102,7 @@ def test_every_choice_is_taken_back_and_made_again(dialog: ForkDialog):
 
 def test_what_stays_done_is_told_first_and_has_to_be_ticked(dialog: ForkDialog, qtbot: QtBot):
     dialog.wait(12, 3)
-    dialog.show_view(VIEW.model_copy(update={"lasting": "POST http://shop/order (step 4)"}))
+    dialog.show_view(VIEW.replace(lasting="POST http://shop/order (step 4)"))
     assert "does not take back POST http://shop/order" in dialog.lasting_words.text()
     assert not dialog.fork_button.isEnabled()
     dialog.lasting.setChecked(True)
@@ -113,9 +113,9 @@ def test_what_stays_done_is_told_first_and_has_to_be_ticked(dialog: ForkDialog, 
 
 def test_an_error_is_told_in_the_dialog_and_the_choices_stay(dialog: ForkDialog):
     pick(dialog.form.preset, "laser")
-    dialog.show_view(VIEW.model_copy(update={"busy": True}))
+    dialog.show_view(VIEW.replace(busy=True))
     assert not dialog.fork_button.isEnabled()
-    dialog.show_view(VIEW.model_copy(update={"problem": "There are no exemplars in /tmp/none."}))
+    dialog.show_view(VIEW.replace(problem="There are no exemplars in /tmp/none."))
     assert dialog.problem.isVisible()
     assert dialog.form.changes == Changes(preset="laser")
     assert dialog.fork_button.isEnabled()
@@ -129,11 +129,11 @@ def test_a_step_that_cannot_be_gone_back_to_says_why(dialog: ForkDialog):
 
 
 def test_esc_closes_it_and_while_a_fork_is_under_way_gives_that_up(dialog: ForkDialog, qtbot: QtBot):
-    dialog.show_view(VIEW.model_copy(update={"busy": True}))
+    dialog.show_view(VIEW.replace(busy=True))
     with qtbot.waitSignal(dialog.cancel_requested):
         qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert dialog.isVisible()
-    dialog.show_view(VIEW.model_copy(update={"problem": "It was given up."}))
+    dialog.show_view(VIEW.replace(problem="It was given up."))
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
 
@@ -165,10 +165,10 @@ def test_the_dialog_closes_once_the_branch_is_made_and_offers_the_same_next_time
     pick(controller.dialog.form.preset, "laser")
     controller.dialog.fork_button.click()
     assert desk.asked == [("open", 12, 3), ("fork", 12, 3, Changes(preset="laser"), False)]
-    desk.changed.send(VIEW.model_copy(update={"made": 13}))
+    desk.changed.send(VIEW.replace(made=13))
     qtbot.waitUntil(lambda: not controller.dialog.isVisible())
     controller.open(12, 4)
-    desk.changed.send(VIEW.model_copy(update={"step": 4}))
+    desk.changed.send(VIEW.replace(step=4))
     qtbot.waitUntil(lambda: controller.dialog.last_button.isEnabled())
     assert controller.dialog.form.changes == Changes()
     controller.dialog.last_button.click()
@@ -178,7 +178,7 @@ def test_the_dialog_closes_once_the_branch_is_made_and_offers_the_same_next_time
 def test_pages_are_offered_only_where_answers_were_recorded(dialog: ForkDialog):
     assert not dialog.form.pages.isVisibleTo(dialog)
     dialog.wait(12, 4)
-    dialog.show_view(VIEW.model_copy(update={"recorded": True, "step": 4}))
+    dialog.show_view(VIEW.replace(recorded=True, step=4))
     assert dialog.form.pages.isVisibleTo(dialog)
     dialog.form.pages.setCurrentIndex(2)
     assert dialog.form.changes == Changes(offline=True)

@@ -163,7 +163,7 @@ def test_what_another_panel_wants_is_added_and_the_list_comes_to_the_front(windo
 
 
 def test_the_state_under_the_pointer_is_known(window, session, qtbot: QtBot):
-    session.step_changed.send(samples.STEP.model_copy(update={"state": samples.SPACE}))
+    session.step_changed.send(samples.STEP.replace(state=samples.SPACE))
     diagram = window.state.diagram
     qtbot.waitUntil(lambda: diagram.drawing is not None and "item" in diagram.drawing.layout.boxes)
     box = diagram.drawing.layout.boxes["item"]
@@ -173,7 +173,7 @@ def test_the_state_under_the_pointer_is_known(window, session, qtbot: QtBot):
 
 
 def test_the_dialog_offers_the_names_of_the_step_in_view(window, session, qtbot: QtBot):
-    session.step_changed.send(samples.STEP.model_copy(update={"state": samples.SPACE}))
+    session.step_changed.send(samples.STEP.replace(state=samples.SPACE))
     qtbot.waitUntil(lambda: window.step_in_view is not None)
     window.breaks.add()
     completer = window.breaks.editor.fields["state"].widget.completer()

@@ -26,7 +26,7 @@ COMPARED = Compared(
         Pair(left=SEARCH, right=SEARCH, shared=True),
         Pair(left=RESULTS, right=OTHER, differs=("page", "action")),
         Pair(left=BLUE, right=None),
-        Pair(left=GREEN, right=GREEN.model_copy(update={"run": 21, "number": 3})),
+        Pair(left=GREEN, right=GREEN.replace(run=21, number=3)),
         Pair(left=BUY, right=END, differs=("action", "outcome")),
     ),
 )
@@ -45,7 +45,7 @@ PAIR = PairView(left=(18, 2), right=(21, 2), parts=PARTS)
 def with_pictures() -> PairView:
     """Return the pair with both pages; drawing them needs an application."""
     pictures = {"left_picture": samples.screenshot(), "right_picture": samples.screenshot(600, 380)}
-    return PAIR.model_copy(update=pictures)
+    return PAIR.replace(**pictures)
 
 
 @pytest.fixture
@@ -171,13 +171,13 @@ def test_runs_that_are_read_that_cannot_be_and_that_are_empty_say_so(compare):
     assert "are being read" in compare.or_words.words.text()
     compare.show_compared(ComparedView(left=18, right=99, problem="There is no run 99."))
     assert compare.or_words.words.text() == "There is no run 99."
-    compare.show_compared(VIEW.model_copy(update={"compared": Compared(left=LEFT, right=RIGHT)}))
+    compare.show_compared(VIEW.replace(compared=Compared(left=LEFT, right=RIGHT)))
     assert "Neither" in compare.or_words.words.text()
 
 
 def test_runs_without_a_difference_begin_at_the_first_step(compare):
     same = Compared(left=LEFT, right=RIGHT, pairs=(Pair(left=SEARCH, right=SEARCH, shared=True),))
-    compare.show_compared(VIEW.model_copy(update={"compared": same}))
+    compare.show_compared(VIEW.replace(compared=same))
     assert row_of(compare) == 0
     assert "No step differs" in compare.summary.text()
     assert not compare.next_button.isEnabled()
@@ -193,7 +193,7 @@ def test_two_steps_alone_are_compared_without_the_table(compare, qtbot):
         compare.show_steps((18, 2), (18, 4))
     assert asked.args == [(18, 2), (18, 4)]
     assert not compare.upper.isVisible()
-    compare.show_pair(PAIR.model_copy(update={"right": (18, 4)}))
+    compare.show_pair(PAIR.replace(right=(18, 4)))
     assert compare.beside.names.isVisible()
 
 

@@ -72,12 +72,8 @@ VIEW = BisectView(
     "window is not touched. Where a person would be asked, the rule is “refuse”.",
     bisections=(WHOLE,),
 )
-EMPTY = VIEW.model_copy(update={"bisections": ()})
-GOING = VIEW.model_copy(
-    update={
-        "under_way": WHOLE.model_copy(update={"number": 5, "state": "running", "results": WHOLE.results[:2]})
-    }
-)
+EMPTY = VIEW.replace(bisections=())
+GOING = VIEW.replace(under_way=WHOLE.replace(number=5, state="running", results=WHOLE.results[:2]))
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def test_both_runs_of_a_pair_are_opened_and_compared(worth: WorthPage, qtbot: Qt
 
 
 def test_runs_of_another_database_are_not_opened(worth: WorthPage):
-    worth.show_view(VIEW.model_copy(update={"trace": "other.db"}))
+    worth.show_view(VIEW.replace(trace="other.db"))
     worth.table.choose(("shop/goal-013", 3, 1))
     assert not worth.with_button.isEnabled()
 
@@ -157,19 +157,19 @@ def test_a_change_is_tried_by_two_versions(worth: WorthPage, qtbot: QtBot):
 
 
 def test_how_far_it_is_shows_while_it_goes_on(worth: WorthPage):
-    going = EXPERIMENT.model_copy(update={"number": 4, "state": "running", "pairs": EXPERIMENT.pairs[:1]})
-    worth.show_view(VIEW.model_copy(update={"experiment": going}))
+    going = EXPERIMENT.replace(number=4, state="running", pairs=EXPERIMENT.pairs[:1])
+    worth.show_view(VIEW.replace(experiment=going))
     assert (worth.progress.value(), worth.progress.maximum()) == (1, 3)
     assert worth.experiment == going
     assert worth.cancel_button.isEnabled()
     assert not worth.start_button.isEnabled()
-    worth.show_view(VIEW.model_copy(update={"experiments": (EXPERIMENT, going)}))
+    worth.show_view(VIEW.replace(experiments=(EXPERIMENT, going)))
     assert not worth.cancel_button.isEnabled()
 
 
 def test_an_earlier_experiment_is_shown_again(worth: WorthPage):
-    later = EXPERIMENT.model_copy(update={"number": 4, "pairs": ()})
-    worth.show_view(VIEW.model_copy(update={"experiments": (EXPERIMENT, later)}))
+    later = EXPERIMENT.replace(number=4, pairs=())
+    worth.show_view(VIEW.replace(experiments=(EXPERIMENT, later)))
     assert worth.experiment == later
     worth.choice.setCurrentIndex(worth.choice.findData(3))
     worth.choice.activated.emit(worth.choice.currentIndex())
@@ -207,7 +207,7 @@ def test_what_failed_stands_first_and_what_was_changed_since_says_so(replay: Rep
 
 def test_what_is_replayed_now_stands_above_what_is_known(replay: ReplayPage):
     tally = ReplayTally(wanted=5).with_result(Replayed(id="z/1", task="t", success=True))
-    replay.show_view(VIEW.model_copy(update={"tally": tally}))
+    replay.show_view(VIEW.replace(tally=tally))
     assert cells(replay.table, 1)[0] == "z/1"
     assert replay.words.text() == "1 of 5"
     assert not replay.all_button.isEnabled()

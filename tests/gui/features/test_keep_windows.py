@@ -92,12 +92,12 @@ def test_recording_is_marked_over_the_page_and_its_end_opens_the_window(
     action = window.actions_by_name["record"]
     action.trigger()
     assert window.page.messages.title.text() == "No task is open"
-    session.session_changed.send(samples.SESSION.model_copy(update={"step": 1}))
+    session.session_changed.send(samples.SESSION.replace(step=1))
     qtbot.waitUntil(lambda: joined.recording._session.run is not None)
     action.trigger()
     assert joined.records.asked == [("record", False)]
     last = samples.step_row(18, 1, action="type [4] [Ada]", target='textbox "Name"', origin="person")
-    session.session_changed.send(samples.SESSION.model_copy(update={"handed_over": True}))
+    session.session_changed.send(samples.SESSION.replace(handed_over=True))
     joined.records.changed.send(RecordView(recording=True, run=18, steps=1, last=last))
     qtbot.waitUntil(lambda: "Recording: 1 step" in window.page.state_words.text())
     assert 'textbox "Name"' in window.page.state_words.text()
@@ -111,7 +111,7 @@ def test_recording_is_marked_over_the_page_and_its_end_opens_the_window(
 
 
 def test_where_steps_were_taken_it_asks_where_to_begin(window: MainWindow, joined, session, qtbot: QtBot):
-    session.session_changed.send(samples.SESSION.model_copy(update={"step": 4}))
+    session.session_changed.send(samples.SESSION.replace(step=4))
     qtbot.waitUntil(lambda: joined.recording._session.step == 4)
     window.actions_by_name["record"].trigger()
     box = joined.recording.asking

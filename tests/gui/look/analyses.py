@@ -85,7 +85,7 @@ def retrieval(bench: Bench) -> None:
 
 def retrieval_compared(bench: Bench) -> None:
     bench.show(2)
-    draft = bench.memory.files.all()[0].model_copy(update={"metadata": "Task: Enter a password and a name."})
+    draft = bench.memory.files.all()[0].replace(metadata="Task: Enter a password and a name.")
     bench.controller.compare_with(draft)
     query = BenchQuery(
         task="Enter a password and press submit.",
@@ -100,7 +100,7 @@ def leaving(bench: Bench) -> None:
     """Some of one family are said to be of another, so that there is something to see."""
     bench.show(3)
     for number, one in enumerate(bench.memory.files.all()[::3]):
-        wrong = one.model_copy(update={"id": f"mine/{number}", "family": f"other-{number % 4}"})
+        wrong = one.replace(id=f"mine/{number}", family=f"other-{number % 4}")
         bench.memory.library().save(wrong)
     bench.controller.leaving.votes.setValue(3)
     bench.controller.leaving.begin_button.click()

@@ -26,14 +26,14 @@ def _dialog(studio: Studio, view: AskView) -> AskAgain:
 
 def ask_again(studio: Studio) -> QWidget:
     second = test_ask_again.SECOND
-    dialog = _dialog(studio, test_ask_again.VIEW.model_copy(update={"asked": (second, test_ask_again.FIRST)}))
+    dialog = _dialog(studio, test_ask_again.VIEW.replace(asked=(second, test_ask_again.FIRST)))
     dialog.set_adoptable(True)
     return dialog
 
 
 def ask_again_changed(studio: Studio) -> QWidget:
     asked = (test_ask_again.FIRST, test_ask_again.SECOND)
-    dialog = _dialog(studio, test_ask_again.VIEW.model_copy(update={"asked": asked}))
+    dialog = _dialog(studio, test_ask_again.VIEW.replace(asked=asked))
     dialog.messages.sections[0].editor.appendPlainText("Think first.")
     dialog.messages.sections[2].set_folded(True)
     dialog.temperature.setValue(0.9)
@@ -42,7 +42,7 @@ def ask_again_changed(studio: Studio) -> QWidget:
 
 
 def ask_again_empty(studio: Studio) -> QWidget:
-    return _dialog(studio, test_ask_again.VIEW.model_copy(update={"asked": ()}))
+    return _dialog(studio, test_ask_again.VIEW.replace(asked=()))
 
 
 def ask_again_nobody(studio: Studio) -> QWidget:
@@ -52,13 +52,13 @@ def ask_again_nobody(studio: Studio) -> QWidget:
 
 def ask_again_waiting(studio: Studio) -> QWidget:
     coming = test_ask_again.asked(0, test_ask_again.GREEN, test_ask_again.BLUE, count=5)
-    view = test_ask_again.VIEW.model_copy(update={"asked": (coming,), "busy": True})
+    view = test_ask_again.VIEW.replace(asked=(coming,), busy=True)
     return _dialog(studio, view)
 
 
 def ask_again_failed(studio: Studio) -> QWidget:
     problem = "There is no LLM llama: choose another one, or add it in the settings (Ctrl+,)."
-    return _dialog(studio, test_ask_again.VIEW.model_copy(update={"problem": problem}))
+    return _dialog(studio, test_ask_again.VIEW.replace(problem=problem))
 
 
 def ask_again_long(studio: Studio) -> QWidget:
@@ -81,9 +81,7 @@ def ask_again_long(studio: Studio) -> QWidget:
         )
         for number in range(1, 12)
     )
-    view = test_ask_again.VIEW.model_copy(
-        update={"messages": (*test_ask_again.MESSAGES[:1], *turns, huge), "asked": asked}
-    )
+    view = test_ask_again.VIEW.replace(messages=(*test_ask_again.MESSAGES[:1], *turns, huge), asked=asked)
     return _dialog(studio, view)
 
 
@@ -133,7 +131,7 @@ def compare_failed(studio: Studio) -> QWidget:
 def compare_steps(studio: Studio) -> QWidget:
     shown = _compare(studio, ComparedView(left=18, right=21), None)
     shown.show_steps((18, 2), (18, 4))
-    shown.show_pair(test_compare_window.with_pictures().model_copy(update={"right": (18, 4)}))
+    shown.show_pair(test_compare_window.with_pictures().replace(right=(18, 4)))
     return shown
 
 
@@ -147,16 +145,14 @@ def compare_long(studio: Studio) -> QWidget:
         for at in range(1, 800)
     )
     left, right = (
-        run.model_copy(update={"task": "webarena/a-rather-long-task-name-of-a-file-612", "name": ""})
+        run.replace(task="webarena/a-rather-long-task-name-of-a-file-612", name="")
         for run in (test_compare_window.LEFT, test_compare_window.RIGHT)
     )
     parts = tuple(
-        part.model_copy(update={"left": part.left * 40 + " and more" * 400, "right": part.right * 30})
+        part.replace(left=part.left * 40 + " and more" * 400, right=part.right * 30)
         for part in test_compare_window.PARTS
     )
-    view = test_compare_window.VIEW.model_copy(
-        update={"compared": Compared(left=left, right=right, pairs=pairs)}
-    )
+    view = test_compare_window.VIEW.replace(compared=Compared(left=left, right=right, pairs=pairs))
     return _compare(studio, view, PairView(left=(18, 3), right=(21, 3), parts=parts))
 
 

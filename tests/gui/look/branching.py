@@ -30,7 +30,7 @@ def fork(studio: Studio) -> QWidget:
 
 def fork_changed(studio: Studio) -> QWidget:
     lasting = "POST http://shop.example/order (step 4) and 2 more"
-    dialog = _fork(studio, test_fork_dialog.VIEW.model_copy(update={"lasting": lasting}))
+    dialog = _fork(studio, test_fork_dialog.VIEW.replace(lasting=lasting))
     dialog.form.preset.setCurrentIndex(2)
     dialog.form.replay.setCurrentIndex(1)
     dialog.form.policy.setCurrentIndex(1)
@@ -39,8 +39,8 @@ def fork_changed(studio: Studio) -> QWidget:
     dialog.form.exemplars.changed.emit()
     dialog.form.text.appendPlainText("Never click Delete.")
     dialog.show_view(
-        test_fork_dialog.VIEW.model_copy(
-            update={"lasting": lasting, "problem": "/home/me/exemplars/orders.jsonl holds no exemplars."}
+        test_fork_dialog.VIEW.replace(
+            lasting=lasting, problem="/home/me/exemplars/orders.jsonl holds no exemplars."
         )
     )
     return dialog
@@ -80,11 +80,9 @@ def bisect_long(studio: Studio) -> QWidget:
     results = tuple(
         test_bisect_window.prefix(step, step % 5, 4, 0.1, 0.1 + 0.2 * (step % 5)) for step in steps[:33]
     )
-    whole = test_bisect_window.WHOLE.model_copy(update={"chosen": steps, "results": results})
+    whole = test_bisect_window.WHOLE.replace(chosen=steps, results=results)
     failed = "The bisection failed: the browser could not be started; see main.py doctor."
-    return _bisect(
-        studio, test_bisect_window.VIEW.model_copy(update={"bisections": (whole,), "problem": failed})
-    )
+    return _bisect(studio, test_bisect_window.VIEW.replace(bisections=(whole,), problem=failed))
 
 
 def ask_items(studio: Studio) -> QWidget:
@@ -100,7 +98,7 @@ def ask_items(studio: Studio) -> QWidget:
 
 def ask_items_unknown(studio: Studio) -> QWidget:
     dialog = AskAgain(studio.window.theme, studio.window)
-    dialog.show_view(test_ask_items.VIEW.model_copy(update={"parts": (), "parts_known": False}))
+    dialog.show_view(test_ask_items.VIEW.replace(parts=(), parts_known=False))
     dialog.show()
     studio.settle()
     return dialog

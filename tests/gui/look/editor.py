@@ -20,7 +20,7 @@ def _editor(studio: Studio, view: EditorView) -> EditorWindow:
     shown.show()
     studio.settle()
     if view.checked.edit >= 0:
-        shown.show_view(view.model_copy(update={"checked": samples.checked(draft, shown._edit)}))
+        shown.show_view(view.replace(checked=samples.checked(draft, shown._edit)))
     studio.settle()
     return shown
 
@@ -75,21 +75,17 @@ def editor_contrasts(studio: Studio) -> QWidget:
 
 
 def editor_long(studio: Studio) -> QWidget:
-    step = samples.DRAFT.steps[0].model_copy(
-        update={
-            "observation": "\n".join(
-                f'[{at}] link "A link with quite a long name, number {at}"' for at in range(400)
-            ),
-            "actions": tuple(f"click [{at}]" for at in range(30)),
-            "thought": "Thinking at length. " * 30,
-        }
+    step = samples.DRAFT.steps[0].replace(
+        observation="\n".join(
+            f'[{at}] link "A link with quite a long name, number {at}"' for at in range(400)
+        ),
+        actions=tuple(f"click [{at}]" for at in range(30)),
+        thought="Thinking at length. " * 30,
     )
-    draft = samples.DRAFT.model_copy(
-        update={
-            "steps": (step,) * 40,
-            "task": "A task that is told at great length. " * 12,
-            "note": "n " * 200,
-        }
+    draft = samples.DRAFT.replace(
+        steps=(step,) * 40,
+        task="A task that is told at great length. " * 12,
+        note="n " * 200,
     )
     return _editor(studio, samples.view(draft))
 

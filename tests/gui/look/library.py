@@ -26,18 +26,16 @@ def _shelf(studio: Studio, *, own: bool = True) -> Shelf:
         for number, one in enumerate(ALL):
             tags = ("checked", "long")[: number % 3]
             shelf.put(
-                one.model_copy(update={"tags": tags, "note": "Kept after the price was read wrong."}),
+                one.replace(tags=tags, note="Kept after the price was read wrong."),
                 origin=origins[number % 5],
                 run=12 + number,
                 step=4,
                 llm="gpt-4o",
                 site="shop.example",
             )
-        changed = ALL[0].model_copy(
-            update={
-                "task": "Click on the Ok button, and wait.",
-                "contrasts": (Contrast(tried="click [9]", right="click [1]", why="9 is the advertisement."),),
-            }
+        changed = ALL[0].replace(
+            task="Click on the Ok button, and wait.",
+            contrasts=(Contrast(tried="click [9]", right="click [1]", why="9 is the advertisement."),),
         )
         library = Library.open(folder / "exemplars.db")
         library.save(changed, why="say that it waits")
@@ -141,8 +139,8 @@ def library_import(studio: Studio) -> QWidget:
     shelf = _shelf(studio)
     shown = _open(studio, shelf)
     path = shelf.folder / "brought.jsonl"
-    lines = [one.model_copy(update={"id": f"new/{one.id}"}).model_dump_json() for one in ALL[:3]]
-    lines.append(ALL[1].model_copy(update={"task": "Another task."}).model_dump_json())
+    lines = [one.replace(id=f"new/{one.id}").model_dump_json() for one in ALL[:3]]
+    lines.append(ALL[1].replace(task="Another task.").model_dump_json())
     lines.append('{"id": "x"}')
     path.write_text("\n".join(lines), encoding="utf-8")
     shown.import_requested.emit()

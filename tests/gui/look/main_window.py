@@ -171,30 +171,26 @@ def pointing(studio: Studio) -> None:
 
 def handed_over(studio: Studio) -> None:
     studio.review()
-    studio.session.session_changed.send(samples.SESSION.model_copy(update={"handed_over": True}))
+    studio.session.session_changed.send(samples.SESSION.replace(handed_over=True))
     studio.window.docks.by_name["Log"].raise_()
 
 
 def thinking(studio: Studio) -> None:
     studio.review()
     studio.session.session_changed.send(
-        samples.SESSION.model_copy(update={"mode": "asking", "phase": "decide", "message": "Asking gpt-4o…"})
+        samples.SESSION.replace(mode="asking", phase="decide", message="Asking gpt-4o…")
     )
     streaming = "The lamp is green and 20 inches high. It costs $58.00, which is below"
     studio.session.step_changed.send(
-        samples.STEP.model_copy(update={"action": ActionView(outcome="thinking", streaming=streaming)})
+        samples.STEP.replace(action=ActionView(outcome="thinking", streaming=streaming))
     )
 
 
 def answering(studio: Studio) -> None:
     studio.review()
-    studio.session.session_changed.send(
-        samples.SESSION.model_copy(update={"mode": "answering", "phase": "decide"})
-    )
+    studio.session.session_changed.send(samples.SESSION.replace(mode="answering", phase="decide"))
     studio.session.step_changed.send(
-        samples.STEP.model_copy(
-            update={"action": ActionView(form=samples.PERMISSIBLE.actions, elements=samples.ELEMENTS)}
-        )
+        samples.STEP.replace(action=ActionView(form=samples.PERMISSIBLE.actions, elements=samples.ELEMENTS))
     )
     studio.session.question_asked.send(
         PersonQuestion(purpose="decide", messages=(Message(role="user", text="What next?"),))
@@ -211,9 +207,7 @@ def no_picture(studio: Studio) -> None:
     studio.review()
     studio.settle()
     step = samples.recorded_step()
-    studio.session.step_changed.send(
-        step.model_copy(update={"screenshot": step.screenshot.model_copy(update={"data": b""})})
-    )
+    studio.session.step_changed.send(step.replace(screenshot=step.screenshot.replace(data=b"")))
 
 
 def failed(studio: Studio) -> None:
@@ -222,22 +216,18 @@ def failed(studio: Studio) -> None:
         "The LLM server at http://localhost:11434/v1 does not answer (connection refused): start it, "
         "or choose another LLM (Ctrl+Shift+M), then go on (F10)."
     )
-    studio.session.session_changed.send(
-        samples.SESSION.model_copy(update={"mode": "failed", "message": message})
-    )
+    studio.session.session_changed.send(samples.SESSION.replace(mode="failed", message=message))
 
 
 def ended(studio: Studio) -> None:
     studio.review()
     studio.session.session_changed.send(
-        samples.SESSION.model_copy(
-            update={
-                "mode": "ended",
-                "message": "The page ended the episode after 5 steps.",
-                "success": True,
-                "reward": 0.93,
-                "phase": None,
-            }
+        samples.SESSION.replace(
+            mode="ended",
+            message="The page ended the episode after 5 steps.",
+            success=True,
+            reward=0.93,
+            phase=None,
         )
     )
 
@@ -245,9 +235,7 @@ def ended(studio: Studio) -> None:
 def unjudged(studio: Studio) -> None:
     studio.review()
     studio.session.session_changed.send(
-        samples.SESSION.model_copy(
-            update={"mode": "ended", "message": "The agent stopped.", "judged": False, "answer": "$58.00"}
-        )
+        samples.SESSION.replace(mode="ended", message="The agent stopped.", judged=False, answer="$58.00")
     )
 
 
@@ -275,13 +263,11 @@ def long_content(studio: Studio) -> None:
                 why="a reason that goes on " * 8,
                 url="http://x/" + "a" * 300,
             ),
-            action=samples.ACTION.model_copy(
-                update={
-                    "thought": thought,
-                    "proposed": "click [7]",
-                    "origin": "person",
-                    "queue": ("click [1]",) * 12,
-                }
+            action=samples.ACTION.replace(
+                thought=thought,
+                proposed="click [7]",
+                origin="person",
+                queue=("click [1]",) * 12,
             ),
             permissible=samples.STEP.permissible,
             observation=ObservationView(
@@ -329,21 +315,19 @@ def plan_edited(studio: Studio) -> QWidget:
 def plan_long(studio: Studio) -> QWidget:
     studio.review()
     studio.settle()
-    long = samples.PLAN.model_copy(
-        update={
-            "subtasks": tuple(
-                SubtaskView(text=f"Do the part numbered {at} " + "with care and patience " * (at % 5))
-                for at in range(1, 25)
-            ),
-            "remedies": tuple(
-                one.model_copy(update={"number": at, "action": f"type [{at}] [{'x' * 40 * (at % 4)}]"})
-                for at, one in enumerate(samples.PLAN.remedies * 6)
-            ),
-            "judgements": samples.PLAN.judgements * 8,
-            "experience": "Trial 1 failed because of something. " * 40,
-        }
+    long = samples.PLAN.replace(
+        subtasks=tuple(
+            SubtaskView(text=f"Do the part numbered {at} " + "with care and patience " * (at % 5))
+            for at in range(1, 25)
+        ),
+        remedies=tuple(
+            one.replace(number=at, action=f"type [{at}] [{'x' * 40 * (at % 4)}]")
+            for at, one in enumerate(samples.PLAN.remedies * 6)
+        ),
+        judgements=samples.PLAN.judgements * 8,
+        experience="Trial 1 failed because of something. " * 40,
     )
-    studio.session.step_changed.send(samples.STEP.model_copy(update={"plan": long}))
+    studio.session.step_changed.send(samples.STEP.replace(plan=long))
     studio.settle()
     dock = studio.window.dock("Plan & remedies")
     dock.setFloating(True)
@@ -353,7 +337,7 @@ def plan_long(studio: Studio) -> QWidget:
 
 def _state(studio: Studio, view: StateView, width: int, height: int) -> QWidget:
     dock = _large(studio, "State", width, height)
-    studio.session.step_changed.send(samples.STEP.model_copy(update={"state": view}))
+    studio.session.step_changed.send(samples.STEP.replace(state=view))
     return dock
 
 
@@ -370,7 +354,7 @@ def state_large(studio: Studio) -> QWidget:
 def state_docked(studio: Studio) -> None:
     studio.review()
     studio.settle()
-    studio.session.step_changed.send(samples.STEP.model_copy(update={"state": samples.SPACE}))
+    studio.session.step_changed.send(samples.STEP.replace(state=samples.SPACE))
 
 
 def state_long(studio: Studio) -> QWidget:
@@ -388,14 +372,12 @@ def state_long(studio: Studio) -> QWidget:
         for at in range(14)
         for step in (1, 3)
     )
-    view = samples.SPACE.model_copy(
-        update={
-            "states": states,
-            "edges": edges,
-            "buffer": samples.SPACE.buffer * 8,
-            "instruction": "Do this, then that. " * 80,
-            "transitions": 13,
-        }
+    view = samples.SPACE.replace(
+        states=states,
+        edges=edges,
+        buffer=samples.SPACE.buffer * 8,
+        instruction="Do this, then that. " * 80,
+        transitions=13,
     )
     return _state(studio, view, 420, 1000)
 
@@ -414,19 +396,17 @@ def stack_long(studio: Studio) -> QWidget:
     shown = _large(studio, "Policy stack", 330, 860)
     frame = samples.STACK.frames[0]
     frames = tuple(
-        frame.model_copy(
-            update={
-                "number": number,
-                "current": number == 9,
-                "argument": "a long argument " * number,
-                "history": tuple(f"{at}. click [{at}]: what came of it in words" for at in range(60)),
-                "instruction": "Do this, then that. " * 200,
-            }
+        frame.replace(
+            number=number,
+            current=number == 9,
+            argument="a long argument " * number,
+            history=tuple(f"{at}. click [{at}]: what came of it in words" for at in range(60)),
+            instruction="Do this, then that. " * 200,
         )
         for number in range(9, 0, -1)
     )
-    stack = samples.STACK.model_copy(update={"frames": frames, "finished": frames * 3})
-    studio.session.step_changed.send(samples.STEP.model_copy(update={"stack": stack}))
+    stack = samples.STACK.replace(frames=frames, finished=frames * 3)
+    studio.session.step_changed.send(samples.STEP.replace(stack=stack))
     studio.settle()
     studio.window.stack.frames.pressed_on.emit(("frame", 8))
     return shown
@@ -445,17 +425,15 @@ def exemplar_read(studio: Studio) -> QWidget:
 def exemplars_indexed(studio: Studio) -> None:
     studio.review()
     studio.window.docks.by_name["Exemplars"].raise_()
-    view = samples.EXEMPLARS.model_copy(update={"rows": (), "family": "", "votes": (), "why": ""})
+    view = samples.EXEMPLARS.replace(rows=(), family="", votes=(), why="")
     studio.session.step_changed.send(
-        samples.STEP.model_copy(
-            update={"exemplars": view.model_copy(update={"progress": "embedding 40 of 200"})}
-        )
+        samples.STEP.replace(exemplars=view.replace(progress="embedding 40 of 200"))
     )
 
 
 def abstracted(studio: Studio) -> None:
     studio.review()
-    studio.session.step_changed.send(samples.STEP.model_copy(update={"observation": samples.ABSTRACTED}))
+    studio.session.step_changed.send(samples.STEP.replace(observation=samples.ABSTRACTED))
 
 
 def parser(studio: Studio) -> None:
@@ -469,9 +447,7 @@ def stopped(studio: Studio) -> None:
     studio.session.runs_changed.send(samples.BRANCHED)
     studio.desk.changed.send(samples.BREAKS)
     why = 'State item is entered (breakpoint 1): the URL has "/item" and there is a button "Buy now".'
-    studio.session.session_changed.send(
-        samples.SESSION.model_copy(update={"run": 21, "message": why, "stopped_at": why})
-    )
+    studio.session.session_changed.send(samples.SESSION.replace(run=21, message=why, stopped_at=why))
 
 
 def branches(studio: Studio) -> QWidget:
@@ -546,13 +522,11 @@ def switched_off(studio: Studio) -> None:
     studio.review()
     off = "{} is switched off. Switch it on in Mechanisms (Ctrl+Shift+H); it takes hold at the next step."
     studio.session.step_changed.send(
-        samples.STEP.model_copy(
-            update={
-                "state": StateView(message=off.format("The state space")),
-                "stack": StackView(message=off.format("The policy stack")),
-                "plan": PlanView(message=off.format("The plan")),
-                "exemplars": ExemplarsView(message=off.format("The memory")),
-            }
+        samples.STEP.replace(
+            state=StateView(message=off.format("The state space")),
+            stack=StackView(message=off.format("The policy stack")),
+            plan=PlanView(message=off.format("The plan")),
+            exemplars=ExemplarsView(message=off.format("The memory")),
         )
     )
     for name in ("Plan & remedies", "Exemplars"):
@@ -583,7 +557,7 @@ def log_not_kept(studio: Studio) -> None:
     message = (
         "This step was stored before the log of the page was kept: run the task again (Ctrl+R) to have it."
     )
-    studio.reader.logged.send(reading_samples.LOG.model_copy(update={"parts": (), "message": message}))
+    studio.reader.logged.send(reading_samples.LOG.replace(parts=(), message=message))
     studio.reader.timed.send(reading_samples.times(1))
 
 
@@ -604,7 +578,7 @@ def origin_nowhere(studio: Studio) -> QWidget:
         "It is not in anything the LLM was shown, nor in anything else of the step: it is the LLM's own."
     )
     studio.reader.explained.send(
-        reading_samples.WHY.model_copy(update={"text": "a zebra crossing", "places": (), "verdict": verdict})
+        reading_samples.WHY.replace(text="a zebra crossing", places=(), verdict=verdict)
     )
     return shown
 

@@ -31,16 +31,14 @@ def keep_reading(studio: Studio) -> QWidget:
 
 
 def keep_nothing(studio: Studio) -> QWidget:
-    steps = tuple(one.model_copy(update={"chosen": False}) for one in test_keep_window.VIEW.steps)
+    steps = tuple(one.replace(chosen=False) for one in test_keep_window.VIEW.steps)
     return _keep(
         studio,
-        test_keep_window.VIEW.model_copy(
-            update={
-                "steps": steps,
-                "exemplar": None,
-                "messages": (),
-                "problem": "Run 12 has no step to keep: step 1: it was not chosen; step 2: it was gone back over.",
-            }
+        test_keep_window.VIEW.replace(
+            steps=steps,
+            exemplar=None,
+            messages=(),
+            problem="Run 12 has no step to keep: step 1: it was not chosen; step 2: it was gone back over.",
         ),
     )
 
@@ -49,7 +47,7 @@ def keep_asking(studio: Studio) -> QWidget:
     window = _keep(studio, test_keep_window.NO_SUCCESS)
     window.steps.toggled.emit(5, True)
     window.show_view(
-        test_keep_window.NO_SUCCESS.model_copy(update={"steps": window._view.steps}),
+        test_keep_window.NO_SUCCESS.replace(steps=window._view.steps),
     )
     return window
 
@@ -61,7 +59,7 @@ def keep_saved(studio: Studio) -> QWidget:
 def keep_undone(studio: Studio) -> QWidget:
     saved = test_keep_window.SAVED.saved
     assert saved is not None
-    undone = test_keep_window.SAVED.model_copy(update={"saved": saved.model_copy(update={"undone": True})})
+    undone = test_keep_window.SAVED.replace(saved=saved.replace(undone=True))
     return _keep(studio, test_keep_window.VIEW, undone)
 
 
@@ -74,19 +72,17 @@ def keep_long(studio: Studio) -> QWidget:
         for number in range(1, 60)
     )
     contrasts = tuple(
-        view.contrasts[0].model_copy(update={"step": number, "tried": f"type [{number}] [{'word ' * 60}]"})
+        view.contrasts[0].replace(step=number, tried=f"type [{number}] [{'word ' * 60}]")
         for number in range(1, 6)
     )
     return _keep(
         studio,
-        view.model_copy(
-            update={
-                "steps": steps,
-                "contrasts": contrasts,
-                "messages": view.messages * 60,
-                "instruction": "Do this and that. " * 60,
-                "tokens": 51840,
-            }
+        view.replace(
+            steps=steps,
+            contrasts=contrasts,
+            messages=view.messages * 60,
+            instruction="Do this and that. " * 60,
+            tokens=51840,
         ),
     )
 
@@ -94,7 +90,7 @@ def keep_long(studio: Studio) -> QWidget:
 def recording(studio: Studio) -> None:
     studio.review()
     controller = RecordController(test_keep_windows.Desk(), studio.window)
-    studio.session.session_changed.send(samples.SESSION.model_copy(update={"handed_over": True}))
+    studio.session.session_changed.send(samples.SESSION.replace(handed_over=True))
     last = samples.step_row(
         18, 3, action="type [4] [happy birthday]", target='textbox "Search"', origin="person"
     )

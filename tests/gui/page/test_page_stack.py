@@ -50,7 +50,7 @@ def test_the_wheel_is_kept_from_the_agents_page(stack: PageStack):
 
 
 def test_a_page_handed_over_gets_the_mouse_and_says_so(stack: PageStack, page, qtbot: QtBot):
-    stack.show_session(samples.SESSION.model_copy(update={"handed_over": True}))
+    stack.show_session(samples.SESSION.replace(handed_over=True))
     assert page.handed_over
     assert stack.shield.isHidden()
     assert "You have the page" in stack.state_words.text()
@@ -64,14 +64,14 @@ def test_the_hand_over_button_asks_for_the_other_state(stack: PageStack, qtbot: 
     with qtbot.waitSignal(stack.handover_requested) as asked:
         stack.handover_button.click()
     assert asked.args == [True]
-    stack.show_session(samples.SESSION.model_copy(update={"handed_over": True}))
+    stack.show_session(samples.SESSION.replace(handed_over=True))
     with qtbot.waitSignal(stack.handover_requested) as asked:
         stack.handover_button.click()
     assert asked.args == [False]
 
 
 def test_the_page_cannot_be_handed_over_while_the_agent_acts(stack: PageStack):
-    stack.show_session(samples.SESSION.model_copy(update={"mode": "acting"}))
+    stack.show_session(samples.SESSION.replace(mode="acting"))
     assert not stack.handover_button.isEnabled()
 
 
@@ -144,7 +144,7 @@ def test_the_cover_leads_back_to_now(stack: PageStack, qtbot: QtBot):
 def test_a_failure_says_what_to_do_without_moving_the_page(stack: PageStack, page):
     before = page.view_rect().size()
     message = "The LLM server does not answer: start it, then press F10."
-    stack.show_session(samples.SESSION.model_copy(update={"mode": "failed", "message": message}))
+    stack.show_session(samples.SESSION.replace(mode="failed", message=message))
     assert stack.messages.shown
     assert stack.messages.text.text() == message
     assert page.view_rect().size() == before
@@ -153,7 +153,7 @@ def test_a_failure_says_what_to_do_without_moving_the_page(stack: PageStack, pag
 
 
 def test_a_run_without_a_judge_asks_the_person_how_it_ended(stack: PageStack, qtbot: QtBot):
-    stack.show_session(samples.SESSION.model_copy(update={"mode": "ended", "judged": False}))
+    stack.show_session(samples.SESSION.replace(mode="ended", judged=False))
     assert stack.messages.success_button.isVisible()
     with qtbot.waitSignal(stack.messages.end_requested) as asked:
         stack.messages.failure_button.click()
@@ -161,7 +161,7 @@ def test_a_run_without_a_judge_asks_the_person_how_it_ended(stack: PageStack, qt
 
 
 def test_a_judged_run_tells_its_verdict_and_asks_nothing(stack: PageStack):
-    stack.show_session(samples.SESSION.model_copy(update={"mode": "ended", "success": True, "reward": 0.93}))
+    stack.show_session(samples.SESSION.replace(mode="ended", success=True, reward=0.93))
     assert "Success" in stack.messages.title.text()
     assert "0.93" in stack.messages.text.text()
     assert not stack.messages.success_button.isVisible()
@@ -181,7 +181,7 @@ def test_keys_reach_the_page_only_after_it_is_handed_over(stack: PageStack, page
     qtbot.keyClick(page, Qt.Key.Key_A)
     assert page.keys == []
     assert not stack.hint.isHidden()
-    stack.show_session(samples.SESSION.model_copy(update={"handed_over": True}))
+    stack.show_session(samples.SESSION.replace(handed_over=True))
     qtbot.keyClick(page, Qt.Key.Key_B)
     assert page.keys == ["b"]
     stack.show_session(samples.SESSION)
@@ -198,7 +198,7 @@ def test_the_tab_key_leaves_the_agents_page(stack: PageStack, page, qtbot: QtBot
 
 
 def test_a_message_makes_room_for_a_recorded_step_and_comes_back(stack: PageStack):
-    stack.show_session(samples.SESSION.model_copy(update={"mode": "ended", "success": True}))
+    stack.show_session(samples.SESSION.replace(mode="ended", success=True))
     stack.show_step(samples.recorded_step())
     assert not stack.messages.shown
     stack.show_step(samples.STEP)

@@ -18,7 +18,7 @@ def picture(qtbot: QtBot, theme) -> Picture:
 def view(width: int, height: int, **changes) -> ScreenshotView:
     box = Box(x=100, y=50, width=40, height=20)
     shot = ScreenshotView(data=samples.screenshot(width, height), viewport=(width, height), box=box)
-    return shot.model_copy(update=changes)
+    return shot.replace(**changes)
 
 
 def test_a_large_picture_shrinks_into_its_room_with_its_proportions(picture: Picture):

@@ -76,8 +76,8 @@ def test_the_making_of_the_index_is_told_as_it_goes(panel: ExemplarsPanel, qtbot
 
 
 def test_where_all_are_beyond_the_threshold_none_is_used(panel: ExemplarsPanel, qtbot: QtBot):
-    rows = tuple(row.model_copy(update={"used": False}) for row in EXEMPLARS.rows)
-    view = EXEMPLARS.model_copy(update={"rows": rows, "family": "", "threshold": 0.1})
+    rows = tuple(row.replace(used=False) for row in EXEMPLARS.rows)
+    view = EXEMPLARS.replace(rows=rows, family="", threshold=0.1)
     with qtbot.waitSignal(panel.fact_changed) as told:
         panel.show_exemplars(view)
     assert told.args == ["none used"]
@@ -119,9 +119,9 @@ def test_an_exemplar_that_was_not_used_says_where_its_trajectory_is(panel: Exemp
 def test_an_open_trajectory_stays_until_its_exemplar_is_gone(panel: ExemplarsPanel):
     panel.show_exemplars(EXEMPLARS)
     panel.used.pressed_on.emit("shop-lamp-01")
-    panel.show_exemplars(EXEMPLARS.model_copy(update={"recalled_at": 2}))
+    panel.show_exemplars(EXEMPLARS.replace(recalled_at=2))
     assert panel.reading
-    panel.show_exemplars(EXEMPLARS.model_copy(update={"rows": EXEMPLARS.rows[1:]}))
+    panel.show_exemplars(EXEMPLARS.replace(rows=EXEMPLARS.rows[1:]))
     assert not panel.reading
 
 

@@ -157,8 +157,8 @@ def test_copying_takes_what_is_folded_too(make):
 
 def test_a_call_is_gone_to_with_its_messages_unfolded(make, qtbot: QtBot):
     panel = make(PromptPanel)
-    long = samples.CALLS[0].model_copy(update={"reply": "word " * 400})
-    panel.show_calls(tuple(long.model_copy(update={"number": number}) for number in (3, 4, 5)))
+    long = samples.CALLS[0].replace(reply="word " * 400)
+    panel.show_calls(tuple(long.replace(number=number) for number in (3, 4, 5)))
     panel.fold_button.click()
     panel.show_call(4)
     qtbot.waitUntil(
@@ -176,7 +176,7 @@ def test_a_call_is_gone_to_with_its_messages_unfolded(make, qtbot: QtBot):
 
 def test_the_error_of_a_failed_call_is_part_of_the_prompt(make):
     panel = make(PromptPanel)
-    panel.show_calls((samples.CALLS[0].model_copy(update={"error": "The server hung up.", "reply": ""}),))
+    panel.show_calls((samples.CALLS[0].replace(error="The server hung up.", reply=""),))
     assert "The server hung up." in panel.text.toPlainText()
 
 
@@ -215,7 +215,7 @@ def test_calls_show_their_numbers(make):
 
 def test_estimated_tokens_and_a_missing_price_are_marked(make):
     panel = make(CallsPanel)
-    panel.show_calls((samples.CALLS[0].model_copy(update={"tokens_estimated": True, "cost": None}),))
+    panel.show_calls((samples.CALLS[0].replace(tokens_estimated=True, cost=None),))
     assert panel.model.index(0, 4).data() == "~31"
     assert panel.model.index(0, 5).data() == "–"
 
@@ -223,7 +223,7 @@ def test_estimated_tokens_and_a_missing_price_are_marked(make):
 def test_failed_calls_are_counted_in_the_title(make, qtbot: QtBot):
     panel = make(CallsPanel)
     with qtbot.waitSignal(panel.fact_changed) as told:
-        panel.show_calls((samples.CALLS[0].model_copy(update={"error": "The server hung up."}),))
+        panel.show_calls((samples.CALLS[0].replace(error="The server hung up."),))
     assert told.args == ["1, 1 failed"]
 
 

@@ -93,10 +93,8 @@ def test_enter_opens_a_frame_and_the_focus_stays_on_it(panel: StackPanel, qtbot:
 def test_an_open_frame_stays_open_as_the_run_goes_on(panel: StackPanel, qtbot: QtBot):
     panel.show_stack(STACK)
     press(qtbot, panel.frames, 0)
-    acting = STACK.frames[0].model_copy(
-        update={"steps": 3, "history": (*STACK.frames[0].history, "6. scroll")}
-    )
-    panel.show_stack(STACK.model_copy(update={"frames": (acting, STACK.frames[1])}))
+    acting = STACK.frames[0].replace(steps=3, history=(*STACK.frames[0].history, "6. scroll"))
+    panel.show_stack(STACK.replace(frames=(acting, STACK.frames[1])))
     assert any("6. scroll" in row.detail for row in panel.frames.rows)
     panel.show_stack(StackView())
     panel.show_stack(STACK)

@@ -63,7 +63,7 @@ def test_words_are_looked_for_at_once_and_shown_in_groups(why, asked):
 
 def test_without_words_the_first_thing_of_the_action_is_looked_for(why, asked):
     why.begin(18, 5, "")
-    why.show_view(WHY.model_copy(update={"text": "", "places": (), "verdict": ""}))
+    why.show_view(WHY.replace(text="", places=(), verdict=""))
     assert asked[-1] == WhyQuestion(run=18, step=5, text="Buy now", ref=6)
     assert why.field.text() == "Buy now"
     why.choice.setCurrentIndex(2)
@@ -83,7 +83,7 @@ def test_what_stands_nowhere_is_said_plainly(why):
     verdict = (
         "It is not in anything the LLM was shown, nor in anything else of the step: it is the LLM's own."
     )
-    why.show_view(WHY.model_copy(update={"text": "zebra", "places": (), "verdict": verdict}))
+    why.show_view(WHY.replace(text="zebra", places=(), verdict=verdict))
     assert why.verdict.text() == verdict
     assert "Looked in prompts" in why.or_words.words.text()
 
@@ -114,7 +114,7 @@ def test_hostile_excerpts_are_drawn_as_text(why):
         spans=((3, 8), (9, 12)),
         lead=Lead(run=18, step=5, ref=1),
     )
-    why.show_view(WHY.model_copy(update={"text": "x", "places": (place,) * 200}))
+    why.show_view(WHY.replace(text="x", places=(place,) * 200))
     assert not why.list.grab().isNull()
     assert how_words(place) == "2 of 3 words"
 
@@ -187,9 +187,9 @@ def test_in_a_recorded_step_the_element_is_framed_in_its_picture(window, reading
     qtbot.waitUntil(lambda: window.page.covered)
     element = samples.ELEMENTS[4]
     step = window.step_in_view
-    shown = step.model_copy(update={"action": step.action.model_copy(update={"elements": samples.ELEMENTS})})
+    shown = step.replace(action=step.action.replace(elements=samples.ELEMENTS))
     window._show_step(shown)
-    place = WHY.places[1].model_copy(update={"lead": Lead(run=18, step=3, ref=element.ref)})
+    place = WHY.places[1].replace(lead=Lead(run=18, step=3, ref=element.ref))
     reading.leads.follow(place)
     assert window.page.cover.picture.found() is not None
     reading.leads.clear()
@@ -203,7 +203,7 @@ def test_an_exemplar_is_opened(window, reading):
 
 
 def test_a_place_of_another_step_shows_that_step_first(window, reading, session, qtbot):
-    place = WHY.places[0].model_copy(update={"lead": Lead(run=18, step=3, call=3, part="3.1")})
+    place = WHY.places[0].replace(lead=Lead(run=18, step=3, call=3, part="3.1"))
     reading.leads.follow(place)
     assert session.asked[-1] == ("show_step", 18, 3)
     assert not window.docks.is_in_front("Prompt")

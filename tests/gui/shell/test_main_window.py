@@ -21,7 +21,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 
 
 def show(qtbot: QtBot, window: MainWindow, session: AskedSession, **changes) -> None:
-    view = samples.SESSION.model_copy(update=changes)
+    view = samples.SESSION.replace(**changes)
     session.session_changed.send(view)
     qtbot.waitUntil(lambda: window._session == view)
 
@@ -129,7 +129,7 @@ def test_going_back_from_the_tree_leads_to_before_the_row_with_the_focus(
 
 def test_a_step_that_ended_the_run_is_the_one_to_go_back_to(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
-    sealed = samples.STEP.model_copy(update={"row": samples.step_row(18, 5)})
+    sealed = samples.STEP.replace(row=samples.step_row(18, 5))
     session.step_changed.send(sealed)
     show(qtbot, window, session, mode="ended")
     qtbot.waitUntil(lambda: window._step == sealed)
@@ -139,7 +139,7 @@ def test_a_step_that_ended_the_run_is_the_one_to_go_back_to(window: MainWindow, 
 
 def test_at_the_first_step_there_is_nothing_to_go_back_to(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
-    first = samples.STEP.model_copy(update={"number": 1, "row": samples.step_row(18, 1, sealed=False)})
+    first = samples.STEP.replace(number=1, row=samples.step_row(18, 1, sealed=False))
     session.step_changed.send(first)
     qtbot.waitUntil(lambda: window._step == first)
     assert not window.actions_by_name["back"].isEnabled()
@@ -220,10 +220,8 @@ def test_a_step_takes_the_edited_action_and_no_other(window: MainWindow, session
     window.action.form.line.textEdited.emit("click [7]")
     qtbot.keyClick(window, Qt.Key.Key_F10)
     assert session.asked == [("edit_action", "click [7]")]
-    edited = samples.ACTION.model_copy(
-        update={"action": "click [7]", "proposed": "click [6]", "origin": "person"}
-    )
-    session.step_changed.send(samples.STEP.model_copy(update={"action": edited}))
+    edited = samples.ACTION.replace(action="click [7]", proposed="click [6]", origin="person")
+    session.step_changed.send(samples.STEP.replace(action=edited))
     qtbot.waitUntil(lambda: session.asked[-1] == ("step",))
 
 
@@ -580,14 +578,14 @@ def test_what_was_kept_is_outlined_while_the_observation_is_in_front(
     review(qtbot, window, session)
     overlay = window.page.overlay
     assert overlay.kept == ()
-    session.step_changed.send(samples.STEP.model_copy(update={"observation": samples.ABSTRACTED}))
+    session.step_changed.send(samples.STEP.replace(observation=samples.ABSTRACTED))
     boxes = tuple(element.box for element in samples.ELEMENTS if element.ref in (6, 7))
     qtbot.waitUntil(lambda: overlay.kept == boxes)
     window.dock("Prompt").raise_()
     qtbot.waitUntil(lambda: overlay.kept == ())
     window.dock("Observation").raise_()
     qtbot.waitUntil(lambda: overlay.kept == boxes)
-    session.step_changed.send(samples.recorded_step().model_copy(update={"observation": samples.ABSTRACTED}))
+    session.step_changed.send(samples.recorded_step().replace(observation=samples.ABSTRACTED))
     qtbot.waitUntil(lambda: overlay.kept == ())
 
 

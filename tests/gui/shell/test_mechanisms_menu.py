@@ -39,12 +39,7 @@ def test_each_switch_tells_what_the_preset_says_and_what_was_switched(menu: Mech
 def test_the_number_of_a_mechanism_is_set_below_its_switch(menu: MechanismsMenu, qtbot: QtBot):
     [row] = menu.findChildren(AmountRow)
     assert (row.label.text(), row.spin.value(), row.isEnabled()) == ("remedies at each action", 2, False)
-    on = [
-        one.model_copy(
-            update={"on": True, "amount": one.amount and one.amount.model_copy(update={"value": 4})}
-        )
-        for one in MECHANISMS
-    ]
+    on = [one.replace(on=True, amount=one.amount and one.amount.replace(value=4)) for one in MECHANISMS]
     menu.show_mechanisms(tuple(on))
     assert (row.label.text(), row.spin.value(), row.isEnabled()) == (
         "remedies at each action (preset: 2)",
@@ -87,7 +82,7 @@ def test_all_are_switched_back_to_the_preset_at_once(menu: MechanismsMenu):
     menu.switched.connect(lambda name, on: asked.append((name, on)))
     menu.as_preset.trigger()
     assert asked == [("remedies", True), ("abstraction", False)]
-    as_preset = tuple(view.model_copy(update={"on": view.by_preset}) for view in MECHANISMS)
+    as_preset = tuple(view.replace(on=view.by_preset) for view in MECHANISMS)
     menu.show_mechanisms(as_preset)
     assert not menu.as_preset.isEnabled()
     assert {state_words(view).partition(", ")[2] for view in as_preset} == {"by the preset"}

@@ -171,7 +171,7 @@ def test_a_ticked_tag_stays_ticked_when_tasks_come_and_go(qtbot: QtBot, theme):
     qtbot.addWidget(chooser)
     chooser.show_catalogue(samples.FILES_CATALOGUE)
     chooser._chips["shop"].click()
-    chooser.show_catalogue(samples.FILES_CATALOGUE.model_copy(update={"problems": ("x",)}))
+    chooser.show_catalogue(samples.FILES_CATALOGUE.replace(problems=("x",)))
     assert chooser._chips["shop"].isChecked()
     assert chooser.model.rowCount() == 2
 

@@ -56,8 +56,8 @@ class DuplicatesDesk(Background[DuplicatesView]):
                     if found.pairs != self._found.pairs or found.whole:
                         await self._take(found, apart)
                     tell(found.done, found.members)
-                    self._view = self._view.model_copy(
-                        update={"compared": found.done, "members": found.members, "whole": found.whole}
+                    self._view = self._view.replace(
+                        compared=found.done, members=found.members, whole=found.whole
                     )
 
             await self._looked_up(look)
@@ -139,7 +139,7 @@ class DuplicatesDesk(Background[DuplicatesView]):
     def _mark(self, id: str, other: str, *, kept: bool) -> None:
         ids = (min(id, other), max(id, other))
         if ids in self._pairs:
-            self._pairs[ids] = self._pairs[ids].model_copy(update={"kept": kept})
+            self._pairs[ids] = self._pairs[ids].replace(kept=kept)
 
     async def _take(self, found: PairsFound, apart: frozenset[tuple[str, str]]) -> None:
         """Read what is to be known of new pairs, and list those that there are now."""
@@ -224,4 +224,4 @@ def _merged(kept: Exemplar, gone: Exemplar) -> Exemplar:
     note = kept.note
     if gone.note.strip() and gone.note.strip() not in kept.note:
         note = f"{kept.note.rstrip()}\n{gone.note.strip()}".lstrip()
-    return kept.model_copy(update={"tags": tags, "note": note})
+    return kept.replace(tags=tags, note=note)

@@ -86,7 +86,7 @@ class Background(Generic[View]):
             self._show(busy=False, words="")
 
     def _show(self, **changes: Any) -> None:
-        self._view = self._view.model_copy(update=changes)
+        self._view = self._view.replace(**changes)
         self.changed.send(self._view)
 
     def _progress(self, words: str) -> Callable[[int, int], None]:

@@ -63,7 +63,7 @@ class EditorOpening:
             kept = self._drafts().get(id)
             if kept is not None:
                 # It makes room under the id, where the next draft is kept, and stays among the drafts.
-                self._drafts().keep(kept.model_copy(update={"key": self._drafts().new_key()}))
+                self._drafts().keep(kept.replace(key=self._drafts().new_key()))
                 self._drafts().forget(id)
             is_current = version == entry.version
             note = "" if is_current else f"This is version {version}; saved, it becomes a new one."
@@ -89,7 +89,7 @@ class EditorOpening:
 
     def open_draft(self, exemplar: Exemplar, provenance: Provenance | None) -> None:
         async def work() -> None:
-            draft = Draft.of(exemplar).model_copy(update={"id": free_id(self._memory(), exemplar.id)})
+            draft = Draft.of(exemplar).replace(id=free_id(self._memory(), exemplar.id))
             self._opened(draft, provenance or _BY_HAND, note="It is not saved yet.")
 
         self._post(work)
@@ -111,7 +111,7 @@ class EditorOpening:
         self._post(work)
 
     def _copy(self, exemplar: Exemplar, note: str) -> None:
-        draft = Draft.of(exemplar).model_copy(update={"id": copy_id(self._memory(), exemplar.id)})
+        draft = Draft.of(exemplar).replace(id=copy_id(self._memory(), exemplar.id))
         entry = entry_of(self._memory(), exemplar.id)
         self._opened(draft, entry.provenance if entry is not None else _BY_HAND, note=note)
 
@@ -214,7 +214,7 @@ class EditorOpening:
         return self._workshop().knowledge.memory
 
     def _send(self, **changes: Any) -> None:
-        self._view = self._view.model_copy(update=changes)
+        self._view = self._view.replace(**changes)
         self.changed.send(self._view)
 
     def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -140,7 +140,7 @@ class EditorDesk(EditorOpening):
                 return
             library = self._library()
             id = draft.id if way != "copy" else copy_id(self._memory(), draft.id)
-            draft_to_save = draft.model_copy(update={"id": id})
+            draft_to_save = draft.replace(id=id)
             try:
                 exemplar = draft_to_save.exemplar(archived=opened.archived and way != "copy")
             except ValidationError as error:
@@ -151,11 +151,11 @@ class EditorDesk(EditorOpening):
             if there is not None and way == "save" and (not is_own or there.version != opened.version):
                 self._conflicts += 1
                 conflict = _conflict(opened, there, draft, is_own=is_own)
-                self._send(conflict=conflict.model_copy(update={"number": self._conflicts}), problem="")
+                self._send(conflict=conflict.replace(number=self._conflicts), problem="")
                 return
             if there is not None and way == "over":
                 expected = there.version
-                exemplar = exemplar.model_copy(update={"archived": there.exemplar.archived})
+                exemplar = exemplar.replace(archived=there.exemplar.archived)
             provenance = None if is_own else self._provenance
             library.save(exemplar, provenance, why=why, expected=expected)
             self._saved(opened, draft_to_save)
@@ -166,16 +166,14 @@ class EditorDesk(EditorOpening):
         library = self._library()
         entry = library.get(draft.id)
         self._drafts().forget(opened.key)
-        now = opened.model_copy(
-            update={
-                "key": draft.id,
-                "id": draft.id,
-                "base": draft,
-                "version": entry.version,
-                "saved": entry.changed,
-                "archived": entry.exemplar.archived,
-                "note": "",
-            }
+        now = opened.replace(
+            key=draft.id,
+            id=draft.id,
+            base=draft,
+            version=entry.version,
+            saved=entry.changed,
+            archived=entry.exemplar.archived,
+            note="",
         )
         self._provenance = entry.provenance
         self._send(
@@ -223,7 +221,7 @@ class EditorDesk(EditorOpening):
                 "is in the archive: it is not recalled, and nothing of it is lost" if archived else "is back"
             )
             self._send(
-                opened=opened.model_copy(update={"archived": archived}),
+                opened=opened.replace(archived=archived),
                 saves=self._view.saves + 1,
                 notice=f"{id} {words}.",
                 problem="",

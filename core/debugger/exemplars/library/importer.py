@@ -100,7 +100,7 @@ class ImportDesk:
                     self.planned.send(view)
                     return
                 number = "1 exemplar was" if len(coming) == 1 else f"{len(coming)} exemplars were"
-                self.planned.send(view.model_copy(update={"done": True}))
+                self.planned.send(view.replace(done=True))
                 self._told.send(Told(text=f"{number} imported.", undo=undo))
                 await self._refresh()
 
@@ -125,8 +125,7 @@ class ImportDesk:
 
 
 def _same_files(before: ImportChoices, after: ImportChoices) -> bool:
-    later = {"leave_faulty": after.leave_faulty, "taken": after.taken}
-    return before.model_copy(update=later) == after
+    return before.replace(leave_faulty=after.leave_faulty, taken=after.taken) == after
 
 
 def _read_files(choices: ImportChoices, memory: Memory) -> _Read:
@@ -170,7 +169,7 @@ def _coming(read: _Read, choices: ImportChoices) -> tuple[tuple[Exemplar, bool],
         elif one.fate == "id taken" and choices.taken == "new id":
             id = free_id(exemplar.id, taken)
             taken.add(id)
-            found.append((exemplar.model_copy(update={"id": id}), False))
+            found.append((exemplar.replace(id=id), False))
         elif one.fate == "id taken" and choices.taken == "new version" and exemplar.id in read.own:
             found.append((exemplar, True))
     return tuple(found)
@@ -236,7 +235,7 @@ def _keep(memory: Memory, coming: tuple[tuple[Exemplar, bool], ...], name: str, 
             if job.cancelled:
                 raise _Cancelled
             job.tell(at, len(coming))
-            exemplar = exemplar if exemplar.source else exemplar.model_copy(update={"source": name})
+            exemplar = exemplar if exemplar.source else exemplar.replace(source=name)
             yield exemplar, None if later else Provenance(origin="import")
 
     try:

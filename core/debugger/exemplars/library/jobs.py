@@ -25,7 +25,7 @@ class Job:
 
     def tell(self, done: int, of: int, doing: str = "") -> None:
         """Say how far it is; may be called from any thread, and far more often than it is told."""
-        self.view = self.view.model_copy(update={"done": done, "of": of, "doing": doing or self.view.doing})
+        self.view = self.view.replace(done=done, of=of, doing=doing or self.view.doing)
         now = time.monotonic()
         if now - self._last >= _INTERVAL or doing:
             self._last = now

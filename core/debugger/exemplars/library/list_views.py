@@ -1,7 +1,7 @@
 """What the library window is told: the rows of a list, what its filters offer, and one exemplar whole."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.debugger.exemplars.library.text import told_by
 from core.debugger.exemplars.library.views import PAGE, CountsView, DetailView, ListView, Query
@@ -72,7 +72,7 @@ def counts_of(library: "Library", wanted: Filter) -> CountsView:
     offers = dict(counts.by)
     for kind, field in _KINDS.items():
         if kind != "tag" and getattr(wanted, field):
-            others = wanted.model_copy(update={field: ""})
+            others = _any(wanted, field)
             offers[kind] = library.counts(others, only=(kind,)).by[kind]
     without: list[tuple[str, int]] = []
     if not counts.total:
@@ -81,11 +81,17 @@ def counts_of(library: "Library", wanted: Filter) -> CountsView:
     return CountsView(filter=wanted, counts=counts, offers=offers, without=tuple(without))
 
 
+def _any(wanted: Filter, field: str) -> Filter:
+    """Return a filter that lets any value of `field` through."""
+    changes: dict[str, Any] = {field: ""}
+    return wanted.replace(**changes)
+
+
 def _looser(wanted: Filter) -> list[tuple[str, Filter]]:
     """Return each condition of a filter in words, with the filter that does without it."""
     found: list[tuple[str, Filter]] = []
     if wanted.words:
-        found.append((f"the words “{wanted.words}”", wanted.model_copy(update={"words": ""})))
+        found.append((f"the words “{wanted.words}”", wanted.replace(words="")))
     for name, title in (
         ("family", "family"),
         ("environment", "environment"),
@@ -94,15 +100,15 @@ def _looser(wanted: Filter) -> list[tuple[str, Filter]]:
         ("llm", "LLM"),
     ):
         if value := getattr(wanted, name):
-            found.append((f"the {title} “{value}”", wanted.model_copy(update={name: ""})))
+            found.append((f"the {title} “{value}”", _any(wanted, name)))
     for tag in wanted.tags:
         rest = tuple(one for one in wanted.tags if one != tag)
-        found.append((f"the tag “{tag}”", wanted.model_copy(update={"tags": rest})))
+        found.append((f"the tag “{tag}”", wanted.replace(tags=rest)))
     if wanted.made_from is not None or wanted.made_until is not None:
-        found.append(("the dates", wanted.model_copy(update={"made_from": None, "made_until": None})))
+        found.append(("the dates", wanted.replace(made_from=None, made_until=None)))
     if wanted.archived is not None:
         where = "the archive" if wanted.archived else "those in use"
-        found.append((f"looking only at {where}", wanted.model_copy(update={"archived": None})))
+        found.append((f"looking only at {where}", wanted.replace(archived=None)))
     return found
 
 

@@ -163,13 +163,13 @@ class LibraryDesk:
             memory = self._memory()
         except UsageError:
             self._stamp = None
-            self.listed.send(empty.model_copy(update={"waiting": _OPENING}))
+            self.listed.send(empty.replace(waiting=_OPENING))
             return
         try:
             self._stamp = _stamp_of(memory)
             if asked.query.like:
                 if asked.query != self._read:
-                    self.listed.send(empty.model_copy(update={"waiting": "Looking by meaning…"}))
+                    self.listed.send(empty.replace(waiting="Looking by meaning…"))
                 near = await memory.like(asked.query.like, NEAREST, asked.query.filter)
             else:
                 near = ()
@@ -181,7 +181,7 @@ class LibraryDesk:
 
             found = await self._with_reader(read)
         except BackstepError as error:
-            found = empty.model_copy(update={"problem": str(error)})
+            found = empty.replace(problem=str(error))
         if found is None or self._asked is None or self._asked.query != asked.query:
             return
         self.listed.send(found)
@@ -265,7 +265,7 @@ class LibraryDesk:
         except BackstepError as error:
             found = DetailView(id=id, problem=str(error))
         if known is not None and known.entry == found.entry:
-            found = found.model_copy(update={"problems": known.problems})
+            found = found.replace(problems=known.problems)
         self._detail = found
         self.detailed.send(found)
 
@@ -300,7 +300,7 @@ class LibraryDesk:
 
             def found(view: CheckView) -> None:
                 if alone and self._detail.id == alone and not view.cancelled:
-                    self._detail = self._detail.model_copy(update={"problems": view.problems})
+                    self._detail = self._detail.replace(problems=view.problems)
                     self.detailed.send(self._detail)
 
             self._work.check(chosen, found, tell=not alone)

@@ -6,6 +6,7 @@ agent takes part and nothing goes into the trace.
 
 from collections.abc import AsyncIterator, Callable, Generator, Iterable
 from contextlib import asynccontextmanager
+from typing import Any
 
 from pydantic import Field
 
@@ -231,12 +232,12 @@ def _with_refs(texts: Iterable[str], page: Observation) -> tuple[Action, ...]:
     found: list[Action] = []
     for text in texts:
         action = parse_action(text)
-        changed = {
+        changed: dict[str, Any] = {
             name: RefTarget(ref=_ref(target, page, text))
             for name in ("target", "to")
             if not isinstance(target := getattr(action, name, None), FocusTarget | None)
         }
-        found.append(action.model_copy(update=changed))
+        found.append(action.replace(**changed))
     return tuple(found)
 
 

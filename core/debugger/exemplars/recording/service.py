@@ -118,7 +118,7 @@ class RecordDesk:
             steps = self._steps(view.run)
             if len(steps) != self._view.steps:
                 last = steps[-1] if steps else None
-                self._send(self._view.model_copy(update={"steps": len(steps), "last": last}))
+                self._send(self._view.replace(steps=len(steps), last=last))
 
     def _send(self, view: RecordView) -> None:
         self._view = view

@@ -147,7 +147,7 @@ def _looks(taken: Sequence[SurveyedStep]) -> tuple[ExemplarStep, ...]:
     for one in taken:
         if looks and one.joins and one.reply == reply:
             actions = (*looks[-1].actions, *one.actions)
-            looks[-1] = looks[-1].model_copy(update={"actions": actions})
+            looks[-1] = looks[-1].replace(actions=actions)
         else:
             look = ExemplarStep(observation=one.page, raw=one.raw, thought=one.thought, actions=one.actions)
             looks.append(look)
@@ -157,7 +157,7 @@ def _looks(taken: Sequence[SurveyedStep]) -> tuple[ExemplarStep, ...]:
 
 def _contrast(one: SurveyedStep, why: str) -> Contrast:
     assert one.contrast is not None
-    return one.contrast.model_copy(update={"why": why or one.contrast.why})
+    return one.contrast.replace(why=why or one.contrast.why)
 
 
 def _provenance(row: RunRow, taken: Sequence[SurveyedStep]) -> Provenance:

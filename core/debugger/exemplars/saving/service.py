@@ -78,7 +78,7 @@ class KeepDesk:
             if view.exemplar is None or view.problem:
                 return
             if not anyway and (question := _question(survey, view)):
-                self._send(view.model_copy(update={"question": question}))
+                self._send(view.replace(question=question))
                 return
             library = self._workshop().knowledge.memory.library()
             known = library.has([view.id])
@@ -86,11 +86,11 @@ class KeepDesk:
             version = library.save(view.exemplar, view.provenance, why=f"kept from run {view.run}")
             saved = Saved(id=view.id, version=version, changed=version != self._before)
             self._session.log("info", "exemplars", f"{view.id} was saved, version {version}.")
-            self._send(view.model_copy(update={"saved": saved, "busy": True}))
+            self._send(view.replace(saved=saved, busy=True))
             self._know(view.run)
             saved = await self._looked_up(survey, saved)
             if self._survey is survey:
-                self._send(self._view.model_copy(update={"saved": saved, "busy": False}))
+                self._send(self._view.replace(saved=saved, busy=False))
 
         self._post(work)
 
@@ -107,7 +107,7 @@ class KeepDesk:
                 library.archive(saved.id)
                 words = f"{saved.id} is in the archive, where it is not found."
             self._session.log("info", "exemplars", words)
-            self._send(self._view.model_copy(update={"saved": saved.model_copy(update={"undone": True})}))
+            self._send(self._view.replace(saved=saved.replace(undone=True)))
 
         self._post(work)
 
@@ -165,17 +165,17 @@ class KeepDesk:
         try:
             if view.id not in (view.version_of, free_id):
                 self._check_free(view.id)
-            kept = kept_of(survey, choice.model_copy(update={"id": view.id}))
+            kept = kept_of(survey, choice.replace(id=view.id))
         except UsageError as error:
             problem = str(error)
         try:
             if problem:  # Where it is only the id that is wrong, the rest can be seen all the same.
-                kept = kept_of(survey, choice.model_copy(update={"id": free_id}))
+                kept = kept_of(survey, choice.replace(id=free_id))
         except UsageError as error:
-            self._send(view.model_copy(update={"problem": str(error)}))
+            self._send(view.replace(problem=str(error)))
             return
         found = await self._told(workshop, kept)
-        self._send(view.model_copy(update={**found, "problem": problem}))
+        self._send(view.replace(**found, problem=problem))
 
     async def _told(self, workshop: Workshop, kept: Kept) -> dict[str, Any]:
         """Return what the view says of an exemplar."""
@@ -208,11 +208,11 @@ class KeepDesk:
             near = await memory.like(query, _REACH)
             recall = await memory.recall(query, self._settings(row.preset), environment=row.environment)
         except BackstepError as error:
-            return saved.model_copy(update={"problem": f"It could not be looked up: {error}"})
+            return saved.replace(problem=f"It could not be looked up: {error}")
         far = next((distance for one, distance in near if one.id == saved.id), None)
         rank = 0 if far is None else sum(distance <= far for _, distance in near)
         found = tuple(sorted(recall.retrieved, key=lambda one: (one.distance, one.id != saved.id)))
-        return saved.model_copy(update={"rank": rank, "distance": far, "found": found, "why": recall.why})
+        return saved.replace(rank=rank, distance=far, found=found, why=recall.why)
 
     def _settings(self, preset: str) -> RecallSettings:
         """Return how the run's preset recalls, as it is now; as presets do where it has no memory, or is gone."""
@@ -251,7 +251,7 @@ class KeepDesk:
         self._session.queue(
             telling(
                 work,
-                lambda words: self._send(self._view.model_copy(update={"problem": words, "busy": False})),
+                lambda words: self._send(self._view.replace(problem=words, busy=False)),
             )
         )
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from core.schema.action import Action, Named, RefTarget, RoleTarget, XPathTarget
 from core.schema.exemplar import Contrast
@@ -175,7 +176,7 @@ def _as_seen(done: RecordedInput, seen: Observation | None, label: str = "") -> 
     What a person met at a place in the document only is named by role and
     name, as its `label` has them.
     """
-    changes: dict[str, RefTarget | RoleTarget] = {}
+    changes: dict[str, Any] = {}
     for part in ("target", "to"):
         target = getattr(done.action, part, None)
         if isinstance(target, XPathTarget) and part == "target":
@@ -186,7 +187,7 @@ def _as_seen(done: RecordedInput, seen: Observation | None, label: str = "") -> 
             if seen is not None and seen.element(target.ref) is not None:
                 continue
             changes[part] = _named(done.marks[part].element.role, done.marks[part].element.name, seen)
-    return str(done.action.model_copy(update=changes))
+    return str(done.action.replace(**changes))
 
 
 def _named(role: str, name: str, seen: Observation | None) -> RefTarget | RoleTarget:
@@ -226,12 +227,12 @@ def _branched(store: TraceStore, one: SurveyedStep, parent: RunRow, worse: bool)
     if tried in one.actions or len(one.actions) != 1:
         return one
     contrast = Contrast(observation=one.page, tried=tried, right=one.actions[0])
-    return one.model_copy(update={"contrast": contrast, "contrasted": worse})
+    return one.replace(contrast=contrast, contrasted=worse)
 
 
 def _in_other_page(action: Action, was: Observation | None, seen: Observation | None) -> Action:
     """Return an action with the refs of one reading named as they are in another one of the same page."""
-    changes: dict[str, RefTarget | RoleTarget] = {}
+    changes: dict[str, Any] = {}
     for part in ("target", "to"):
         target = getattr(action, part, None)
         element = was.element(target.ref) if was is not None and isinstance(target, RefTarget) else None
@@ -240,4 +241,4 @@ def _in_other_page(action: Action, was: Observation | None, seen: Observation | 
         same = seen.element(target.ref) if seen is not None else None
         if same is None or (same.role, same.name) != (element.role, element.name):
             changes[part] = _named(element.role, element.name, seen)
-    return action.model_copy(update=changes)
+    return action.replace(**changes)

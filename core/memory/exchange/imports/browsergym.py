@@ -70,7 +70,7 @@ def read_experiment(folder: Path, options: ReadOptions) -> Reading:
     if not reading.candidates and pickles:
         shown = pickles[0] if len(pickles) == 1 else f"{pickles[0]} and {len(pickles) - 1} more"
         entry = Entry(position=shown, why=f"it {PICKLE}" if len(pickles) == 1 else f"each {PICKLE}")
-        return reading.model_copy(update={"left_out": (*reading.left_out, entry)})
+        return reading.replace(left_out=(*reading.left_out, entry))
     if not (folder / STEPS).is_file():
         entry = Entry(position=SUMMARY, why=f"the folder holds no {STEPS}: how the run went is no trajectory")
         return Reading(left_out=(entry,))

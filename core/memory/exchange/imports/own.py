@@ -33,7 +33,7 @@ def read_own(document: Document, beside: Document | None, options: ReadOptions) 
             faulty.append(Entry(position=position, why=why))
             continue
         if options.family:
-            exemplar = exemplar.model_copy(update={"family": options.family})
+            exemplar = exemplar.replace(family=options.family)
         found.append(Candidate(position=position, exemplar=exemplar, has_own_id=True))
     return Reading(candidates=tuple(found), faulty=tuple(faulty))
 

@@ -66,12 +66,7 @@ def test_pages_of_like_structure_are_one_state_whatever_they_list():
 def test_the_draft_can_be_read_and_recognises_each_page_as_its_own_state_alone(tmp_path, one_address):
     pages = recorded()
     if one_address:
-        pages = [
-            one.model_copy(
-                update={"observation": one.observation.model_copy(update={"url": "http://a.test/"})}
-            )
-            for one in pages
-        ]
+        pages = [one.replace(observation=one.observation.replace(url="http://a.test/")) for one in pages]
     path = tmp_path / "draft.toml"
     path.write_text(draft_space(pages, title='The "corner"', environment="corner"), encoding="utf-8")
     space = read_space(path)

@@ -70,7 +70,7 @@ def test_the_chosen_option_counts():
 
 
 def test_scrolling_is_a_difference():
-    now = form().model_copy(update={"scroll": (0, 40)})
+    now = form().replace(scroll=(0, 40))
     assert compare(form(), now, "untouched").grade == "same page"
 
 
@@ -123,7 +123,7 @@ def test_a_drawn_thing_may_be_elsewhere_in_a_window_of_another_size_alone(size, 
     def drawn(detail, viewport):
         shown = [element(1, "heading", "Order"), element(2, "textbox", "Name"), element(3, "button", "Send")]
         seen = page(*shown, element(4, "graphics-symbol", "", detail=detail))
-        return seen.model_copy(update={"viewport": viewport})
+        return seen.replace(viewport=viewport)
 
     then = drawn("green use 18×16 at 20,-5", (1000, 780))
     found = compare(then, drawn(detail, size), "restored")

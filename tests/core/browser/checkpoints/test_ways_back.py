@@ -175,8 +175,8 @@ async def test_what_scripts_knew_is_back_by_replay_from_where_the_document_was_l
     await browser.open(site.page(COUNTER))
     nearest = await scene.checkpoint(2)
     inputs, _ = await done(browser, 'click [button "Add"]', 'click [button "Add"]')
-    checkpoint = (await scene.checkpoint(4)).model_copy(
-        update={"inputs": tuple(inputs), "nearest": nearest, "observation": await browser.see()}
+    checkpoint = (await scene.checkpoint(4)).replace(
+        inputs=tuple(inputs), nearest=nearest, observation=await browser.see()
     )
     await done(browser, 'click [button "Send"]')
     found = await scene.back(checkpoint)
@@ -192,7 +192,7 @@ async def test_a_page_made_by_scripts_is_done_again_before_its_parts_are_put_bac
     url = site.page(hidden)
     scene = await opened(browser, url)
     inputs, _ = await done(browser, 'click [button "Count"]')
-    checkpoint = (await scene.checkpoint(2)).model_copy(update={"inputs": tuple(inputs)})
+    checkpoint = (await scene.checkpoint(2)).replace(inputs=tuple(inputs))
     await done(browser, 'click [button "Count"]', 'type [textbox "Name"] [x]')
     scene.touches += 1
     ground = scene.ground
@@ -220,12 +220,12 @@ async def test_what_a_failed_action_left_is_there_again_when_it_has_failed_again
     with pytest.raises(ActionError):
         await browser.actor.act(buy)
     failed = RecordedInput(step=1, action=buy, marks=marks_of(buy, before), failed=True)
-    checkpoint = (await scene.checkpoint(2)).model_copy(update={"inputs": (failed,)})
+    checkpoint = (await scene.checkpoint(2)).replace(inputs=(failed,))
     await browser.js("document.body.append('more')")
     found = await scene.back(checkpoint, ReplayFromStart())
     assert (found.grade, "Covered" in await browser.words()) == ("exact", True)
-    unfailed = failed.model_copy(update={"failed": False})
-    found = await scene.back(checkpoint.model_copy(update={"inputs": (unfailed,)}), ReplayFromStart())
+    unfailed = failed.replace(failed=False)
+    found = await scene.back(checkpoint.replace(inputs=(unfailed,)), ReplayFromStart())
     assert "could not be done again" in found.attempts[0].reason
 
 
@@ -498,8 +498,8 @@ async def test_what_the_browser_refuses_ends_one_way_and_not_going_back(
         "path": "no path",
         "expires": "never",
     }
-    damaged = checkpoint.page.model_copy(update={"cookies": (cookie,)})
-    checkpoint = checkpoint.model_copy(update={"page": damaged})
+    damaged = checkpoint.page.replace(cookies=(cookie,))
+    checkpoint = checkpoint.replace(page=damaged)
     await done(browser, 'type [textbox "Name"] [Ada]')
     found = await scene.back(checkpoint, SameDocument(), ReplayFromStart())
     assert "refused Network.setCookie" in found.attempts[0].reason
@@ -512,7 +512,7 @@ async def test_a_session_of_the_server_that_is_gone_ends_one_way_and_not_going_b
 ) -> None:
     scene = await opened(browser, site.page(FIELDS))
     checkpoint = await scene.checkpoint()
-    checkpoint = checkpoint.model_copy(update={"page": checkpoint.page.model_copy(update={"server": "then"})})
+    checkpoint = checkpoint.replace(page=checkpoint.page.replace(server="then"))
 
     def gone() -> str:
         raise DataError("The shop site has no session 'x' any more: open the task anew.")

@@ -100,7 +100,7 @@ def test_an_exemplar_is_switched_for_one_of_the_memory_and_the_request_follows(d
     written = views[-1].written
     assert written is not None
     items = found_again(view.messages, view.parts, tuple(enumerate(view.messages)))
-    coming = items[0].part.model_copy(update={"id": "draft-3", "title": written.task})
+    coming = items[0].part.replace(id="draft-3", title=written.task)
     changed = switched(view.messages, items, 0, coming, written.content)
     llm_server.script(click('button "Save"'))
     asks.ask(Question(run=run, step=1, llm="test", count=1, messages=changed.messages))
@@ -113,7 +113,7 @@ def test_an_exemplar_is_switched_for_one_of_the_memory_and_the_request_follows(d
 def test_it_is_said_where_exemplars_were_edited_since(desk, run, memory):
     write_exemplars(
         memory / "own.jsonl",
-        [exemplar(1).model_copy(update={"task": "Other words."}), exemplar(2)],
+        [exemplar(1).replace(task="Other words."), exemplar(2)],
     )
     asks, views = desk
     asks.open(run, 1)
@@ -176,7 +176,7 @@ def test_the_built_in_llm_answers_again_as_it_did_in_the_run(stage, llm_server, 
 def test_a_run_of_an_older_version_says_that_it_was_not_recorded(stage, desk, run, monkeypatch):
     store = stage.workshop.store
     call = deciding_call(store.step(run, 1))
-    old = store.prompt(call).model_copy(update={"view": None, "parts": ()})
+    old = store.prompt(call).replace(view=None, parts=())
     monkeypatch.setattr(type(store), "prompt", lambda self, call: Prompt.model_validate(old.model_dump()))
     asks, views = desk
     asks.open(run, 1)

@@ -58,9 +58,7 @@ def test_what_was_changed_in_the_prompt_is_sent_and_told(stage, llm_server, run,
     messages = list(stage.workshop.store.prompt(call).messages)
     text = f"{messages[0].text}\nNever delete."
     llm_server.script(SAVE)
-    found = ask(
-        count=1, messages=(messages[0].model_copy(update={"text": text}), *messages[1:]), temperature=0.9
-    )
+    found = ask(count=1, messages=(messages[0].replace(text=text), *messages[1:]), temperature=0.9)
     assert found.changed == ("+Never delete.",)
     assert llm_server.requests[-1].body["temperature"] == 0.9
     assert llm_server.requests[-1].texts[0].endswith("Never delete.")
@@ -88,7 +86,7 @@ def test_an_answer_that_fails_or_cannot_be_used_is_one_among_the_others(llm_serv
 def test_a_step_that_asked_nobody_is_refused(stage, run):
     detail = stage.workshop.store.step(run.state.run, 1)
     with pytest.raises(UsageError, match="asked no LLM"):
-        deciding_call(detail.model_copy(update={"calls": ()}))
+        deciding_call(detail.replace(calls=()))
 
 
 def test_cancelled_what_has_come_in_is_kept(stage, llm_server, run):

@@ -76,7 +76,7 @@ def test_a_breakpoint_with_a_wrong_expression_is_not_taken(trace, wrong):
         breakpoints.add(wrong)
     kept = breakpoints.add(CLICK)
     with pytest.raises(UsageError):
-        breakpoints.replace(wrong.model_copy(update={"number": kept.number}))
+        breakpoints.replace(wrong.replace(number=kept.number))
     assert breakpoints.all == Breakpoints(trace).all == (kept,)
 
 
@@ -94,13 +94,13 @@ def test_hits_are_counted_and_stored_with_their_place(trace, run):
 
 def test_one_that_logs_is_told_and_stops_nothing(trace, run):
     breakpoints = Breakpoints(trace)
-    breakpoints.add(CLICK.model_copy(update={"then": "log"}))
+    breakpoints.add(CLICK.replace(then="log"))
     assert [one.stopped for one in ask_all(breakpoints, trace, run)] == [False] * 3
 
 
 def test_the_first_hits_are_let_pass_and_told_as_such(trace, run):
     breakpoints = Breakpoints(trace)
-    breakpoints.add(CLICK.model_copy(update={"ignore": 2}))
+    breakpoints.add(CLICK.replace(ignore=2))
     hits = ask_all(breakpoints, trace, run)
     assert [one.stopped for one in hits] == [False, False, True]
     assert "Hit 2 of the first 2, which are let pass." in hits[1].sentence
@@ -108,15 +108,13 @@ def test_the_first_hits_are_let_pass_and_told_as_such(trace, run):
 
 def test_one_that_is_disabled_is_not_asked(trace, run):
     breakpoints = Breakpoints(trace)
-    breakpoints.add(CLICK.model_copy(update={"enabled": False}))
+    breakpoints.add(CLICK.replace(enabled=False))
     assert ask_all(breakpoints, trace, run) == []
 
 
 def test_a_condition_that_fails_stops_the_run_and_says_why(trace, run):
     breakpoints = Breakpoints(trace)
-    number = breakpoints.add(
-        CLICK.model_copy(update={"condition": "thought > 3", "then": "log", "ignore": 9})
-    ).number
+    number = breakpoints.add(CLICK.replace(condition="thought > 3", then="log", ignore=9)).number
     (first, *_) = ask_all(breakpoints, trace, run)
     assert first.stopped
     assert first.sentence.startswith(
@@ -191,7 +189,7 @@ def test_hits_go_with_their_run(trace, run):
 def test_a_moment_of_a_run_that_is_not_stored_cannot_be_counted(trace):
     breakpoints = Breakpoints(trace)
     breakpoints.add(FigureAbove(figure="steps", above=0))
-    row = trace.run(trace.begin_run(start())).model_copy(update={"run": 99})
+    row = trace.run(trace.begin_run(start())).replace(run=99)
     moments = Moments(row)
     moments.begin_step(1)
     with pytest.raises(TraceError):

@@ -32,7 +32,7 @@ def element(ref, role, name):
 
 
 def page(*elements):
-    return PagePart.model_construct(url="https://shop.example/cart?id=7", title="Cart", elements=elements)
+    return PagePart(url="https://shop.example/cart?id=7", title="Cart", elements=elements)
 
 
 SEEN = {

@@ -264,14 +264,14 @@ def test_a_crash_outside_of_an_action_is_a_failure(run_row):
 
 def test_a_call_that_a_person_withdrew_is_no_failure(run_row, call_record):
     moments = live(run_row)
-    withdrawn = call_record.model_copy(update={"error": "cancelled: another LLM was chosen"})
+    withdrawn = call_record.replace(error="cancelled: another LLM was chosen")
     assert hit(Failure(), moments.after_call(withdrawn)) is None
 
 
 def test_a_cost_hits_once_at_the_call_that_passes_it(run_row, call_record):
     moments = live(run_row)
-    dear = call_record.model_copy(update={"cost": 0.3})
-    asked = [moments.after_call(dear.model_copy(update={"number": number})) for number in (1, 2, 3)]
+    dear = call_record.replace(cost=0.3)
+    asked = [moments.after_call(dear.replace(number=number)) for number in (1, 2, 3)]
     told = [hit(FigureAbove(figure="cost", above=0.5), moment) for moment in asked]
     assert told == [None, "The cost of the run came to 0.6, above 0.5.", None]
 

@@ -17,7 +17,7 @@ def run(trace):
 
 
 def test_going_back_finds_the_last_place_before_a_step(trace, run):
-    found = last_hit(trace, [CLICK.model_copy(update={"number": 1})], run, 3)
+    found = last_hit(trace, [CLICK.replace(number=1)], run, 3)
     assert found == LastHit(
         2, "review", 'click [1] on button "Save" is about to be carried out at http://127.0.0.1:1/save.html.'
     )
@@ -26,11 +26,11 @@ def test_going_back_finds_the_last_place_before_a_step(trace, run):
 
 
 def test_going_back_leaves_out_what_stops_nothing(trace, run):
-    logs, off = (CLICK.model_copy(update=one) for one in ({"then": "log"}, {"enabled": False}))
+    logs, off = (CLICK.replace(**one) for one in ({"then": "log"}, {"enabled": False}))
     assert last_hit(trace, [logs, off], run, 4) is None
     assert last_hit(trace, [], run, 4) is None
-    assert last_hit(trace, [CLICK.model_copy(update={"ignore": 3})], run, 4) is None
-    assert last_hit(trace, [CLICK.model_copy(update={"ignore": 2})], run, 4).step == 3
+    assert last_hit(trace, [CLICK.replace(ignore=3)], run, 4) is None
+    assert last_hit(trace, [CLICK.replace(ignore=2)], run, 4).step == 3
 
 
 def test_going_back_takes_the_latest_of_several(trace, run):

@@ -26,7 +26,7 @@ def test_watches_are_there_again_when_the_database_is_opened_again(trace):
     watches = Watches(trace)
     kept = [watches.add(Watch(kind=kind, text="page.url", on_change=True)) for kind in ("expression", "css")]
     script = watches.add(Watch(kind="script", text="document.title"))
-    watches.replace(script.model_copy(update={"text": "location.href"}))
+    watches.replace(script.replace(text="location.href"))
     watches.remove(kept[0].number)
     trace.close()
     again = TraceStore.open(trace.path)

@@ -50,11 +50,11 @@ class Desk(DeskApart):
 
 
 def lines(run, *bisections):
-    return [one.model_copy(update={"run": run}).model_dump_json() for one in bisections]
+    return [one.replace(run=run).model_dump_json() for one in bisections]
 
 
 def test_a_run_is_opened_with_its_steps_and_what_was_bisected_before(stage, run):
-    stage.workshop.store.save_bisection(run, BISECTION.model_copy(update={"run": run}).model_dump_json())
+    stage.workshop.store.save_bisection(run, BISECTION.replace(run=run).model_dump_json())
     desk = Desk(stage, TELLS)
     desk.desk.open(run)
     view = desk.wait(lambda view: view.ready)
@@ -64,7 +64,7 @@ def test_a_run_is_opened_with_its_steps_and_what_was_bisected_before(stage, run)
 
 
 def test_what_the_process_tells_is_shown_as_it_comes_until_it_ends(stage, run):
-    begun = BISECTION.model_copy(update={"results": ()})
+    begun = BISECTION.replace(results=())
     desk = Desk(stage, TELLS, *lines(run, begun, BISECTION), "no json")
     desk.desk.open(run)
     desk.wait(lambda view: view.ready)
@@ -148,7 +148,7 @@ def test_steps_are_read_as_they_are_written():
 
 
 def test_limits_count_what_all_branches_have_used():
-    assert BISECTION.model_copy(update={"most_calls": 8}).enough() == ""
-    assert "7 LLM calls" in BISECTION.model_copy(update={"most_calls": 7}).enough()
-    assert "$0.5" in BISECTION.model_copy(update={"most_cost": 0.5}).enough()
+    assert BISECTION.replace(most_calls=8).enough() == ""
+    assert "7 LLM calls" in BISECTION.replace(most_calls=7).enough()
+    assert "$0.5" in BISECTION.replace(most_cost=0.5).enough()
     assert json.loads(BISECTION.model_dump_json())["run"] == 1

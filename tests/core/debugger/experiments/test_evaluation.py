@@ -143,7 +143,7 @@ def test_a_task_that_is_not_there_is_refused(wanted):
 
 def test_where_an_exemplar_came_from_is_read_from_its_source():
     some = [
-        ALL[0].model_copy(update={"source": words})
+        ALL[0].replace(source=words)
         for words in ("miniwob/click-test seed 3", "run 12, shop/goal-001 seed 0", "by hand", "x seed 1")
     ]
     assert sources_of(some) == (("miniwob/click-test", 3), ("shop/goal-001", 0))

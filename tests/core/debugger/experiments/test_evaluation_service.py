@@ -66,7 +66,7 @@ def test_what_is_known_of_a_subject_is_shown(stage):
 
 
 def test_what_the_process_tells_is_shown_as_it_comes_until_it_ends(stage):
-    begun = EXPERIMENT.model_copy(update={"pairs": (), "state": "running"})
+    begun = EXPERIMENT.replace(pairs=(), state="running")
     desk = Desk(stage, TELLS, begun.model_dump_json(), EXPERIMENT.model_dump_json(), "no json")
     desk.opened()
     wanted = WorthWanted(subject=KEPT, seeds=(4,))

@@ -43,8 +43,8 @@ def kept(stage):
 
 def changed(exemplar, *actions, **more):
     first = exemplar.steps[0]
-    step = first.model_copy(update={"actions": actions}) if actions else first
-    return exemplar.model_copy(update={"steps": (step, *exemplar.steps[1:]), **more})
+    step = first.replace(actions=actions) if actions else first
+    return exemplar.replace(steps=(step, *exemplar.steps[1:]), **more)
 
 
 @pytest.mark.parametrize("id", ["miniwob/enter-text/0", "miniwob/click-tab-2/0", "miniwob/login-user/1"])
@@ -69,13 +69,13 @@ def test_elements_are_found_again_by_role_and_name_where_numbers_have_changed(ag
     lines = first.observation.replace("[2] ", "[92] ").replace("[3] ", "[93] ")
     actions = tuple(one.replace("[2]", "[92]").replace("[3]", "[93]") for one in first.actions)
     moved = ExemplarStep(observation=lines, actions=actions)
-    found = again(kept.model_copy(update={"steps": (moved, *kept.steps[1:])}))
+    found = again(kept.replace(steps=(moved, *kept.steps[1:])))
     assert (found.success, found.guessed) == (True, ())
 
 
 def test_a_stop_after_the_page_has_ended_the_task_is_no_fault(again, kept):
     stop = ExemplarStep(observation='[1] text "Done"', actions=("stop []",))
-    assert again(kept.model_copy(update={"steps": (*kept.steps, stop)})).success is True
+    assert again(kept.replace(steps=(*kept.steps, stop))).success is True
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_one_whose_task_is_not_known_is_not_called_a_failure_without_a_reason(ag
 def test_one_that_was_kept_from_a_run_is_replayed_where_the_run_was(stage, again, kept):
     run = one_run(stage, Changes(), "miniwob/enter-text", 0).run
     made = exemplar_of_run(stage.workshop.store, run)
-    bare = made.exemplar.model_copy(update={"source": ""})
+    bare = made.exemplar.replace(source="")
     found = again(bare, made.provenance)
     assert (found.task, found.seed, found.success) == ("miniwob/enter-text", 0, True)
 

@@ -151,7 +151,7 @@ def test_a_branch_has_the_steps_before_it_and_says_where_it_left(store, run, clo
     step_at(store, clock, run, 1)
     step_at(store, clock, run, 2)
     clock.now += 100
-    branch = store.begin_run(start().model_copy(update={"parent_run": run, "parent_step": 2}))
+    branch = store.begin_run(start().replace(parent_run=run, parent_step=2))
     step_at(store, clock, branch, 2)
     view = time_view(store, branch)
     assert [(step.run, step.number) for step in view.steps] == [(run, 1), (branch, 2)]

@@ -52,12 +52,12 @@ def test_what_was_asked_for_earns_the_full_reward():
     ],
 )
 def test_each_part_missed_costs_its_share(changes, options, price, reward):
-    bought = BOTTLE.model_copy(update=changes)
+    bought = BOTTLE.replace(**changes)
     assert score(GOAL, bought, options, price).reward == pytest.approx(reward)
 
 
 def test_the_reason_names_every_part():
-    parts = score(GOAL, BOTTLE.model_copy(update={"attributes": ("leak proof",)}), {"color": "navy"}, 2999)
+    parts = score(GOAL, BOTTLE.replace(attributes=("leak proof",)), {"color": "navy"}, 2999)
     assert parts.reason() == (
         "type 1 (water bottle); attributes 1 of 2 (missing BPA free); options 0 of 1 (missing color: teal); "
         "price 0 of 1 ($29.99 is above $25.00); reward 0.250"
@@ -65,7 +65,7 @@ def test_the_reason_names_every_part():
 
 
 def test_a_value_that_the_product_does_not_offer_meets_nothing():
-    goal = GOAL.model_copy(update={"options": {"color": "pink"}})
+    goal = GOAL.replace(options={"color": "pink"})
     assert score(goal, BOTTLE, {"color": "pink"}, 1999).options_met == ()
 
 
@@ -80,8 +80,8 @@ NAMES = st.lists(st.sampled_from(["bpa free", "leak proof", "vegan", "travel"]),
     type_=st.sampled_from(["water bottle", "travel mug"]),
 )
 def test_the_reward_is_a_share_and_full_only_if_nothing_is_missed(asked, has, color, price, type_):
-    goal = GOAL.model_copy(update={"attributes": asked})
-    bought = BOTTLE.model_copy(update={"attributes": has, "type": type_})
+    goal = GOAL.replace(attributes=asked)
+    bought = BOTTLE.replace(attributes=has, type=type_)
     parts = score(goal, bought, {"color": color, "capacity": "12 oz"}, price)
     assert 0 <= parts.reward <= 1
     all_met = set(asked) <= set(has) and color == "teal" and price <= 2500 and type_ == "water bottle"

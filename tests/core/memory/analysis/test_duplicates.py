@@ -36,10 +36,7 @@ def by_hand(index, within):
     st.sampled_from([4, 4096]),
 )
 async def test_the_pairs_are_those_that_comparing_all_with_all_finds(drawn, within, small):
-    members = [
-        clustered(family, member).model_copy(update={"id": f"one-{at}"})
-        for at, (family, member) in enumerate(drawn)
-    ]
+    members = [clustered(family, member).replace(id=f"one-{at}") for at, (family, member) in enumerate(drawn)]
     index = ExemplarIndex(Clusters(4, 256), small=small)
     await index.refresh(members)
     last = (await found_in(index, within))[-1]
@@ -76,10 +73,10 @@ async def test_a_library_of_none_has_no_pairs_and_is_whole():
 def test_the_same_task_is_told_apart_from_the_same_steps():
     one = ALL[0]
     steps = (ExemplarStep(observation="[2] link 'Other'", actions=("click [2]",)),)
-    spaced = one.model_copy(update={"task": f"  {one.task} "})
+    spaced = one.replace(task=f"  {one.task} ")
     assert sameness(one, spaced) == "task and steps"
-    assert sameness(one, one.model_copy(update={"steps": steps})) == "task"
-    assert sameness(one, one.model_copy(update={"task": "Another one."})) == "steps"
+    assert sameness(one, one.replace(steps=steps)) == "task"
+    assert sameness(one, one.replace(task="Another one.")) == "steps"
     assert sameness(one, ALL[4]) == "neither"
 
 

@@ -6,7 +6,7 @@ from tests.core.memory.clusters import Clusters, clustered
 async def test_each_member_is_looked_up_without_itself():
     index = ExemplarIndex(Clusters(3, 256))
     one_alone = clustered(2, 0)
-    strange = clustered(0, 99).model_copy(update={"family": "family-1"})
+    strange = clustered(0, 99).replace(family="family-1")
     await index.refresh([*(clustered(family, n) for family in (0, 1) for n in range(5)), one_alone, strange])
     found = await leave_one_out(index, index.numbers())
     assert (found.members, found.right, found.alone) == (12, 10, 1)

@@ -60,7 +60,7 @@ async def test_few_exemplars_are_laid_out_too(count):
     st.sampled_from([4, 4096]),
 )
 async def test_the_loneliest_are_those_whose_nearest_other_is_furthest(drawn, count, small):
-    members = [clustered(f, n).model_copy(update={"id": f"one-{at}"}) for at, (f, n) in enumerate(drawn)]
+    members = [clustered(f, n).replace(id=f"one-{at}") for at, (f, n) in enumerate(drawn)]
     index = await index_of(members, small=small)
     expected = sorted((index.nearest_others(number, 1)[0][1] for number in index.numbers()), reverse=True)
     found = await loneliest(index, count)

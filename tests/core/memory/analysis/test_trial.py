@@ -33,7 +33,7 @@ async def test_what_is_tried_is_what_a_run_would_be_shown_with_a_reason_each():
 
 async def test_a_draft_stands_in_place_of_the_stored_one_and_what_moves_is_told():
     index = await index_of(ALL)
-    draft = ALL[0].model_copy(update={"task": "Sort the list of cities by size."})
+    draft = ALL[0].replace(task="Sort the list of cities by size.")
     query = metadata_of("Sort the list of cities.", ALL[0].steps[0].observation)
     trial = await try_lookup(index, query, NEAREST, draft=draft)
     row = next(row for row in trial.rows if row.draft)
@@ -50,9 +50,7 @@ async def test_a_lookup_with_a_draft_is_that_of_a_library_that_has_it(archived):
     members = [clustered(family, n) for family in range(3) for n in range(5)]
     index = ExemplarIndex(Clusters(4, 256))
     await index.refresh(members)
-    draft = members[3].model_copy(
-        update={"metadata": text_of(1, 77), "family": "family-1", "archived": archived}
-    )
+    draft = members[3].replace(metadata=text_of(1, 77), family="family-1", archived=archived)
     settings = RecallSettings(by="family", votes=5, most=4)
     trial = await try_lookup(index, text_of(1, 2), settings, draft=draft)
     changed = ExemplarIndex(Clusters(4, 256))
@@ -63,7 +61,7 @@ async def test_a_lookup_with_a_draft_is_that_of_a_library_that_has_it(archived):
 async def test_other_settings_are_compared_with_those_that_are_meant():
     index = await index_of(ALL)
     query = metadata_of("Click on the Ok button.", "")
-    far = NEAREST.model_copy(update={"threshold": 0.0})
+    far = NEAREST.replace(threshold=0.0)
     trial = await try_lookup(index, query, NEAREST, other=far)
     assert [row.move for row in trial.rows if row.before and row.before.used] == ["used no more"] * 2
     assert "beyond the threshold" in trial.rows[0].now.why

@@ -7,7 +7,7 @@ from tests.core.memory.making import ALL
 
 
 def test_an_exemplar_comes_back_from_its_draft_as_it_was():
-    one = ALL[0].model_copy(update={"abstraction": (AbstractionPair(state="a", observation="b"),)})
+    one = ALL[0].replace(abstraction=(AbstractionPair(state="a", observation="b"),))
     assert Draft.of(one).exemplar() == one
     assert faults(Draft.of(one)) == ()
 
@@ -16,7 +16,7 @@ def test_of_one_from_nothing_it_is_told_what_is_missing_and_where():
     found = stopping(EMPTY)
     assert [one.where for one in found] == ["id", "family", "task", "look 1, actions"]
     assert "no action" in found[-1].text
-    assert [one.where for one in stopping(EMPTY.model_copy(update={"steps": ()}))][-1] == "steps"
+    assert [one.where for one in stopping(EMPTY.replace(steps=()))][-1] == "steps"
 
 
 def test_faults_are_told_beside_what_keeps_it_from_being_stored():

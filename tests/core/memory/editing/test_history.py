@@ -5,7 +5,7 @@ from core.memory.editing.history import MOST, History
 
 
 def wrote(history, text, key="task"):
-    return history.done("edit the task", history.now.model_copy(update={"task": text}), key=key)
+    return history.done("edit the task", history.now.replace(task=text), key=key)
 
 
 def test_a_change_is_undone_and_done_again_by_its_name():

@@ -75,8 +75,8 @@ def test_an_unknown_export_form_is_told_with_the_nearest():
 
 
 def test_a_plan_tells_what_is_new_what_is_there_and_whose_id_is_taken():
-    same = ALL[0].model_copy(update={"id": "renamed", "note": "mine"})
-    other = ALL[1].model_copy(update={"task": "Something else"})
+    same = ALL[0].replace(id="renamed", note="mine")
+    other = ALL[1].replace(task="Something else")
     reading = Reading(
         candidates=tuple(
             Candidate(position=str(n), exemplar=one) for n, one in enumerate([ALL[0], same, other, ALL[2]])

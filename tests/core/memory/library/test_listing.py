@@ -3,14 +3,14 @@ import pytest
 from core.memory.library.records import Filter, Provenance, Retrieval
 from tests.core.memory.making import ALL
 
-LAMP = ALL[0].model_copy(update={"tags": ("good", "short"), "note": "Málaga", "environment": "shop"})
+LAMP = ALL[0].replace(tags=("good", "short"), note="Málaga", environment="shop")
 
 
 @pytest.fixture
 def filled(library):
     library.save(LAMP, Provenance(origin="demonstration", site="shop.example", run=4), when=100.0)
     library.save(ALL[2], Provenance(origin="agent run", llm="m", site="shop.example"), when=300.0)
-    library.save(ALL[5].model_copy(update={"tags": ("good",)}), Provenance(origin="agent run"), when=200.0)
+    library.save(ALL[5].replace(tags=("good",)), Provenance(origin="agent run"), when=200.0)
     library.save(ALL[6])
     library.archive(ALL[6].id)
     return library
@@ -58,7 +58,7 @@ def test_counts_are_told_by_what_one_can_filter_by(filled):
 
 
 def test_exemplars_of_files_stand_beside_and_the_library_wins(filled):
-    theirs = LAMP.model_copy(update={"task": "Another task."})
+    theirs = LAMP.replace(task="Another task.")
     filled.set_beside([("file", theirs), ("bundled", ALL[1])])
     rows = {row.id: row for row in filled.page().rows}
     assert rows.keys() == {LAMP.id, ALL[1].id, ALL[2].id, ALL[5].id}
@@ -102,6 +102,6 @@ def test_only_the_counts_that_are_wanted_are_made(filled):
 
 
 def test_kin_have_the_id_or_are_looked_up_by_the_same_text(filled):
-    same_text = LAMP.model_copy(update={"id": "other"})
-    same_id = ALL[2].model_copy(update={"task": "Something else."})
+    same_text = LAMP.replace(id="other")
+    same_id = ALL[2].replace(task="Something else.")
     assert {one.id for one in filled.kin([same_text, same_id, ALL[3]])} == {LAMP.id, ALL[2].id}

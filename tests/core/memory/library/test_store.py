@@ -53,7 +53,7 @@ def test_what_is_saved_last_is_what_is_had_and_everything_before_it_is_kept(exem
 
 def test_an_exemplar_keeps_where_it_came_from_and_its_size(library):
     library.save(ALL[0], FROM_A_RUN, when=100.0)
-    library.save(ALL[0].model_copy(update={"note": "better"}), when=200.0)
+    library.save(ALL[0].replace(note="better"), when=200.0)
     entry = library.get(ALL[0].id)
     assert (entry.provenance, entry.version, entry.made, entry.changed) == (FROM_A_RUN, 2, 100.0, 200.0)
     assert 0 < entry.tokens == library.page().rows[0].tokens
@@ -61,10 +61,10 @@ def test_an_exemplar_keeps_where_it_came_from_and_its_size(library):
 
 def test_an_old_version_can_be_made_current_again_and_the_next_save_is_a_new_one(library):
     for note in ("one", "two"):
-        library.save(ALL[0].model_copy(update={"note": note}), why=f"made it {note}")
+        library.save(ALL[0].replace(note=note), why=f"made it {note}")
     library.make_current(ALL[0].id, 1)
     assert library.get(ALL[0].id).exemplar.note == library.page().rows[0].note == "one"
-    assert library.save(ALL[0].model_copy(update={"note": "three"})) == 3
+    assert library.save(ALL[0].replace(note="three")) == 3
     assert [(one.number, one.why, one.current) for one in library.versions(ALL[0].id)] == [
         (1, "made it one", False),
         (2, "made it two", False),
@@ -74,8 +74,8 @@ def test_an_old_version_can_be_made_current_again_and_the_next_save_is_a_new_one
 
 def test_versions_are_compared_part_by_part(library):
     library.save(ALL[0])
-    step = ALL[0].steps[0].model_copy(update={"thought": "Ok is meant."})
-    library.save(ALL[0].model_copy(update={"steps": (step, step), "tags": ("a", "b")}))
+    step = ALL[0].steps[0].replace(thought="Ok is meant.")
+    library.save(ALL[0].replace(steps=(step, step), tags=("a", "b")))
     found = differences(library.at(ALL[0].id, 1), library.at(ALL[0].id, 2))
     assert {one.part: (one.before, one.after) for one in found} == {
         "look 1, thought": ("", "Ok is meant."),
@@ -98,10 +98,10 @@ def test_nothing_is_deleted_the_archive_hides_and_gives_back(library):
 def test_somebody_elses_change_is_not_written_over(path, library):
     library.save(ALL[0])
     other = Library.open(path)
-    other.save(ALL[0].model_copy(update={"note": "theirs"}), expected=1)
+    other.save(ALL[0].replace(note="theirs"), expected=1)
     other.close()
     with pytest.raises(LibraryError, match="at version 2 by now, not at 1"):
-        library.save(ALL[0].model_copy(update={"note": "mine"}), expected=1)
+        library.save(ALL[0].replace(note="mine"), expected=1)
     assert library.get(ALL[0].id).exemplar.note == "theirs"
 
 
@@ -134,8 +134,8 @@ def test_changes_are_told_once_in_their_order(library):
 
 
 def test_half_a_character_does_not_stop_an_exemplar_from_being_kept(library):
-    library.save(ALL[0].model_copy(update={"task": "half \ud83d of it", "note": "\x00"}))
-    assert library.get(ALL[0].id).exemplar.task == "half ? of it"
+    library.save(ALL[0].replace(source="half \ud83d of it", note="\x00"))
+    assert library.get(ALL[0].id).exemplar.source == "half ? of it"
 
 
 # Faults
@@ -145,7 +145,7 @@ def test_a_full_disk_is_told_and_loses_nothing(library):
     library.save(ALL[0])
     pages = library._database.rows("PRAGMA page_count")[0]["page_count"]
     library._database.rows(f"PRAGMA max_page_count = {pages}")
-    big = ALL[1].model_copy(update={"note": " ".join(str(n) for n in range(60_000))})
+    big = ALL[1].replace(note=" ".join(str(n) for n in range(60_000)))
     with pytest.raises(LibraryError, match="no room left for the exemplar library"):
         library.save(big)
     assert [one.id for one in library.page().rows] == [ALL[0].id]

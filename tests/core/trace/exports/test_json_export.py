@@ -296,7 +296,7 @@ def test_a_run_without_steps_says_so(store):
 def test_a_step_without_a_picture_says_so(store):
     run = store.begin_run(start())
     store.begin_step(run, 1)
-    store.save_phase(run, 1, Observed(observation=page("Save").model_copy(update={"viewport": (0, 0)})))
+    store.save_phase(run, 1, Observed(observation=page("Save").replace(viewport=(0, 0))))
     document = BeautifulSoup(export_html(store, run), "lxml")
     assert "No picture was taken." in text_of(document.find(id="step-1"))
 

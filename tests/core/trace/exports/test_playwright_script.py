@@ -176,7 +176,7 @@ def test_the_page_in_a_persons_hands_is_a_warning(store):
 def test_tabs_are_followed(store):
     def seen(current, count):
         tabs = tuple(Tab(index=i, title="", url="", current=i == current) for i in range(count))
-        return page("Save").model_copy(update={"tabs": tabs})
+        return page("Save").replace(tabs=tabs)
 
     popup = Acted(
         effect="page action",

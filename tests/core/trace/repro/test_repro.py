@@ -117,7 +117,7 @@ def test_a_token_in_the_address_of_a_request_in_the_pages_log_goes(store, tmp_pa
 
 def test_a_branch_brings_what_it_branched_from(store, other, tmp_path):
     root = write_run(store)
-    branch = store.begin_run(start().model_copy(update={"parent_run": root, "parent_step": 2}))
+    branch = store.begin_run(start().replace(parent_run=root, parent_step=2))
     write_step(store, branch, 2)
     write_run(other)
     content, copy = import_repro(other, written(store, tmp_path, branch))

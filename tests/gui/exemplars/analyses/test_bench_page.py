@@ -29,10 +29,10 @@ VIEW = BenchView(
 )
 COMPARED = Trial(
     before=BEFORE,
-    after=BEFORE.model_copy(update={"why": "The nearest is used."}),
+    after=BEFORE.replace(why="The nearest is used."),
     rows=(
-        ROWS[0].model_copy(update={"before": Place(rank=2, distance=0.5), "move": "used now", "draft": True}),
-        ROWS[1].model_copy(update={"now": None, "before": Place(rank=1, distance=0.3), "move": "gone"}),
+        ROWS[0].replace(before=Place(rank=2, distance=0.5), move="used now", draft=True),
+        ROWS[1].replace(now=None, before=Place(rank=1, distance=0.3), move="gone"),
     ),
 )
 
@@ -73,7 +73,7 @@ def test_what_is_asked_is_what_the_form_says(page, qtbot):
             observation="[1] button",
             environment="shop",
             settings=preset,
-            other=preset.model_copy(update={"votes": 1}),
+            other=preset.replace(votes=1),
         )
     ]
 
@@ -93,7 +93,7 @@ def test_what_would_be_retrieved_is_told_with_a_reason_each(page, qtbot):
 
 
 def test_before_and_after_a_change_stand_beside_each_other(page, qtbot):
-    page.show_view(VIEW.model_copy(update={"trial": COMPARED, "draft": "a"}))
+    page.show_view(VIEW.replace(trial=COMPARED, draft="a"))
     assert page.before.text().startswith("Before: Votes: login 2")
     assert page.now.text().startswith("After: ")
     first, second = (line.cells for line in page.table.lines)
@@ -107,8 +107,8 @@ def test_before_and_after_a_change_stand_beside_each_other(page, qtbot):
 
 def test_a_task_that_was_taken_is_put_into_the_form_once_and_told_as_such(page):
     taken = BenchQuery(task="Buy it.", observation="page", environment="shop", source="run 3, step 2")
-    page.show_view(VIEW.model_copy(update={"taken": taken, "taken_number": 1}))
+    page.show_view(VIEW.replace(taken=taken, taken_number=1))
     assert (page.form.query.task, page.form.query.source) == ("Buy it.", "run 3, step 2")
     page.form.task.setPlainText("Another one.")
-    page.show_view(VIEW.model_copy(update={"taken": taken, "taken_number": 1}))
+    page.show_view(VIEW.replace(taken=taken, taken_number=1))
     assert (page.form.query.task, page.form.query.source) == ("Another one.", "")

@@ -26,7 +26,7 @@ VIEW = DuplicatesView(
     whole=True,
     groups=((pair("a", "b", 0.01), pair("b", "c", 0.1, same="neither")), (pair("x", "y", read_only=True),)),
 )
-NOTHING = VIEW.model_copy(update={"groups": ()})
+NOTHING = VIEW.replace(groups=())
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_pairs_are_listed_by_groups_and_the_first_is_asked_for(page, qtbot):
 def test_both_are_shown_beside_each_other_with_what_differs_marked(page, qtbot):
     page.show_view(VIEW)
     texts = PairTexts(id="a", other="b", left="task: one\nclick [1]", right="task: two\nclick [1]")
-    page.show_view(VIEW.model_copy(update={"pair": texts}))
+    page.show_view(VIEW.replace(pair=texts))
     assert page.same.text() == "0.010 apart: same task, other steps"
     assert page.sides.changed == 1
     assert page.left_name.text() == "a"
@@ -80,7 +80,7 @@ def test_going_down_the_list_shows_the_next_pair_and_it_stays_when_more_are_foun
     with qtbot.waitSignal(page.pair_requested) as asked:
         qtbot.keyClick(page.rows, Qt.Key.Key_Down)
     assert asked.args == ["b", "c"]
-    more = VIEW.model_copy(update={"groups": ((pair("m", "n", 0.0),), *VIEW.groups)})
+    more = VIEW.replace(groups=((pair("m", "n", 0.0),), *VIEW.groups))
     page.show_view(more)
     assert page.chosen.ids == ("b", "c")
     assert page.rows.rows[page.rows.currentIndex().row()].key == ("b", "c")
@@ -108,13 +108,13 @@ def test_one_of_a_file_cannot_be_archived_and_the_button_says_so(page, qtbot):
 
 
 def test_a_part_is_shown_as_a_part_and_nothing_as_nothing(page):
-    part = VIEW.model_copy(update={"whole": False, "compared": 12, "more": True})
+    part = VIEW.replace(whole=False, compared=12, more=True)
     page.show_view(part)
     assert "there may be more" in page.words.text()
     assert "only 12 of 40 were compared with all" in page.words.text()
-    page.show_view(NOTHING.model_copy(update={"hidden": 2}))
+    page.show_view(NOTHING.replace(hidden=2))
     assert page.or_words.words.text() == (
         "No two of the 40 exemplars lie within 0.2. 2 pairs that you keep are not listed."
     )
-    page.show_view(VIEW.model_copy(update={"undo": "a and b are both kept"}))
+    page.show_view(VIEW.replace(undo="a and b are both kept"))
     assert page.undo_button.isEnabled()

@@ -78,10 +78,10 @@ def test_exemplars_are_listed_by_family_by_confusion_or_all_and_opened(page, qtb
 
 
 def test_a_part_is_told_as_a_part_and_texts_open_nothing(page, qtbot):
-    page.show_view(VIEW.model_copy(update={"total": 9, "busy": True, "done": 4, "of": 9, "words": "Looking"}))
+    page.show_view(VIEW.replace(total=9, busy=True, done=4, of=9, words="Looking"))
     assert "4 of 9" in page.total.text()
     assert page.cancel_button.isEnabled()
-    page.show_view(VIEW.model_copy(update={"source": "texts.json"}))
+    page.show_view(VIEW.replace(source="texts.json"))
     assert "the texts of texts.json" in page.total.text()
     with qtbot.assertNotEmitted(page.exemplar_opened):
         page.members.opened.emit("c/1")

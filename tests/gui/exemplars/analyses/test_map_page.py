@@ -125,7 +125,7 @@ def test_only_the_family_that_is_shown_is_hit(page):
 
 
 def test_the_task_is_listed_with_real_distances_and_what_is_not_on_the_map(page):
-    page.show_view(VIEW.model_copy(update={"task": TASK, "wanted_task": "Log in.", "stale": True}))
+    page.show_view(VIEW.replace(task=TASK, wanted_task="Log in.", stale=True))
     assert [row.word for row in page.near.rows] == ["0.200", "0.400"]
     assert "not on the map yet" in page.near.rows[1].detail
     assert "draw it again" in page.told.text()

@@ -58,15 +58,13 @@ DRAFT = Draft(
     tags=("checked", "short"),
     note="Good for the list of airports.",
 )
-BROKEN = DRAFT.model_copy(
-    update={
-        "task": "",
-        "steps": (
-            DRAFT.steps[0].model_copy(update={"actions": ("type [33] [Oakland]", "jump [3]", "click [7]")}),
-            DRAFT.steps[1],
-            DraftStep(),
-        ),
-    }
+BROKEN = DRAFT.replace(
+    task="",
+    steps=(
+        DRAFT.steps[0].replace(actions=("type [33] [Oakland]", "jump [3]", "click [7]")),
+        DRAFT.steps[1],
+        DraftStep(),
+    ),
 )
 MESSAGES = (
     Message(role="user", text=f"Task: {DRAFT.task}\n\nObservation:\n{FIRST}"),

@@ -243,7 +243,7 @@ def test_the_program_is_tried_on_the_page_that_is_chosen(shown, qtbot):
     assert "310 ms · 15 of the page's 96 tokens" in shown.parser.fact.text()
     shown.show_view(samples.view(trial=samples.FAILED))
     assert "KeyError" in shown.parser.error.text()
-    shown.show_view(samples.view(trial=samples.TRIAL.model_copy(update={"running": True})))
+    shown.show_view(samples.view(trial=samples.TRIAL.replace(running=True)))
     assert (shown.parser.test_button.isEnabled(), shown.parser.cancel_button.isEnabled()) == (False, True)
 
 
@@ -273,8 +273,8 @@ def test_a_new_one_has_an_id_to_be_given_and_no_versions(shown):
 
 
 def test_a_text_too_long_to_edit_is_shown_in_part_and_kept(shown):
-    step = samples.DRAFT.steps[0].model_copy(update={"raw": "x" * 300_000})
-    show(shown, samples.DRAFT.model_copy(update={"steps": (step,)}))
+    step = samples.DRAFT.steps[0].replace(raw="x" * 300_000)
+    show(shown, samples.DRAFT.replace(steps=(step,)))
     assert shown.look.raw.isReadOnly()
     assert "more characters" in shown.look.raw.toPlainText()
     assert len(shown.edits.now.steps[0].raw) == 300_000

@@ -17,7 +17,7 @@ SECONDS = 20_000
 def shelf(tmp_path):
     shelf = Shelf(tmp_path)
     for number, one in enumerate(ALL):
-        shelf.put(one.model_copy(update={"tags": ("good",) if number % 2 else ()}), run=4, step=2)
+        shelf.put(one.replace(tags=("good",) if number % 2 else ()), run=4, step=2)
     yield shelf
     shelf.close()
 
@@ -165,7 +165,7 @@ def test_a_check_lists_problems_that_lead_to_their_exemplars(opened, shelf):
 
 def test_versions_are_compared_side_by_side(opened, shelf):
     library = Library.open(shelf.folder / "exemplars.db")
-    library.save(ALL[0].model_copy(update={"task": "Click on Ok."}), why="shorter")
+    library.save(ALL[0].replace(task="Click on Ok."), why="shorter")
     library.close()
     opened.controller.open(ALL[0].id)
     versions = opened.page.detail.versions

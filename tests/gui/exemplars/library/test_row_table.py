@@ -66,7 +66,7 @@ def test_selection_and_place_hold_by_id_when_rows_come_before_them(table):
     standing = table.standing
     assert standing.keep == ("e/000050",)
     moved = (*rows(2000, 2003), *rows(0, 197))
-    view = listed(1003, places={"e/000050": 53}).model_copy(update={"rows": moved})
+    view = listed(1003, places={"e/000050": 53}).replace(rows=moved)
     table.show_list(view, same=True)
     assert [row.id for row in table.selected] == ["e/000050"]
     assert table.verticalScrollBar().value() - 53 * 24 == before
@@ -86,7 +86,7 @@ def test_a_heading_sorts_and_sorts_the_other_way_round(table, qtbot):
     with qtbot.waitSignal(table.sort_wanted) as asked:
         table.horizontalHeader().sectionClicked.emit(NAMES.index("tokens"))
     assert asked.args == ["tokens", False]
-    table.show_list(listed(10).model_copy(update={"query": Query(order="tokens")}), same=False)
+    table.show_list(listed(10).replace(query=Query(order="tokens")), same=False)
     with qtbot.waitSignal(table.sort_wanted) as asked:
         table.horizontalHeader().sectionClicked.emit(NAMES.index("tokens"))
     assert asked.args == ["tokens", True]

@@ -72,27 +72,25 @@ VIEW = KeepView(
     tokens=184,
     key=f"Task: {EXEMPLAR.task}\nState:\n{PAGE}",
 )
-NO_SUCCESS = VIEW.model_copy(
-    update={
-        "success": False,
-        "question": "Run 12 was judged no success: what did not succeed teaches the LLM to do the same. "
-        "Save it anyway?",
-        "problems": (
-            Problem(
-                id=EXEMPLAR.id,
-                kind="element",
-                where="look 2, action 1",
-                text="click [9] names [9], which is not among what the look shows.",
-            ),
-            Problem(
-                id=EXEMPLAR.id,
-                kind="length",
-                where="look 1",
-                level="note",
-                text="It has about 5200 tokens, more than 4000; look 1 alone has 3100.",
-            ),
+NO_SUCCESS = VIEW.replace(
+    success=False,
+    question="Run 12 was judged no success: what did not succeed teaches the LLM to do the same. "
+    "Save it anyway?",
+    problems=(
+        Problem(
+            id=EXEMPLAR.id,
+            kind="element",
+            where="look 2, action 1",
+            text="click [9] names [9], which is not among what the look shows.",
         ),
-    }
+        Problem(
+            id=EXEMPLAR.id,
+            kind="length",
+            where="look 1",
+            level="note",
+            text="It has about 5200 tokens, more than 4000; look 1 alone has 3100.",
+        ),
+    ),
 )
 FOUND = tuple(
     Retrieved(id=name, family=family, task="Log in.", distance=far, voted=True, used=far < 0.5)
@@ -103,7 +101,7 @@ FOUND = tuple(
         ("miniwob/enter-password/0", "enter-password", 0.631),
     )
 )
-SAVED = VIEW.model_copy(update={"saved": Saved(id=EXEMPLAR.id, rank=1, distance=0.0, found=FOUND)})
+SAVED = VIEW.replace(saved=Saved(id=EXEMPLAR.id, rank=1, distance=0.0, found=FOUND))
 
 
 def said(signal) -> list[tuple]:
@@ -188,21 +186,21 @@ def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_vers
     told = said(shown.undo_requested)
     shown.undo_button.click()
     assert told == [()]
-    undone = SAVED.saved.model_copy(update={"undone": True})
-    shown.show_view(SAVED.model_copy(update={"saved": undone}))
+    undone = SAVED.saved.replace(undone=True)
+    shown.show_view(SAVED.replace(saved=undone))
     assert shown.saved.words.text().startswith("Undone")
 
 
 def test_what_is_found_and_not_used_is_said_with_what_to_do(shown: KeepWindow):
-    others = tuple(one.model_copy(update={"used": False}) for one in FOUND)
+    others = tuple(one.replace(used=False) for one in FOUND)
     why = "2 of the 3 nearest are of the family enter-password."
-    saved = SAVED.saved.model_copy(update={"found": others, "why": why})
-    shown.show_view(SAVED.model_copy(update={"saved": saved}))
+    saved = SAVED.saved.replace(found=others, why=why)
+    shown.show_view(SAVED.replace(saved=saved))
     assert f"Yet it is not used: {why} Save it with that family" in shown.saved.words.text()
 
 
 def test_what_cannot_be_kept_is_told_and_cannot_be_saved(shown: KeepWindow):
-    shown.show_view(VIEW.model_copy(update={"exemplar": None, "messages": (), "problem": "No step is left."}))
+    shown.show_view(VIEW.replace(exemplar=None, messages=(), problem="No step is left."))
     assert shown.problem.text() == "No step is left."
     assert not shown.save_button.isEnabled()
     shown.show_view(KeepView(run=12, problem="There is no run 12."))

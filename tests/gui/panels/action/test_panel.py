@@ -48,7 +48,7 @@ def test_thought_and_action_show_before_they_happen(reviewing: ActionPanel):
 
 
 def test_the_words_of_the_llm_show_as_they_come(panel: ActionPanel):
-    panel.show_session(samples.SESSION.model_copy(update={"mode": "asking"}))
+    panel.show_session(samples.SESSION.replace(mode="asking"))
     panel.show_action(ActionView(outcome="thinking"))
     assert "F5" in panel.message.text()
     for text in ("The lamp", "The lamp is green", "The lamp is green."):
@@ -89,7 +89,7 @@ def test_accepting_a_changed_action_waits_until_the_session_has_it(reviewing: Ac
     reviewing.show_action(samples.ACTION)
     assert asked == ["click [7]"]
     taken = {"action": "click [7]", "proposed": "click [6]", "origin": "person"}
-    reviewing.show_action(samples.ACTION.model_copy(update=taken))
+    reviewing.show_action(samples.ACTION.replace(**taken))
     assert asked == ["click [7]", "accept"]
 
 
@@ -97,7 +97,7 @@ def test_a_refused_edit_never_lets_the_old_action_through(reviewing: ActionPanel
     write(reviewing, "click [7]")
     reviewing.accept()
     with qtbot.assertNotEmitted(reviewing.accept_requested):
-        reviewing.show_action(samples.ACTION.model_copy(update={"problem": "The page has changed."}))
+        reviewing.show_action(samples.ACTION.replace(problem="The page has changed."))
         reviewing.show_action(samples.ACTION)
     assert reviewing.form.text == "click [7]"
 
@@ -105,14 +105,14 @@ def test_a_refused_edit_never_lets_the_old_action_through(reviewing: ActionPanel
 def test_a_refusal_is_shown_with_the_draft(reviewing: ActionPanel):
     write(reviewing, "click [7]")
     reviewing.accept()
-    reviewing.show_action(samples.ACTION.model_copy(update={"problem": "The page has changed."}))
+    reviewing.show_action(samples.ACTION.replace(problem="The page has changed."))
     assert reviewing.form.note.text() == "The page has changed."
     assert reviewing.form.text == "click [7]"
 
 
 def test_what_is_being_typed_survives_other_news(reviewing: ActionPanel):
     write(reviewing, "click [7]")
-    reviewing.show_action(samples.ACTION.model_copy(update={"message": "A tab was opened."}))
+    reviewing.show_action(samples.ACTION.replace(message="A tab was opened."))
     assert reviewing.form.text == "click [7]"
 
 
@@ -120,14 +120,14 @@ def test_the_echo_of_an_earlier_edit_leaves_the_later_draft(reviewing: ActionPan
     write(reviewing, "click [7]")
     reviewing._send_edit()
     write(reviewing, "click [8]")
-    reviewing.show_action(samples.ACTION.model_copy(update={"action": "click [7]", "proposed": "click [6]"}))
+    reviewing.show_action(samples.ACTION.replace(action="click [7]", proposed="click [6]"))
     assert reviewing.form.text == "click [8]"
     assert reviewing.changed
 
 
 def test_a_new_action_of_the_agent_replaces_an_old_draft(reviewing: ActionPanel):
     write(reviewing, "click [7]")
-    reviewing.show_action(samples.ACTION.model_copy(update={"action": "click [1]"}))
+    reviewing.show_action(samples.ACTION.replace(action="click [1]"))
     assert reviewing.form.text == "click [1]"
 
 
@@ -191,14 +191,14 @@ def test_what_a_person_changed_shows_both_versions(panel: ActionPanel):
 
 
 def test_a_gate_is_told_beside_the_action(panel: ActionPanel):
-    panel.show_session(samples.SESSION.model_copy(update={"message": "This action cannot be undone."}))
+    panel.show_session(samples.SESSION.replace(message="This action cannot be undone."))
     panel.show_action(samples.ACTION)
     assert panel.notice.text() == "This action cannot be undone."
 
 
 @pytest.fixture
 def answering(panel: ActionPanel) -> ActionPanel:
-    panel.show_session(samples.SESSION.model_copy(update={"mode": "answering"}))
+    panel.show_session(samples.SESSION.replace(mode="answering"))
     panel.show_action(ActionView(form=samples.PERMISSIBLE.actions, elements=samples.ELEMENTS))
     panel.show_question(QUESTION)
     return panel
@@ -228,8 +228,8 @@ def test_an_answer_in_the_making_survives_other_news(answering: ActionPanel):
 
 
 def test_a_question_that_wants_only_words_can_be_answered_without_an_action(panel: ActionPanel, qtbot: QtBot):
-    panel.show_session(samples.SESSION.model_copy(update={"mode": "answering"}))
-    panel.show_question(QUESTION.model_copy(update={"needs_action": False}))
+    panel.show_session(samples.SESSION.replace(mode="answering"))
+    panel.show_question(QUESTION.replace(needs_action=False))
     panel.thought_edit.setPlainText("Because.")
     with qtbot.waitSignal(panel.answer_requested) as asked:
         panel.answer_button.click()
@@ -245,7 +245,7 @@ def test_a_withdrawn_question_ends_answering(answering: ActionPanel):
 
 def test_a_long_thought_leaves_room_for_the_form(panel: ActionPanel):
     panel.show_session(samples.SESSION)
-    panel.show_action(samples.ACTION.model_copy(update={"thought": "A long thought. " * 500}))
+    panel.show_action(samples.ACTION.replace(thought="A long thought. " * 500))
     assert panel.thought.height() < 140
     assert panel.form.isVisible()
 
@@ -274,7 +274,7 @@ def test_what_the_outcome_says_already_is_not_told_again(panel: ActionPanel):
 
 
 def test_nothing_can_be_taken_while_the_person_has_the_page(reviewing: ActionPanel, qtbot: QtBot):
-    reviewing.show_session(samples.SESSION.model_copy(update={"handed_over": True}))
+    reviewing.show_session(samples.SESSION.replace(handed_over=True))
     assert not reviewing.accept_button.isEnabled()
     assert not reviewing.skip_button.isEnabled()
     with qtbot.assertNotEmitted(reviewing.accept_requested):
@@ -312,7 +312,7 @@ def test_actions_that_wait_are_rewritten_and_removed_in_place(reviewing: ActionP
 
 
 def test_actions_that_wait_stay_as_they_are_in_a_recorded_step(reviewing: ActionPanel, qtbot: QtBot):
-    reviewing.show_action(samples.ACTION.model_copy(update={"editable": False}))
+    reviewing.show_action(samples.ACTION.replace(editable=False))
     items = reviewing.queue.list
     items.setCurrentRow(0)
     with qtbot.assertNotEmitted(reviewing.queue_edited):

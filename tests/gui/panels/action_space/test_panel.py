@@ -53,9 +53,7 @@ def test_the_chosen_row_is_marked_and_no_other(panel: PermissiblePanel):
 
 
 def test_a_chosen_action_without_a_target_is_marked_too(panel: PermissiblePanel):
-    panel.show_permissible(
-        samples.STEP.permissible.model_copy(update={"chosen": "stop [42]", "chosen_ref": None})
-    )
+    panel.show_permissible(samples.STEP.permissible.replace(chosen="stop [42]", chosen_ref=None))
     assert panel.model.entry(panel.model.chosen_index()).name == "stop"
 
 

@@ -117,7 +117,7 @@ def test_delete_asks_to_remove_and_l_to_only_log(panel, qtbot: QtBot):
     assert asked.args == [2]
     with qtbot.waitSignal(panel.breakpoint_replaced) as asked:
         qtbot.keyClick(panel.breakpoints, Qt.Key.Key_L)
-    assert asked.args[0] == samples.BREAKS.breakpoints[1].breakpoint.model_copy(update={"then": "log"})
+    assert asked.args[0] == samples.BREAKS.breakpoints[1].breakpoint.replace(then="log")
 
 
 def test_the_context_menu_acts_only_on_a_chosen_breakpoint(panel):
@@ -139,7 +139,7 @@ def test_a_watch_shows_its_value_and_a_change_in_a_word(panel):
 
 
 def test_a_long_value_is_cut_and_whole_in_the_tooltip(panel):
-    watch = samples.BREAKS.watches[0].model_copy(update={"text": "x" * 1000})
+    watch = samples.BREAKS.watches[0].replace(text="x" * 1000)
     panel.show_breaks(BreaksView(watches=(watch,)))
     (row,) = panel.watches.rows
     assert len(row.detail) < 400

@@ -33,7 +33,7 @@ def test_without_a_plan_it_says_how_to_get_one(panel: PlanPanel):
 
 
 def test_a_message_stands_in_place_of_the_rest(panel: PlanPanel):
-    panel.show_plan(samples.PLAN.model_copy(update={"message": "The plan could not be made: ask again."}))
+    panel.show_plan(samples.PLAN.replace(message="The plan could not be made: ask again."))
     assert says(panel) == "The plan could not be made: ask again."
 
 
@@ -59,7 +59,7 @@ def test_a_plan_that_is_through_counts_what_is_done(panel: PlanPanel, qtbot: QtB
 
 
 def test_a_persons_plan_is_called_theirs(panel: PlanPanel):
-    panel.show_plan(samples.PLAN.model_copy(update={"author": "person"}))
+    panel.show_plan(samples.PLAN.replace(author="person"))
     assert "yours" in panel.plan.fact.text()
 
 
@@ -96,7 +96,7 @@ def test_going_back_tells_its_grade_with_what_differs(panel: PlanPanel):
 def test_what_was_learned_of_failed_trials_is_told(panel: PlanPanel):
     panel.show_plan(samples.PLAN)
     assert "blue lamp" in panel.experience_text.toPlainText()
-    panel.show_plan(samples.PLAN.model_copy(update={"experience": ""}))
+    panel.show_plan(samples.PLAN.replace(experience=""))
     assert not panel.experience.isVisible()
 
 
@@ -122,7 +122,7 @@ def test_the_selected_remedy_is_fired_by_enter(panel: PlanPanel, qtbot: QtBot):
 def test_a_selection_outlives_a_new_snapshot(panel: PlanPanel):
     panel.show_plan(samples.PLAN)
     panel.waiting.select_key(2)
-    panel.show_plan(samples.PLAN.model_copy(update={"remedies": samples.PLAN.remedies[1:]}))
+    panel.show_plan(samples.PLAN.replace(remedies=samples.PLAN.remedies[1:]))
     assert panel.remedy == 2
 
 
@@ -138,8 +138,8 @@ def test_a_remedy_that_does_not_wait_cannot_be_fired(panel: PlanPanel, qtbot: Qt
 @pytest.mark.parametrize(
     ("session", "live"),
     [
-        (samples.SESSION.model_copy(update={"mode": "acting"}), True),
-        (samples.SESSION.model_copy(update={"mode": "ended"}), True),
+        (samples.SESSION.replace(mode="acting"), True),
+        (samples.SESSION.replace(mode="ended"), True),
         (SessionView(), True),
         (samples.SESSION, False),
     ],
@@ -279,7 +279,7 @@ def test_a_draft_outlives_a_new_snapshot_and_waits_while_it_cannot_be_applied(pa
     editor = edit(panel)
     editor.list.setCurrentRow(0)
     editor.delete()
-    panel.show_plan(samples.PLAN.model_copy(update={"editable": False}))
+    panel.show_plan(samples.PLAN.replace(editable=False))
     assert panel.editing
     assert len(editor.texts) == 3
     assert not editor.apply_button.isEnabled()
@@ -289,7 +289,7 @@ def test_a_draft_outlives_a_new_snapshot_and_waits_while_it_cannot_be_applied(pa
 
 
 def test_a_plan_that_is_not_editable_has_no_edit(panel: PlanPanel):
-    panel.show_plan(samples.PLAN.model_copy(update={"editable": False}))
+    panel.show_plan(samples.PLAN.replace(editable=False))
     assert not panel.edit_button.isEnabled()
     panel.edit()
     assert not panel.editing

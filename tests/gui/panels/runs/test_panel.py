@@ -58,7 +58,7 @@ def test_runs_stand_newest_first_and_branches_under_the_step_that_they_left(pane
 
 
 def test_a_branch_of_a_run_that_is_not_loaded_stands_under_it_until_its_steps_come(panel: RunsPanel):
-    panel.show_runs(samples.RUNS.model_copy(update={"steps": {}}))
+    panel.show_runs(samples.RUNS.replace(steps={}))
     assert rows_under(panel, panel.model.run_index(18)) == ["Run 19"]
     panel.tree.expand(panel.model.run_index(19))
     panel.show_runs(samples.RUNS)
@@ -89,7 +89,7 @@ def test_a_new_branch_comes_under_its_step_and_moves_the_mark_of_the_current_run
     runs = (branch, samples.RUNS.runs[0], left, *samples.RUNS.runs[2:])
     steps = {**samples.RUNS.steps, 20: (samples.step_row(20, 4, sealed=False, outcome="pending"),)}
     reset = QSignalSpy(panel.model.modelReset)
-    panel.show_runs(samples.RUNS.model_copy(update={"runs": runs, "current": 20, "steps": steps}))
+    panel.show_runs(samples.RUNS.replace(runs=runs, current=20, steps=steps))
     assert reset.count() == 0
     assert rows_under(panel, panel.model.step_index(18, 4)) == ["Run 20"]
     assert "current" in panel.model.run_index(20).data()
@@ -121,7 +121,7 @@ def test_a_branch_at_an_earlier_step_moves_there_when_it_is_shown(panel: RunsPan
 def test_a_run_whose_steps_are_other_ones_keeps_its_branches(panel: RunsPanel):
     panel.show_runs(samples.BRANCHED)
     fewer = {**samples.BRANCHED.steps, 18: samples.STEPS[2:]}
-    panel.show_runs(samples.BRANCHED.model_copy(update={"steps": fewer}))
+    panel.show_runs(samples.BRANCHED.replace(steps=fewer))
     assert rows_under(panel, panel.model.step_index(18, 3)) == ["Run 19", "Run 21"]
 
 
@@ -199,7 +199,7 @@ def test_new_steps_are_added_without_collapsing_the_tree(panel: RunsPanel):
     view = samples.RUNS
     panel.show_runs(view)
     more = (*view.steps[18], samples.step_row(18, 6))
-    panel.show_runs(view.model_copy(update={"steps": {18: more}}))
+    panel.show_runs(view.replace(steps={18: more}))
     assert panel.tree.isExpanded(panel.model.run_index(18))
     assert panel.model.step_index(18, 6).isValid()
     assert panel.model.node(panel.model.step_index(18, 6)).step.number == 6
@@ -208,7 +208,7 @@ def test_new_steps_are_added_without_collapsing_the_tree(panel: RunsPanel):
 def test_a_new_run_comes_on_top_and_leaves_the_others_as_they_were(panel: RunsPanel):
     panel.show_runs(samples.RUNS)
     panel.tree.expand(panel.model.run_index(18))
-    new = samples.RUNS.model_copy(update={"runs": (samples.run_row(20), *samples.RUNS.runs), "current": 20})
+    new = samples.RUNS.replace(runs=(samples.run_row(20), *samples.RUNS.runs), current=20)
     panel.show_runs(new)
     assert panel.model.node(panel.model.index(0, 0)).run.run == 20
     assert panel.tree.isExpanded(panel.model.run_index(18))
@@ -223,13 +223,13 @@ def test_another_list_of_runs_replaces_the_tree(panel: RunsPanel):
 def test_a_step_that_changes_shows_its_new_outcome(panel: RunsPanel):
     panel.show_runs(samples.RUNS)
     steps = (*samples.STEPS[:4], samples.step_row(18, 5, outcome="failed"))
-    panel.show_runs(samples.RUNS.model_copy(update={"steps": {18: steps}}))
+    panel.show_runs(samples.RUNS.replace(steps={18: steps}))
     assert "failed" in panel.model.step_index(18, 5).data()
 
 
 def test_a_long_run_shows_its_latest_steps_and_offers_the_earlier_ones(panel: RunsPanel):
     steps = many_steps(18, 2 * BLOCK + 100)
-    view = samples.RUNS.model_copy(update={"steps": {18: steps}})
+    view = samples.RUNS.replace(steps={18: steps})
     panel.show_runs(view)
     run = panel.model.run_index(18)
     first = panel.model.index(0, 0, run)
@@ -244,11 +244,11 @@ def test_a_long_run_shows_its_latest_steps_and_offers_the_earlier_ones(panel: Ru
 
 def test_a_long_run_that_grows_gets_one_row_and_is_not_made_anew(panel: RunsPanel):
     steps = many_steps(18, 5000)
-    panel.show_runs(samples.RUNS.model_copy(update={"steps": {18: steps}}))
+    panel.show_runs(samples.RUNS.replace(steps={18: steps}))
     rows = panel.model.rowCount(panel.model.run_index(18))
     made_anew = [QSignalSpy(panel.model.modelReset), QSignalSpy(panel.model.layoutChanged)]
     inserted, removed = QSignalSpy(panel.model.rowsInserted), QSignalSpy(panel.model.rowsRemoved)
-    grown = samples.RUNS.model_copy(update={"steps": {18: (*steps, samples.step_row(18, 5001))}})
+    grown = samples.RUNS.replace(steps={18: (*steps, samples.step_row(18, 5001))})
     panel.show_runs(grown)
     assert [spy.count() for spy in made_anew] == [0, 0]
     assert (inserted.count(), removed.count()) == (1, 0)
@@ -278,7 +278,7 @@ def test_rows_paint_in_every_state(panel: RunsPanel):
             [("agent", "done"), ("person", "failed"), ("remedy", "skipped"), ("replay", "pending")]
         )
     )
-    panel.show_runs(samples.RUNS.model_copy(update={"steps": {18: steps}}))
+    panel.show_runs(samples.RUNS.replace(steps={18: steps}))
     blank = panel.grab().toImage()
     panel.show_runs(samples.RUNS)
     assert panel.grab().toImage() != blank
@@ -349,7 +349,7 @@ def test_a_click_on_a_run_opens_it(panel: RunsPanel, qtbot: QtBot):
 
 def test_a_run_on_the_open_web_is_named_by_its_instruction():
     assert run_text(samples.run_row(3)) == "miniwob/book-flight · seed 3"
-    web = samples.run_row(3).model_copy(update={"environment": "web", "instruction": "Find the address"})
+    web = samples.run_row(3).replace(environment="web", instruction="Find the address")
     assert run_text(web) == "Find the address"
 
 
@@ -405,7 +405,7 @@ def test_what_is_open_is_remembered_from_one_start_to_the_next(panel: RunsPanel,
     other = RunsPanel(theme)
     qtbot.addWidget(other)
     other.folding.recall(panel.folding.words)
-    other.show_runs(samples.BRANCHED.model_copy(update={"current": None}))
+    other.show_runs(samples.BRANCHED.replace(current=None))
     assert not other.tree.isExpanded(other.model.step_index(18, 3))
     assert other.tree.isExpanded(other.model.run_index(19))
     other.folding.recall("no such; text.x")
@@ -418,10 +418,9 @@ def test_a_branch_says_how_it_differs(panel: RunsPanel):
         Difference(what="exemplars", after="none"),
     )
     runs = tuple(
-        row.model_copy(update={"differences": differences}) if row.run == 19 else row
-        for row in samples.BRANCHED.runs
+        row.replace(differences=differences) if row.run == 19 else row for row in samples.BRANCHED.runs
     )
-    panel.show_runs(samples.BRANCHED.model_copy(update={"runs": runs}))
+    panel.show_runs(samples.BRANCHED.replace(runs=runs))
     index = panel.model.run_index(19)
     assert "with preset laser, exemplars none" in index.data()
     assert "Differs by preset laser (was plain)" in index.data(Qt.ItemDataRole.ToolTipRole)

@@ -70,7 +70,7 @@ def test_what_a_state_does_not_have_takes_no_room(panel: StatePanel):
     ],
 )
 def test_the_budget_tells_when_something_has_to_be_chosen(panel: StatePanel, transitions, choose_at, words):
-    panel.show_state(SPACE.model_copy(update={"transitions": transitions, "choose_at": choose_at}))
+    panel.show_state(SPACE.replace(transitions=transitions, choose_at=choose_at))
     assert panel.budget.text().startswith(words)
 
 
@@ -149,9 +149,7 @@ def test_a_screen_reader_hears_the_diagram(panel: StatePanel):
 
 def test_a_way_to_a_state_outside_the_space_has_a_box_for_it(panel: StatePanel):
     states = (DiagramState(name="a", current=True),)
-    panel.show_state(
-        SPACE.model_copy(update={"states": states, "edges": (DiagramEdge(source="a", target="b"),)})
-    )
+    panel.show_state(SPACE.replace(states=states, edges=(DiagramEdge(source="a", target="b"),)))
     assert "b" in panel.diagram.drawing.words
 
 
@@ -186,8 +184,8 @@ def test_zoom_stays_when_the_run_goes_on_and_the_current_state_comes_into_view(p
     for _ in range(6):
         qtbot.keyClick(panel.diagram, Qt.Key.Key_Plus)
     zoom = panel.diagram.zoom
-    moved = tuple(state.model_copy(update={"current": state.name == "bought"}) for state in SPACE.states)
-    panel.show_state(SPACE.model_copy(update={"states": moved}))
+    moved = tuple(state.replace(current=state.name == "bought") for state in SPACE.states)
+    panel.show_state(SPACE.replace(states=moved))
     assert panel.diagram.zoom == pytest.approx(zoom)
     box = panel.diagram.drawing.layout.boxes["bought"]
     assert panel.diagram.viewport().rect().contains(panel.diagram.mapFromScene(QPointF(box.x, box.y)))

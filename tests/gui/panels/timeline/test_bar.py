@@ -121,7 +121,7 @@ def test_zoom_stays_while_the_same_run_goes_on_and_not_for_another(area, bar):
     bar.zoom_by(4)
     area.show_times(samples.times(6))
     assert bar.scale.zoom == 4.0
-    area.show_times(samples.times().model_copy(update={"run": 19}))
+    area.show_times(samples.times().replace(run=19))
     assert bar.scale.zoom == 1.0
 
 
@@ -150,9 +150,9 @@ def test_hundreds_of_steps_are_drawn_and_only_those_in_view(area, qtbot):
 
 def test_hostile_words_are_only_text(area):
     view = samples.times()
-    step = view.steps[0].model_copy(update={"action": "<b>x\x00</b>\u202e" + "y" * 100_000})
+    step = view.steps[0].replace(action="<b>x\x00</b>\u202e" + "y" * 100_000)
     mark = TimeMark(time=step.begun, step=1, kind="error", text="<img src=x>" + "z" * 100_000)
-    area.show_times(view.model_copy(update={"steps": (step, *view.steps[1:]), "marks": (mark,)}))
+    area.show_times(view.replace(steps=(step, *view.steps[1:]), marks=(mark,)))
     assert not area.bar.grab().isNull()
     assert len(area.bar.words_at(10, ROWS.steps + 2)) < 1000
 
@@ -172,9 +172,9 @@ def test_every_kind_of_mark_has_a_sign_of_its_own():
 
 
 def test_a_run_whose_phases_have_no_beginnings_says_so():
-    view = samples.times().model_copy(update={"phases_known": False})
+    view = samples.times().replace(phases_known=False)
     assert "not stored" in time_words.summary(view)
-    imported = view.model_copy(update={"untimed": "imported: its file has no times"})
+    imported = view.replace(untimed="imported: its file has no times")
     assert time_words.summary(imported) == "Run 18 · 5 steps · imported: its file has no times"
 
 

@@ -8,8 +8,8 @@ from core.memory.library.records import Provenance
 from tests.core.debugger.exemplars.analyses.conftest import Watched
 from tests.core.memory.clusters import clustered, text_of
 
-ONE = clustered(0, 1).model_copy(update={"tags": ("a", "b"), "note": "Mine."})
-TWIN = ONE.model_copy(update={"id": "twin/1", "tags": ("b", "c"), "note": "Also."})
+ONE = clustered(0, 1).replace(tags=("a", "b"), note="Mine.")
+TWIN = ONE.replace(id="twin/1", tags=("b", "c"), note="Also.")
 OTHERS = tuple(clustered(family, n) for family in (1, 2) for n in range(4))
 
 
@@ -71,7 +71,7 @@ async def test_merging_archives_one_gives_its_tags_and_note_to_the_other_and_is_
 
 
 async def test_one_of_a_file_is_not_archived_and_it_is_said_why(host, desk, tmp_path):
-    of_file = ONE.model_copy(update={"id": "file/1", "metadata": text_of(0, 1)})
+    of_file = ONE.replace(id="file/1", metadata=text_of(0, 1))
     write_exemplars(tmp_path / "files" / "a.jsonl", [of_file])
     watched = Watched(desk)
     view = await watched.after(lambda: desk.find(0.1), whole)

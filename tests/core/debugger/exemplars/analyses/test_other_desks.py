@@ -70,7 +70,7 @@ async def test_a_lookup_is_tried_with_a_draft_and_without_it(full):
     query = BenchQuery(task=text_of(1, 2), settings=RecallSettings(by="exemplars", votes=1))
     view = await watched.after(lambda: desk.look_up(query), lambda view: rests(view) and view.trial)
     assert [one.id for one in view.trial.now.used] == [clustered(1, 2).id]
-    draft = MEMBERS[0].model_copy(update={"metadata": text_of(1, 2), "family": "family-0"})
+    draft = MEMBERS[0].replace(metadata=text_of(1, 2), family="family-0")
     view = await watched.after(
         lambda: desk.compare_with(draft), lambda view: rests(view) and view.trial.after is not None
     )

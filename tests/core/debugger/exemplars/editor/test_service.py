@@ -42,7 +42,7 @@ class Asked:
         self.desk.save(draft, self.view.opened.serial, way, why)
 
     def draft(self, **changes):
-        return self.view.opened.draft.model_copy(update=changes)
+        return self.view.opened.draft.replace(**changes)
 
 
 @pytest.fixture
@@ -90,10 +90,8 @@ def test_a_draft_is_checked_and_told_as_the_agent_tells_it(asked):
     checked = asked.view.checked
     assert (checked.edit, checked.preset) == (4, "synapse")
     assert [one.where for one in checked.faults] == ["id", "family", "look 1, actions"]
-    step = broken.steps[0].model_copy(
-        update={"observation": '[1] link "x"', "raw": "hidden", "actions": ("click [1]",)}
-    )
-    asked.check(broken.model_copy(update={"steps": (step,)}), 5, "synapse")
+    step = broken.steps[0].replace(observation='[1] link "x"', raw="hidden", actions=("click [1]",))
+    asked.check(broken.replace(steps=(step,)), 5, "synapse")
     said = "\n".join(one.text for one in asked.view.checked.messages)
     assert "Go on." in said
     assert '[1] link "x"' in said
@@ -166,7 +164,7 @@ def test_one_that_is_not_whole_is_not_saved_and_says_so(asked):
 def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
     asked.library.save(ONE)
     asked.desk.open(ONE.id)
-    asked.library.save(ONE.model_copy(update={"task": "Another."}))
+    asked.library.save(ONE.replace(task="Another."))
     mine = asked.draft(note="mine")
     asked.save(mine, "save", "")
     assert "at version 2" in asked.view.conflict.text
@@ -174,7 +172,7 @@ def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
     asked.save(mine, "copy", "")
     assert (asked.view.opened.id, asked.view.conflict) == (f"{ONE.id}-copy", None)
     asked.desk.open(ONE.id)
-    asked.library.save(ONE.model_copy(update={"task": "A third."}))
+    asked.library.save(ONE.replace(task="A third."))
     asked.save(mine, "save", "")
     asked.save(mine, "over", "")
     assert (asked.view.opened.version, asked.library.get(ONE.id).exemplar.note) == (4, "mine")
@@ -183,13 +181,13 @@ def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
 def test_a_new_one_does_not_take_the_id_of_another(asked):
     asked.library.save(ONE)
     asked.desk.open_new()
-    asked.save(asked.draft(id=ONE.id, family="f", task="t", steps=ONE.steps), "save", "")
+    asked.save(asked.draft(id=ONE.id, family="f", task="t", steps=Draft.of(ONE).steps), "save", "")
     assert "has an exemplar" in asked.view.conflict.text
 
 
 def test_versions_are_read_side_by_side_made_current_and_the_exemplar_archived(asked):
     asked.library.save(ONE)
-    asked.library.save(ONE.model_copy(update={"task": "Later."}))
+    asked.library.save(ONE.replace(task="Later."))
     asked.desk.open(ONE.id)
     asked.desk.compare(1, 2)
     texts = asked.view.texts
@@ -214,9 +212,9 @@ def test_the_program_is_run_on_a_pair_and_what_it_left_is_counted(asked):
     trial = asked.view.trial
     assert (trial.text, trial.error, trial.note) == ("short", "", "That is the pair's observation.")
     assert 0 < trial.tokens < trial.page_tokens
-    asked.desk.test(draft.model_copy(update={"parser": "def parse(html):\n    return 1/0"}), page)
+    asked.desk.test(draft.replace(parser="def parse(html):\n    return 1/0"), page)
     assert "division" in asked.view.trial.error
-    asked.desk.test(draft.model_copy(update={"parser": ""}), page)
+    asked.desk.test(draft.replace(parser=""), page)
     assert "no program" in asked.view.trial.error
 
 
@@ -240,7 +238,7 @@ def test_what_belongs_to_another_than_the_one_that_is_open_is_not_taken_for_it(a
     asked.desk.open_new()
     late = asked.view.opened
     asked.desk.open(ONE.id)
-    asked.desk.check(late.draft.model_copy(update={"task": "x"}), late.serial, 1, "")
+    asked.desk.check(late.draft.replace(task="x"), late.serial, 1, "")
     asked.desk.save(Draft.of(ALL[1]), late.serial, "save", "")
     assert (asked.drafts.all(), asked.view.saves) == ((), 0)
 

@@ -44,7 +44,7 @@ def test_what_another_program_saves_comes_into_the_list_and_the_place_is_kept(sh
 def test_a_long_list_comes_around_the_exemplar_that_is_to_be_in_view_and_then_by_pages(shelf):
     library = Library.open(shelf.folder / "exemplars.db")
     base = exemplar("click-button", 0)
-    library.save_all((base.model_copy(update={"id": f"many/{n:04}"}), None) for n in range(450))
+    library.save_all((base.replace(id=f"many/{n:04}"), None) for n in range(450))
     library.close()
     shelf.desk.list_rows(OWN, anchor="many/0320")
     view = shelf.wait("listed")
@@ -58,7 +58,7 @@ def test_a_long_list_comes_around_the_exemplar_that_is_to_be_in_view_and_then_by
 def test_each_filter_offers_its_values_and_an_empty_list_names_what_to_loosen(shelf):
     for one in ALL:
         shelf.put(one)
-    shelf.desk.list_rows(OWN.model_copy(update={"filter": Filter(origin="by hand", family="book-flight")}))
+    shelf.desk.list_rows(OWN.replace(filter=Filter(origin="by hand", family="book-flight")))
     view = shelf.wait("counted")
     assert view.counts.total == 2
     assert view.counts.families == 1
@@ -83,7 +83,7 @@ def test_a_list_by_meaning_has_the_nearest_first_with_their_distances(shelf):
 
 def test_one_exemplar_is_told_with_versions_retrievals_and_as_a_prompt_tells_it(shelf):
     shelf.put(ALL[0])
-    shelf.put(ALL[0].model_copy(update={"task": "Click on Ok."}))
+    shelf.put(ALL[0].replace(task="Click on Ok."))
     trace = str(shelf.store.path.absolute())
     library = Library.open(shelf.folder / "exemplars.db")
     library.log(trace, 1, [Retrieval(id=ALL[0].id, trace=trace, run=3, step=1, used=True)])
@@ -169,7 +169,7 @@ def _file(shelf, *exemplars, more=""):
 
 def test_an_import_says_first_what_it_would_do_and_is_taken_back(shelf):
     shelf.put(ALL[0])
-    taken = ALL[0].model_copy(update={"task": "Another task."})
+    taken = ALL[0].replace(task="Another task.")
     choices = ImportChoices(paths=(_file(shelf, ALL[1], taken, more='{"id": "x"}'),))
     desk = shelf.desk.imports
     desk.read(choices)
@@ -178,7 +178,7 @@ def test_an_import_says_first_what_it_would_do_and_is_taken_back(shelf):
     assert view.coming == 1
     assert view.entries[0].position == "line 3"
     assert "family" in view.entries[0].why
-    desk.plan(choices.model_copy(update={"leave_faulty": False}))
+    desk.plan(choices.replace(leave_faulty=False))
     assert "line 3" in shelf.wait("planned").problem
     shelf.wait("working", lambda job: job.kind is None)
     desk.carry_out(choices)
@@ -193,14 +193,14 @@ def test_an_import_says_first_what_it_would_do_and_is_taken_back(shelf):
 
 def test_an_entry_whose_id_is_taken_is_kept_under_another_or_as_a_new_version(shelf):
     shelf.put(ALL[0])
-    taken = ALL[0].model_copy(update={"task": "Another task."})
+    taken = ALL[0].replace(task="Another task.")
     choices = ImportChoices(paths=(_file(shelf, taken),), taken="new id")
     desk = shelf.desk.imports
     desk.read(choices)
     view = shelf.wait("planned", lambda view: view.ready)
     assert (view.coming, view.entries[0].id) == (1, f"{ALL[0].id}-2")
     shelf.wait("working", lambda job: job.kind is None)
-    later = choices.model_copy(update={"taken": "new version"})
+    later = choices.replace(taken="new version")
     desk.carry_out(later)
     shelf.wait("planned", lambda view: view.done)
     told = shelf.wait("told")

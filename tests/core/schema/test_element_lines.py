@@ -3,7 +3,7 @@
 import pytest
 
 from core.schema.element_lines import find_told
-from tests.core.llm.rules_pages import page_of
+from tests.core.llm.rules.pages import page_of
 
 PAGE = page_of('button "Ok"\nbutton\ntextbox "Name" value="Ada"\nlink "Say \'hi\'"\nbutton "Ok"').elements
 

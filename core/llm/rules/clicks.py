@@ -1,0 +1,279 @@
+"""Clicking what an objective names: by name, place, role, looks, owner or superlative, opening what hides it."""
+
+import re
+from collections.abc import Sequence
+
+from core.llm.rules.moves import Answer, Move, Scene, act, described, first, target_of
+from core.llm.rules.objective import Intent
+from core.llm.rules.page import GOOD, Page, colour_of, ends_form, hints, is_next, is_submit, matching
+from core.llm.rules.words import NUMBER, colour_in, norm, role_of, short, stem, words
+from core.schema.observation import Element
+
+_LIST_PAGE = "is not on this page of the list; the next one may have it"
+
+
+def click(scene: Scene, intent: Intent) -> Answer:
+    """Answer a part that asks for a click."""
+    element = find(scene, intent) or _only_ending(scene, intent)
+    if element is not None:
+        return _clicked(scene, element, intent)
+    owners = scene.page.mentions(intent.subject)
+    opened = first(
+        scene.move("click", owner, f"{described(owner, first=True)} is the one it is about; open it.")
+        for owner in owners
+        if not scene.history.touched(owner.ref, "click")
+    )
+    return opened or reveal(scene, _wanted(intent), scope(scene, owners[0]) if owners else [])
+
+
+def _wanted(intent: Intent) -> str:
+    return short(", ".join(intent.names) or intent.text)
+
+
+def _only_ending(scene: Scene, intent: Intent) -> Element | None:
+    """Return the one button that ends the form, where the part asks to end it by another word."""
+    if intent.place is not None or not any(ends_form(name) for name in intent.names):
+        return None
+    found = [one for one in scene.page.can("click") if is_submit(one)]
+    return found[0] if len(found) == 1 else None
+
+
+def _clicked(scene: Scene, element: Element, intent: Intent) -> Answer:
+    told = described(element, first=True)
+    is_icon = intent.subject and not element.name and scene.page.may("hover", element)
+    if is_icon and not scene.history.touched(element.ref, "hover"):
+        # Icons often change under the pointer, and a click that comes with it can miss.
+        return Move(act("hover", element), f"{told} is pointed at first.")
+    return (
+        scene.move("click", element, f"{told} is what is asked for.", finishes=True)
+        or scene.move(
+            "double_click", element, f"A click on {described(element)} did not work.", finishes=True
+        )
+        or reveal(scene, _wanted(intent))
+    )
+
+
+# Finding
+
+
+def find(scene: Scene, intent: Intent) -> Element | None:
+    """Return the element that a part means, or None where the page does not show it."""
+    page = scene.page
+    among = page.can("click")
+    if intent.subject:
+        among = _owned(scene, intent, among)
+    if not intent.names:
+        return _by_role(page, intent, among)
+    if (extreme := by_extreme(page, intent.text, among)) is not None:
+        return extreme
+    if not intent.quoted:
+        looks = [one for one in matching(page, intent.text) or () if one in among]
+        if looks := looks or _by_colour(intent.names[0], among):
+            return page.nth(looks, intent.place or 1)
+        if intent.place is not None:
+            is_result = re.search(r"\bresults?\b", intent.text) is not None
+            return _result(scene, intent.place, among) if is_result else _by_role(page, intent, among)
+    least = GOOD - 0.05 if intent.subject else GOOD
+    for name in intent.names:
+        if (found := page.best(name, among, intent.roles, least)) is not None:
+            return found
+    return _by_kind(intent.names[0], among)
+
+
+def _by_kind(name: str, among: list[Element]) -> Element | None:
+    """Return an element of a kind that the name itself tells, as in: a "checkbox" widget."""
+    roles, word = role_of(name)
+    found = [one for one in among if norm(name) == word and one.role in roles]
+    if word == "textarea":
+        found = [one for one in found if "multiline" in one.states] or found[-1:]
+    return found[0] if found else None
+
+
+def _by_role(page: Page, intent: Intent, among: list[Element]) -> Element | None:
+    return page.nth([one for one in among if not intent.roles or one.role in intent.roles], intent.place or 1)
+
+
+def _result(scene: Scene, place: int, among: list[Element]) -> Element | None:
+    """Return the nth entry of a list that goes on over pages, counting the pages turned before."""
+    entries = [
+        one
+        for one in among
+        if one.role == "link"
+        and not is_next(one)
+        and not NUMBER.fullmatch(one.name.strip())
+        and norm(one.name) not in ("prev", "previous", "")
+        and one.name.strip() not in "<«‹"
+    ]
+    turned = sum(_LIST_PAGE in one.turn.thought for one in scene.history.of_part(scene.part))
+    return scene.page.nth(entries, place - turned * len(entries)) if entries and place > 0 else None
+
+
+def _by_colour(text: str, among: list[Element]) -> list[Element]:
+    """Return the painted boxes of a colour that a text names."""
+    asked = colour_in(text)
+    return [one for one in among if asked and not one.name and colour_of(one) == asked]
+
+
+def _owned(scene: Scene, intent: Intent, among: list[Element]) -> list[Element]:
+    """Return the candidates that belong to the subject, or all where it is not (or no longer) in a list."""
+    page = scene.page
+    owners = page.mentions(intent.subject)
+    if not owners or not intent.names:
+        return among
+    owner = owners[0]
+    mine = [one for one in scope(scene, owner) if one in among]
+    if any(page.score(one, name) >= GOOD for one in mine for name in intent.names):
+        return mine
+    like = [one for one in page.elements if (one.role, one.depth) == (owner.role, owner.depth) and one.name]
+    is_listed = page.may("click", owner) and len(like) > 1 and not scene.history.touched(owner.ref, "click")
+    if len(owners) == 1 and not is_listed:
+        return among
+    return [one for one in mine if one not in owners]
+
+
+def scope(scene: Scene, owner: Element) -> list[Element]:
+    """Return what belongs to an entry of a list: its own parts, else what follows up to the next entry."""
+    page = scene.page
+    inner = [one for one in page.elements if page.inside(one, owner)]
+    if inner:
+        return inner
+    found: list[Element] = []
+    seen: set[str] = set()
+    mark = owner.name[:1] if owner.name[:1] in "@#$" else ""
+    for one in page.after(owner)[:40]:
+        kind = "|".join(hints(one)) or one.name if page.may("click", one) else ""
+        if (mark and one.name.startswith(mark) and one.role == owner.role) or (kind and kind in seen):
+            break
+        seen.add(kind)
+        found.append(one)
+    return found
+
+
+# Superlatives
+
+_MOST = re.compile(
+    r"\b(?:greatest|highest|largest|biggest|most|maximum|latest|longest|slowest)\b", re.IGNORECASE
+)
+_LEAST = re.compile(
+    r"\b(?:smallest|lowest|least|cheapest|minimum|earliest|shortest|fewest|fastest|quickest)\b", re.IGNORECASE
+)
+_MONEY = re.compile(r"cheap|expensive|cost|price|fare", re.IGNORECASE)
+_TIME = re.compile(r"duration|short|long|fast|quick|slow|\btime\b", re.IGNORECASE)
+_PRICE = re.compile(r"[$€£]\s?(\d[\d,]*(?:\.\d+)?)")
+_SPAN = re.compile(r"(?:(\d+)\s*h(?:ours?|rs?)?)?\s*(?:(\d+)\s*m(?:in(?:ute)?s?)?)?\b", re.IGNORECASE)
+_COMPARED_ROLES = frozenset("generic button link listitem option cell gridcell radio".split())
+
+
+def by_extreme(page: Page, text: str, among: list[Element]) -> Element | None:
+    """Return the element with the most or least of what a text asks for; None where it asks for none.
+
+    The quantity is read in the element's own name, else in the texts since
+    the element of its kind before it. The first of equals wins.
+    """
+    most = _MOST.search(text)
+    if not most and not _LEAST.search(text):
+        return None
+    groups: dict[str, list[Element]] = {}
+    for one in among:
+        if one.role in _COMPARED_ROLES and one.name:
+            groups.setdefault("" if NUMBER.fullmatch(norm(one.name)) else words(one.name)[0], []).append(one)
+    for group in groups.values():
+        found = _valued(page, text, group)
+        if len(found) > 1 or (len(group) == 1 and found and _MONEY.search(text)):
+            return (max if most else min)(found, key=lambda pair: pair[0])[1]
+    return None
+
+
+def _valued(page: Page, text: str, group: list[Element]) -> list[tuple[float, Element]]:
+    found: list[tuple[float, Element]] = []
+    begin = 0
+    for one in group:
+        at = page.index(one)
+        told = (one.name, *(other.name for other in reversed(page.elements[begin:at])))
+        value = next((value for name in told if (value := _quantity(text, name)) is not None), None)
+        if value is not None:
+            found.append((value, one))
+        begin = at + 1
+    return found
+
+
+def price_in(text: str) -> float | None:
+    """Return the first price that a text tells."""
+    match = _PRICE.search(text)
+    return float(match[1].replace(",", "")) if match else None
+
+
+def _quantity(text: str, told: str) -> float | None:
+    """Return the price or the minutes that a name tells, whichever the text compares."""
+    if _MONEY.search(text):
+        return price_in(told)
+    if _TIME.search(text):
+        spans = [match for match in _SPAN.finditer(told) if match[1] or match[2]]
+        return int(spans[0][1] or 0) * 60 + int(spans[0][2] or 0) if spans else None
+    return None
+
+
+# Looking for what is not shown yet
+
+_OPENERS = frozenset("expand expandable hitarea toggle menu more dropdown arrow caret open".split())
+_SIGNS = frozenset("+ ▸ ▶ ▾ ▼ … ... ☰ ⋮ ⋯ more menu".split())
+
+
+def reveal(scene: Scene, wanted: str, near: Sequence[Element] = ()) -> Move | None:
+    """Return a move that may bring `wanted` into the page, or None where all were tried.
+
+    What is among `near` goes first.
+    """
+    last = scene.history.last
+    nearest = {one.ref for one in near}
+    if last is not None and last.name == "click" and target_of(last) in nearest:
+        return Move(act("wait", seconds=1.0), "What was opened may show more in a moment.")
+    for one in near:
+        # A control that changes its looks under the pointer can miss the first click.
+        if _is_opener(one) and scene.history.touched(one.ref, "click") == 1 and scene.page.may("click", one):
+            return Move(act("click", one), f"{described(one, first=True)} has shown nothing; once more.")
+    opened = first(
+        scene.move("click", one, f'"{wanted}" is not to be seen; {described(one)} may hold it.')
+        for one in sorted(closed(scene), key=lambda one: one.ref not in nearest)
+    )
+    return opened or next_page(scene, wanted)
+
+
+def closed(scene: Scene) -> list[Element]:
+    """Return what could be opened and was not yet, what says so plainly first."""
+    plain: list[Element] = []
+    hinted: list[Element] = []
+    for one in scene.page.can("click"):
+        is_open = one.role == "menu" or {"expanded", "selected"} & set(one.states)
+        if is_open or scene.history.touched(one.ref, "click"):
+            continue
+        if "collapsed" in one.states or one.role in ("tab", "treeitem"):
+            plain.append(one)
+        elif {norm(one.name), one.name.strip()} & _SIGNS or _is_opener(one):
+            hinted.append(one)
+    return plain + hinted
+
+
+def _is_opener(one: Element) -> bool:
+    """Tell whether an unnamed element hints that it opens something."""
+    if one.name or "collapsable" in one.detail or "close" in one.detail:
+        return False
+    return any({word, stem(word)} & _OPENERS for hint in hints(one) for word in words(hint))
+
+
+def next_page(scene: Scene, wanted: str) -> Move | None:
+    """Return a move to the next page of a list."""
+    return first(
+        scene.move("click", one, f'"{wanted}" {_LIST_PAGE}.')
+        for one in scene.page.can("click")
+        if is_next(one)
+    )
+
+
+def expand(scene: Scene) -> Answer:
+    """Answer a part that asks to expand something: done once anything of the page was opened for it."""
+    opening = first(
+        scene.move("click", one, f"{described(one, first=True)} is to be opened.", finishes=True)
+        for one in closed(scene)
+    )
+    return "done" if scene.history.of_part(scene.part) else opening or "done"

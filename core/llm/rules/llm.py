@@ -1,0 +1,154 @@
+"""The built-in LLM: no network and no weights; it answers by matching words.
+
+It reads what any LLM reads: the objective, the lines of the page, the turns
+before and the actions that are permissible. It knows no task and no site.
+"""
+
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+
+from core.llm.reply_encoder import as_json, as_lines, as_tool_call
+from core.llm.rules.corrections import lesson
+from core.llm.rules.decisions import proposed
+from core.llm.rules.policies import role_in
+from core.llm.rules.reflection import aligned, other_actions, subtask_over, subtasks, task_done
+from core.llm.rules.summaries import answer, chosen, parser_program, shortened
+from core.llm.tokens import TOKENS_PER_MESSAGE, count_tokens
+from core.schema.action import Action
+from core.schema.messages import LLMReply, LLMRequest, PromptView, Purpose, Retry, Usage
+
+MODEL = "rules"
+
+_NOTHING_GIVEN = (
+    "The built-in rules match the words of a page and its permissible actions, and none were given."
+)
+
+_JSON_FORM = re.compile(r'"actions"\s*:')
+_LINES_FORM = re.compile(r"^ACTION:", re.MULTILINE)
+
+
+class RulesLLM:
+    """Answers every purpose but ``judge``; the same request always gets the same reply."""
+
+    name = "rules"
+    takes_images = False
+
+    async def reply(
+        self,
+        request: LLMRequest,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        on_retry: Callable[[Retry], None] | None = None,
+    ) -> LLMReply:
+        """Reply in the form asked for.
+
+        Actions come as tool calls, as JSON, or as REASON and ACTION lines;
+        a rationale, a plan, a review and the like as text; a judgement as
+        JSON. One to judge for an environment gets a refusal.
+        """
+        started = time.perf_counter()
+        reply = _reply(request)
+        if reply.text and on_text is not None:
+            on_text(reply.text)
+        spoken = reply.text + "".join(call.name + call.arguments for call in reply.tool_calls)
+        prompt = sum(count_tokens(message.text) + TOKENS_PER_MESSAGE for message in request.messages)
+        usage = Usage(prompt_tokens=prompt, completion_tokens=count_tokens(spoken), estimated=True)
+        return reply.replace(usage=usage, seconds=time.perf_counter() - started, model=MODEL, cost=0.0)
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _reply(request: LLMRequest) -> LLMReply:
+    if request.purpose == "judge":
+        return _text("The built-in rules match words and cannot judge this.")
+    if request.view is None:
+        return _text(_NOTHING_GIVEN)
+    say = _SAYS.get(request.purpose)
+    if say is not None:
+        return _text(say(request.view))
+    if request.permissible is None:
+        return _text(
+            "The built-in rules choose among the permissible actions of a page, and none were given."
+        )
+    role = role_in(request.messages)
+    if request.purpose == "remedies":
+        actions, why = other_actions(request.view, request.permissible, role)
+        return _actions(request, why, actions) if actions else _text(why)
+    move = proposed(request.view, request.permissible, role)
+    if request.purpose == "rationale":
+        return _text(move.why)
+    return _actions(request, move.why, (move.action,))
+
+
+def _text(text: str) -> LLMReply:
+    return LLMReply(text=text, finish_reason="stop")
+
+
+def _actions(request: LLMRequest, why: str, actions: Sequence[Action]) -> LLMReply:
+    """Return actions in the form that the request asks for: tools, a schema, or what its messages show."""
+    if request.tools:
+        calls = tuple(
+            as_tool_call(action, request.permissible, id=f"call_{number}")
+            for number, action in enumerate(actions, start=1)
+        )
+        return LLMReply(text=why, tool_calls=calls, finish_reason="tool_calls")
+    if request.reply_schema is not None or _asks_for_json(request):
+        return _text(as_json(why, actions, request.permissible))
+    return _text(as_lines(why, actions))
+
+
+def _asks_for_json(request: LLMRequest) -> bool:
+    """Tell whether the last message that shows a form shows JSON."""
+    for message in reversed(request.messages):
+        if message.role == "assistant":
+            continue
+        lines = max((match.start() for match in _LINES_FORM.finditer(message.text)), default=-1)
+        found = max((match.start() for match in _JSON_FORM.finditer(message.text)), default=-1)
+        if found != lines:
+            return found > lines
+    return False
+
+
+def _judgement(view: PromptView) -> str:
+    sentence, serves = aligned(view)
+    values = {
+        "effect": sentence,
+        "aligned": serves,
+        "subtask": subtask_over(view)[0],
+        "task_done": task_done(view)[0],
+    }
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _aligned(view: PromptView) -> str:
+    sentence, serves = aligned(view)
+    return f"{sentence}\n{'YES' if serves else 'NO'}"
+
+
+def _subtask(view: PromptView) -> str:
+    over, why = subtask_over(view)
+    return f"{over.upper()}\n{why}"
+
+
+def _task(view: PromptView) -> str:
+    is_done, why = task_done(view)
+    return f"{'YES' if is_done else 'NO'}\n{why}"
+
+
+_SAYS: dict[Purpose, Callable[[PromptView], str]] = {
+    "plan": lambda view: "\n".join(f"{place}. {one}" for place, one in enumerate(subtasks(view), start=1)),
+    "aligned": _aligned,
+    "subtask": _subtask,
+    "task": _task,
+    "judgement": _judgement,
+    "review": lesson,
+    "summarise": lambda view: shortened(view, refs=False),
+    "abstract": lambda view: shortened(view, refs=True),
+    "parser": parser_program,
+    "choose": lambda view: "{}\n{}".format(*chosen(view)),
+    "answer": answer,
+}
+"""What is answered with words, by purpose."""

@@ -1,0 +1,150 @@
+"""Replies in words alone: a page shortened, a program that does so, an answer, and which element is meant."""
+
+import json
+import re
+from difflib import SequenceMatcher
+
+from core.llm.rules.fields import counted, looked_up
+from core.llm.rules.moves import Scene
+from core.llm.rules.words import alike, stems
+from core.schema.action_space import Permissible
+from core.schema.messages import PromptView
+
+KEPT = 40
+"""Lines kept at the most."""
+_LINE = re.compile(r"^\s*\[(\d+)\]\s+([a-z]+)")
+_TELLS = frozenset(("heading", "alert", "status", "dialog", "alertdialog"))
+_USED = frozenset(
+    "button textbox searchbox combobox checkbox radio option tab menuitem spinbutton slider listbox switch".split()
+)
+_NEAR = 0.4
+"""What a line is worth for standing beside one with words of the task."""
+
+
+def shortened(view: PromptView, *, refs: bool) -> str:
+    """Return the lines of the view's page that matter for its task, unchanged and in their order.
+
+    With `refs` only lines that begin with the number of an element count.
+    """
+    lines = [line for line in view.raw.splitlines() if line.strip()]
+    if refs:
+        lines = [line for line in lines if _LINE.match(line)]
+    if len(lines) <= KEPT // 4:
+        return "\n".join(lines)
+    asked = stems(f"{view.objective} {view.subtask}")
+    own = [_worth(line, asked) for line in lines]
+    rated = [
+        worth + _NEAR * max(own[max(place - 2, 0) : place + 3], default=0.0)
+        for place, worth in enumerate(own)
+    ]
+    order = sorted(range(len(lines)), key=lambda place: -rated[place])
+    kept = sorted(place for place in order[:KEPT] if rated[place] > 0)
+    return "\n".join(lines[place] for place in kept) or "\n".join(lines[:KEPT])
+
+
+def _worth(line: str, asked: set[str]) -> float:
+    worth = 2.0 * min(len(stems(line) & asked), 4)
+    match = _LINE.match(line)
+    role = match[2] if match else ""
+    if role in _TELLS:
+        return worth + 1.0
+    return worth + (0.8 if role in _USED else 0.2 if role == "link" else 0.0)
+
+
+def parser_program(view: PromptView) -> str:
+    """Return a reply with a program that keeps what can be used, and the texts near to the task's words."""
+    asked = sorted(word for word in stems(f"{view.objective} {view.subtask}") if len(word) > 2)
+    return _PROGRAM.replace("<words>", json.dumps(asked, ensure_ascii=True)).replace("<most>", str(KEPT))
+
+
+_PROGRAM = """The program keeps what can be used and the texts that share words with the task.
+
+```python
+import re
+from bs4 import BeautifulSoup
+
+ASKED = set(<words>)
+MOST = <most>
+USED = {"a", "button", "input", "select", "textarea", "option", "label", "summary"}
+TEXTS = {"h1", "h2", "h3", "h4", "p", "li", "td", "th", "span", "div", "label", "legend", "dt", "dd"}
+
+
+def words_of(text):
+    return {re.sub(r"(?<=\\w{3})(ing|ed|(?<!s)s)$", "", word) for word in re.findall(r"\\w+", text.casefold())}
+
+
+def parse(html):
+    rows = []
+    for node in BeautifulSoup(html, "lxml").select("[data-ref]"):
+        own = node.get_text(" ") if node.name in USED else " ".join(node.find_all(string=True, recursive=False))
+        named = (str(node.get(name) or "") for name in ("aria-label", "placeholder", "title", "alt"))
+        text = " ".join(" ".join((own, *named)).split())
+        usable = node.name in USED or node.get("role") in ("button", "link", "tab", "checkbox", "option")
+        common = len(words_of(text) & ASKED)
+        if not usable and not (common and node.name in TEXTS):
+            continue
+        kind = node.get("role") or node.name
+        if node.name == "input":
+            kind = "input " + str(node.get("type") or "text")
+        marks = "".join(" " + name for name in ("checked", "disabled", "selected") if node.has_attr(name))
+        line = "[%s] %s \\"%s\\"%s" % (node["data-ref"], kind, text[:120], marks)
+        rows.append((2 * common + (1 if usable else 0), line))
+    best = sorted(range(len(rows)), key=lambda place: -rows[place][0])[:MOST]
+    lines = [rows[place][1] for place in sorted(best)]
+    return "\\n".join(lines) or "(nothing in the page can be used)"
+```
+"""
+
+
+# Answers and choices
+
+_ASKS = re.compile(
+    r"^(?:how|what|which|who|when|where|is|are|does|do|tell|list|give me)\b|\?\s*$", re.IGNORECASE
+)
+_ELEMENT = re.compile(r'^\s*(?:\[\d+\]\s+)?([\w-]+)(?:\s+"(.*?)"(?=\s|$))?(.*)$', re.DOTALL)
+_LABEL = re.compile(
+    r"\b(?:what|which|who|when|where)\s+(?:is|was|are|were)\s+(?:the\s+)?(.+?)(?:\s+(?:of|on|in|for|by)\s+.+)?\s*\?*$",
+    re.IGNORECASE,
+)
+_LEAST = 0.5
+"""From which likeness on a candidate is taken for the element."""
+
+
+def is_question(objective: str) -> bool:
+    """Tell whether an objective asks for an answer."""
+    return _ASKS.search(objective.strip()) is not None
+
+
+def answer(view: PromptView) -> str:
+    """Return the answer that the notes, the page or the last words of the run give; empty for no question."""
+    if not is_question(view.objective):
+        return ""
+    if view.notes:
+        asked = stems(view.objective)
+        return max(view.notes, key=lambda note: len(asked & stems(note)))
+    scene = Scene.of(view, Permissible())
+    number = counted(scene)
+    if number is not None:
+        return str(number)
+    label = _LABEL.search(view.objective.strip())
+    return (looked_up(scene, label[1]) or "") if label else ""
+
+
+def chosen(view: PromptView) -> tuple[int, str]:
+    """Return the number of the candidate that is the wanted element, from 1, or 0, and the sentence why."""
+    scores = [_likeness(view.wanted, line) for line in view.candidates]
+    best = max(scores, default=0.0)
+    if best < _LEAST:
+        return 0, "None of them has its role and words."
+    place = scores.index(best)
+    return place + 1, f"{view.candidates[place].strip()} is most like it."
+
+
+def _likeness(wanted: str, line: str) -> float:
+    first, second = _ELEMENT.match(wanted), _ELEMENT.match(line)
+    if first is None or second is None:
+        return 0.0
+    name = alike(first[2] or "", second[2] or "") if first[2] or second[2] else 0.6
+    role = 0.2 if first[1] == second[1] else -0.2
+    rest = 0.1 * SequenceMatcher(None, first[3], second[3]).ratio()
+    return name + role + rest if name > 0 else 0.0

@@ -1,0 +1,60 @@
+"""How an objective is taken apart."""
+
+import pytest
+
+from core.llm.rules.objective import understand
+from core.llm.rules.words import read_date
+
+
+def parts(text: str) -> list[tuple[str, ...]]:
+    return [(one.kind, *one.names, *filter(None, (one.value,))) for one in understand(text).intents]
+
+
+@pytest.mark.parametrize(
+    ("objective", "expected"),
+    [
+        ("Click button ONE, then click button TWO.", [("click", "ONE"), ("click", "TWO")]),
+        ('Click the "Save and close" button.', [("click", "Save and close")]),
+        ("Select A, B and C and click Submit.", [("select", "A", "B", "C"), ("click", "Submit")]),
+        ("Select nothing and click Submit.", [("select",), ("click", "Submit")]),
+        (
+            'Enter "a, then b" into the text field and press Submit.',
+            [("fill", "a, then b"), ("click", "Submit")],
+        ),
+        ("Press Submit when done.", [("click", "Submit")]),
+        ('Use the textbox to enter "Ann" and press "Search".', [("fill", "Ann"), ("click", "Search")]),
+    ],
+)
+def test_an_objective_becomes_its_parts_in_their_order(
+    objective: str, expected: list[tuple[str, ...]]
+) -> None:
+    assert parts(objective) == expected
+
+
+@pytest.mark.parametrize(
+    ("objective", "subject", "values"),
+    [
+        ("Forward the email from Ann to Bob.", "Ann", ["Bob"]),
+        ("Forward to Bob the email from Ann.", "Ann", ["Bob"]),
+        ("Find the email by Ann and forward that email to Bob.", "Ann", ["Bob"]),
+        ('Reply to Ann\'s email with the text "Good day."', "Ann", ["Good day."]),
+        ("Ann's email should be deleted from the inbox.", "Ann", []),
+    ],
+)
+def test_a_request_about_a_message_tells_its_writer_from_its_receiver(
+    objective: str, subject: str, values: list[str]
+) -> None:
+    read = understand(objective)
+    assert read.intents[0].subject == subject
+    assert [one.value for one in read.intents if one.kind == "fill"] == values
+
+
+@pytest.mark.parametrize("text", ["12/05/2016", "2016-12-05", "5 December 2016", "Dec 5th, 2016"])
+def test_dates_are_read_in_their_usual_forms(text: str) -> None:
+    found = read_date(f"on {text} please")
+    assert found is not None
+    assert found.isoformat() == "2016-12-05"
+
+
+def test_a_date_that_does_not_exist_is_none() -> None:
+    assert read_date("02/30/2016") is None

@@ -25,8 +25,8 @@ def test_importing_the_window_loads_neither_browser_driver_nor_llm_client_nor_da
 
 
 def test_neither_the_window_nor_the_library_waits_for_what_draws_plots_before_there_is_one():
-    code = "import sys, gui.application, gui.branching.controller, gui.exemplars.controller, gui.experiments.controller\n"
-    code += "import gui.exemplars.library.library_window, gui.exemplars.analyses.map_page\n"
+    code = "import sys, gui.application, gui.branching.controller, gui.exemplars.controller\n"
+    code += "import gui.experiments.controller, gui.exemplars.library.library_window, gui.exemplars.analyses.map_page\n"
     code += "print('pyqtgraph' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "False", done.stderr

@@ -19,11 +19,11 @@ from core.agent.run_history import Past
 from core.agent.saved_state import SavedAgent, put_back
 from core.agent.state import Budget, RunState
 from core.agent.world import World
+from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import Checkpoint
 from core.browser.checkpoints.comparison import load_volatile
 from core.browser.checkpoints.restoring import restore
 from core.browser.driver import TabDriver
-from core.browser.page import PageGone
 from core.browser.recorded.offline_replay import Seal
 from core.schema.changes import OWN, Changes, Difference, memory_in_words, named, pages_in_words
 from core.schema.errors import BrowserError, UsageError

@@ -33,9 +33,9 @@ from core.agent.saved_state import saved_of
 from core.agent.spaces.backup import CHOOSE
 from core.agent.state import Budget, Pending, RunState, StepClock
 from core.agent.world import World
+from core.browser.channel import PageGone
 from core.browser.driver import TabDriver
 from core.browser.log.records import Moment
-from core.browser.page import PageGone
 from core.environments.protocol import Ask
 from core.schema.action import NewTrial
 from core.schema.changes import Changes, Difference, memory_in_words

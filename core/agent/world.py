@@ -8,10 +8,10 @@ from uuid import uuid4
 from core.agent.gates import Gates
 from core.browser.actor import Actor
 from core.browser.capturer import Capturer, titled
+from core.browser.channel import PageGone
 from core.browser.checkpoints.page_state import read_page_state
 from core.browser.checkpoints.stored_state import PageState, origin_of
 from core.browser.driver import TabDriver
-from core.browser.page import PageGone
 from core.browser.tabs import Tabs
 from core.environments.protocol import Environment, KeepsState
 from core.schema.errors import ActionError, BrowserError

@@ -11,8 +11,9 @@ from typing import Any
 
 from playwright.async_api import Error
 
+from core.browser.channel import FrameLink, PageGone
 from core.browser.keys import chord
-from core.browser.page import FrameLink, Page, PageGone
+from core.browser.page import Page
 from core.browser.tabs import Tabs
 from core.schema.action import (
     Action,

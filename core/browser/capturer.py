@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from core.browser.changes import Seen, SeenDocument, rendered, unchanged
-from core.browser.frames import Channel
+from core.browser.channel import Channel, FrameLink, PageGone
 from core.browser.host import BrowserHost
-from core.browser.page import FrameLink, Page, PageGone
+from core.browser.page import Page
 from core.schema.errors import BrowserError
 from core.schema.observation import Box, Capture, Element, Frame, Observation, Tab
 from core.schema.record import Record

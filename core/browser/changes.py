@@ -9,8 +9,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core.browser.frames import Channel, FrameLink
-from core.browser.gone import PageGone
+from core.browser.channel import Channel, FrameLink, PageGone
 from core.schema.errors import ActionError, BrowserError
 
 if TYPE_CHECKING:

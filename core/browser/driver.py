@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.page import PageGone
+from core.browser.channel import PageGone
 from core.browser.tabs import Tabs
 from core.schema.errors import ActionError, BrowserError
 

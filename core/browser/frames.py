@@ -1,68 +1,18 @@
 """The documents inside a tab: who reaches them, and which element of which document holds each."""
 
 import asyncio
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from playwright.async_api import CDPSession, Error, Frame
+from playwright.async_api import Error, Frame
 
-from core.browser.gone import PageGone
-
-if TYPE_CHECKING:
-    from core.browser.page import Page
-
-
-@dataclass(eq=False)
-class Channel:
-    """A protocol session, and what it told of the documents it reaches."""
-
-    session: CDPSession
-    worlds: dict[str, int] = field(default_factory=dict)
-    """Frame id to the script world of ours in its document."""
-    page_worlds: dict[str, int] = field(default_factory=dict)
-    """Frame id to the page's own world."""
-    listening: dict[int, "Known"] = field(default_factory=dict)
-    """What is known of event listeners, by our world."""
-
-    def forget_world(self, gone: int) -> None:
-        for worlds in (self.worlds, self.page_worlds):
-            for frame in [frame for frame, world in worlds.items() if world == gone]:
-                del worlds[frame]
-        self.listening.pop(gone, None)
-
-    def forget_all(self) -> None:
-        self.worlds.clear()
-        self.page_worlds.clear()
-        self.listening.clear()
-
-
-@dataclass
-class Known:
-    """What is known of the listeners of one document."""
-
-    document: str = ""
-    """The protocol's handle of the document in the page's own world."""
-    roots: list[str] = field(default_factory=list)
-    """The same of its shadow roots."""
-    types: dict[int, frozenset[str]] = field(default_factory=dict)
-    """Node to the events it listens to, as the walker was told."""
-
-
-@dataclass(frozen=True, eq=False)
-class FrameLink:
-    """A document inside the tab, and the channel that reaches it."""
-
-    id: str
-    session: Channel
-    url: str
-    name: str
-    parent: "FrameLink | None"
+from core.browser.channel import Channel, FrameLink, PageGone
+from core.browser.page_protocol import PageProtocol
 
 
 class Frames:
     """Finds the documents of a tab, those that live in other processes too."""
 
-    def __init__(self, page: "Page") -> None:
+    def __init__(self, page: PageProtocol) -> None:
         self._page = page
         self._own: dict[Frame, Channel] = {}
         self._owners: dict[str, int] = {}

@@ -2,14 +2,11 @@
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from core.browser.frames import Channel, FrameLink, Known
-from core.browser.gone import PageGone
+from core.browser.channel import Channel, FrameLink, Known, PageGone
+from core.browser.page_protocol import PageProtocol
 from core.schema.errors import BrowserError
-
-if TYPE_CHECKING:
-    from core.browser.page import Page
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +24,7 @@ _HOSTS = "backstep hosts"
 _PATIENCE = 20.0
 
 
-async def mark_listeners(page: "Page", link: FrameLink) -> None:
+async def mark_listeners(page: PageProtocol, link: FrameLink) -> None:
     """Tell the walker which elements listen to the mouse, and hand it shadow roots it cannot open itself.
 
     Listeners inside the first 60 shadow roots are read each time, those of
@@ -45,7 +42,7 @@ async def mark_listeners(page: "Page", link: FrameLink) -> None:
         log.info("Event listeners could not be read: %s", error)
 
 
-async def _document(page: "Page", link: FrameLink, known: Known) -> str:
+async def _document(page: PageProtocol, link: FrameLink, known: Known) -> str:
     if not known.document:
         # From the page's own world: asked from ours, Chromium 140 tells of our listeners only.
         where: dict[str, Any] = {"expression": "document", "objectGroup": _HELD}
@@ -56,7 +53,7 @@ async def _document(page: "Page", link: FrameLink, known: Known) -> str:
     return known.document
 
 
-async def _mark_inside(page: "Page", link: FrameLink, known: Known, handles: list[str]) -> None:
+async def _mark_inside(page: PageProtocol, link: FrameLink, known: Known, handles: list[str]) -> None:
     answers = await asyncio.gather(
         *(
             page.send(
@@ -80,7 +77,7 @@ async def _mark_inside(page: "Page", link: FrameLink, known: Known, handles: lis
         known.types.update({node: frozenset(types[node]) for node in fresh})
 
 
-async def _tell(page: "Page", link: FrameLink, nodes: list[int], types: dict[int, set[str]]) -> None:
+async def _tell(page: PageProtocol, link: FrameLink, nodes: list[int], types: dict[int, set[str]]) -> None:
     world = await page.world(link)
     resolved = await _resolve(page, link.session, nodes, world, _PASSING)
     told = [(handle, sorted(types[node])) for node, handle in zip(nodes, resolved, strict=True) if handle]
@@ -101,7 +98,7 @@ async def _tell(page: "Page", link: FrameLink, nodes: list[int], types: dict[int
 
 
 async def _resolve(
-    page: "Page", channel: Channel, nodes: list[int], world: int, group: str
+    page: PageProtocol, channel: Channel, nodes: list[int], world: int, group: str
 ) -> list[str | None]:
     answers = await asyncio.gather(
         *(
@@ -120,7 +117,7 @@ async def _resolve(
 # Shadow roots
 
 
-async def _look_into(page: "Page", link: FrameLink, known: Known, hosts: list[str]) -> None:
+async def _look_into(page: PageProtocol, link: FrameLink, known: Known, hosts: list[str]) -> None:
     """Look into hosts not looked into yet; what a closed root holds may be hosts again, a few times over."""
     for _ in range(4):
         if not hosts:
@@ -136,7 +133,7 @@ async def _look_into(page: "Page", link: FrameLink, known: Known, hosts: list[st
         hosts = await _hosts(page, link)
 
 
-async def _hosts(page: "Page", link: FrameLink) -> list[str]:
+async def _hosts(page: PageProtocol, link: FrameLink) -> list[str]:
     world = await page.world(link)
     answer = await page.send(
         "Runtime.evaluate",
@@ -153,7 +150,9 @@ async def _hosts(page: "Page", link: FrameLink) -> list[str]:
     return [one["value"]["objectId"] for one in listed["result"] if one["name"].isdigit()]
 
 
-async def _open(page: "Page", link: FrameLink, hosts: list[str], described: list[Any], known: Known) -> bool:
+async def _open(
+    page: PageProtocol, link: FrameLink, hosts: list[str], described: list[Any], known: Known
+) -> bool:
     roots: list[int] = []
     closed: list[tuple[str, int]] = []
     for host, answer in zip(hosts, described, strict=True):

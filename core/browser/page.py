@@ -1,49 +1,27 @@
 """One tab, driven over CDP: evaluation in our isolated world, its frames, its requests, its navigations.
 
-Acting and reading build on this; what an action means is told in `act`, and
-how a wait ends in `settle`.
+Acting and reading build on this; see `actor` for what an action means, and
+`settling` for how a wait ends.
 """
 
 import asyncio
 import base64
-import json
-import logging
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.frames import Channel, FrameLink, Frames
-from core.browser.gone import PageGone
+from core.browser.channel import Channel, FrameLink, PageGone
+from core.browser.frames import Frames
 from core.browser.listeners import mark_listeners
 from core.browser.log.listener import PageListener
-from core.browser.net_errors import certificate_refused, gone, network_reason
-from core.browser.network import Loading, Requests
-from core.browser.scripts import WORLD, world_script
-from core.browser.sent_requests import SentLog
-from core.schema.browser_event import BrowserEvent, BrowserEventKind, TabId
-from core.schema.errors import ActionError, BrowserError
-
-log = logging.getLogger(__name__)
-T = TypeVar("T")
-
-HANG_SECONDS = 5.0
-"""After this long without an answer a page is asked for a sign of life; without one its script is ended."""
-_ALIVE_SECONDS = 2.0
-_WALK_SECONDS = 20.0
-"""A large page may take this long to be read: its own script is not to blame then."""
+from core.browser.page_protocol import PageProtocol, Refs
+from core.schema.browser_event import BrowserEvent, TabId
+from core.schema.errors import BrowserError
 
 
-class Refs:
-    """Numbers elements: a ref is given once in all tabs, whatever becomes of its element."""
-
-    def __init__(self) -> None:
-        self.next = 1
-        self.lock = asyncio.Lock()
-
-
-class Page:
+class Page(PageProtocol):
     """A tab of the browser; made by `Page.attach`."""
 
     def __init__(
@@ -54,26 +32,8 @@ class Page:
         refs: Refs,
         log: PageListener | None = None,
     ) -> None:
-        self.tab = tab
-        self.playwright_page = page
-        self.channel = channel
-        self.requests = Requests()
-        self.loading = Loading()
-        self.crashed = False
-        self.windows_opened = 0
-        """Counts the tabs the page has asked for, so that a wait can tell whether one is on its way."""
-        self.frame_of_ref: dict[int, str] = {}
+        super().__init__(tab, page, channel, refs, log)
         self.frames = Frames(self)
-        self._refs = refs
-        self._world_came = asyncio.Event()
-        self._listener: Callable[[BrowserEvent], None] | None = None
-        self._in_flight: set[asyncio.Future[Any]] = set()
-        self._rescue = asyncio.Lock()
-        self._document_request = ("", "")
-        self.sent = SentLog()
-        self.patient: Callable[[], bool] = lambda: False
-        """Whether an answer may be long in coming, for something is held that the page waits for."""
-        self.log = log or PageListener()
 
     @classmethod
     async def attach(
@@ -99,334 +59,7 @@ class Page:
             raise BrowserError("A tab of the browser cannot be driven; open the task anew.") from error
         return self
 
-    async def prepare(self, channel: Channel) -> None:
-        """Listen to a session, and put our world into each document it reaches."""
-        session = channel.session
-        self.log.listen(session)
-        session.on("Runtime.executionContextCreated", lambda event: self._on_world(channel, event))
-        session.on(
-            "Runtime.executionContextDestroyed",
-            lambda event: channel.forget_world(event["executionContextId"]),
-        )
-        session.on("Runtime.executionContextsCleared", lambda _: channel.forget_all())
-        session.on("Network.requestWillBeSent", self._on_request)
-        session.on("Network.requestWillBeSent", self.sent.on_request)
-        session.on("Network.webSocketCreated", self.sent.on_socket)
-        session.on("Network.webSocketClosed", self.sent.on_socket_closed)
-        session.on("Network.webSocketFrameSent", self.sent.on_frame_sent)
-        session.on("Network.responseReceived", self._on_response)
-        session.on("Network.loadingFinished", self.requests.end)
-        session.on("Network.loadingFailed", self._on_failed)
-        session.on("Page.frameStoppedLoading", self.requests.end_document)
-        session.on("Page.frameDetached", self.requests.end_document)
-        session.on("Page.windowOpen", self._on_window)
-        if channel is self.channel:
-            tree = await self.send("Page.getFrameTree", {})
-            self.loading.main_frame = tree["frameTree"]["frame"]["id"]
-            session.on("Page.frameRequestedNavigation", self.loading.on_requested)
-            session.on("Page.frameClearedScheduledNavigation", self.loading.on_cleared)
-            session.on("Page.frameStartedNavigating", self.loading.on_started)
-            session.on("Page.frameNavigated", self._on_navigated)
-            session.on("Page.domContentEventFired", self.loading.on_content)
-            session.on("Page.frameStoppedLoading", self.loading.on_stopped)
-        await self.send("Page.enable", {}, session=channel)
-        await self.send(
-            "Page.addScriptToEvaluateOnNewDocument",
-            {"source": world_script(), "worldName": WORLD, "runImmediately": True},
-            session=channel,
-        )
-        await self.send("Runtime.enable", {}, session=channel)
-        await self.send(
-            "Log.enable", {}, session=channel
-        )  # For the log: what the browser says in the console.
-        await self.send("Performance.enable", {}, session=channel)  # Counts style and layout, see `changes`.
-
-    # Where it stands
-
-    @property
-    def navigations(self) -> int:
-        """How many documents were begun in the main frame."""
-        return self.loading.navigations
-
-    @property
-    def next_ref(self) -> int:
-        return self._refs.next
-
-    @next_ref.setter
-    def next_ref(self, number: int) -> None:
-        self._refs.next = number
-
-    # Events of the protocol
-
-    def _on_world(self, channel: Channel, event: dict[str, Any]) -> None:
-        context = event["context"]
-        frame = context["auxData"].get("frameId", "")
-        if context["auxData"].get("isDefault"):
-            channel.page_worlds[frame] = context["id"]
-        if context["name"] == WORLD:
-            channel.worlds[frame] = context["id"]
-            self._world_came.set()
-
-    def _on_navigated(self, event: dict[str, Any]) -> None:
-        if self.loading.on_navigated(event):
-            self.requests.forget()
-
-    def _on_request(self, event: dict[str, Any]) -> None:
-        self.requests.begin(event)
-        if event.get("type") == "Document" and event.get("frameId") == self.loading.main_frame:
-            self._document_request = (event["requestId"], event["request"]["url"])
-
-    def _on_response(self, event: dict[str, Any]) -> None:
-        request, url = self._document_request
-        status = event["response"]["status"]
-        if event["requestId"] == request and status >= 400:
-            words = f"{status} {event['response'].get('statusText', '')}".strip()
-            self._tell("load_failed", f"The server answered {words} for {url}.", url)
-
-    def _on_failed(self, event: dict[str, Any]) -> None:
-        self.requests.end(event)
-        request, url = self._document_request
-        text = event.get("errorText", "")
-        # The browser tries a page that failed again by itself, and would tell of it each time.
-        if event["requestId"] != request or "ERR_ABORTED" in text or self.loading.reloading:
-            return
-        reason = network_reason(text) or text
-        kind: BrowserEventKind = "certificate" if certificate_refused(text) else "load_failed"
-        self._tell(kind, f"{url} could not be opened: {reason}.", url)
-
-    def _on_window(self, event: dict[str, Any]) -> None:
-        self.windows_opened += 1
-        self.loading.changed.set()
-
-    def _on_crash(self) -> None:
-        self.crashed = True
-        self.loading.stop()
-        self.requests.forget()
-        self._world_came.set()
-        # A dead renderer answers nothing, not even with an error.
-        for waiting in tuple(self._in_flight):
-            waiting.cancel()
-        self._tell("crash", "The page's renderer crashed.", self.playwright_page.url)
-
-    def _tell(self, kind: BrowserEventKind, text: str, url: str) -> None:
-        self.announce(BrowserEvent(kind=kind, text=text, tab=self.tab, url=url))
-
-    def announce(self, event: BrowserEvent) -> None:
-        """Pass on something that happened beside what was asked."""
-        if self._listener:
-            self._listener(event)
-
-    # Asking the page
-
-    async def evaluate(
-        self,
-        expression: str,
-        *,
-        main_world: bool = False,
-        frame: FrameLink | None = None,
-        timeout: float = 30.0,
-        patience: float | None = None,
-    ) -> Any:
-        """Return the JSON value of `expression`, a promise awaited, in the main frame unless told.
-
-        Runs in our isolated world by default. Raises PageGone when the document
-        goes away meanwhile, ActionError when the script throws, and BrowserError
-        when there is no answer within `timeout` seconds.
-        """
-        link = frame or self.main_frame()
-        params: dict[str, Any] = {"expression": expression, "returnByValue": True, "awaitPromise": True}
-        if not main_world:
-            params["contextId"] = await self.world(link)
-        elif frame is not None and (page_world := frame.session.page_worlds.get(frame.id)) is not None:
-            params["contextId"] = page_world
-        more: dict[str, Any] = {"session": link.session, "timeout": timeout, "patience": patience}
-        result = await self.send("Runtime.evaluate", params, **more)
-        if not main_world and _lacks_walker(result):
-            # The browser's own error pages have the world, and no init script has run in it.
-            bring = {"expression": world_script(), "contextId": params["contextId"]}
-            await self.send("Runtime.evaluate", bring, **more)
-            result = await self.send("Runtime.evaluate", params, **more)
-        return _value(result)
-
-    async def walker(
-        self, call: str, *arguments: Any, frame: FrameLink | None = None, timeout: float = 30.0
-    ) -> Any:
-        """Call one function of the walker with JSON arguments and return its JSON value."""
-        given = "".join(f", {json.dumps(argument)}" for argument in arguments)
-        if call in ("settle", "waitForChange"):  # These take their time, and name no element.
-            return await self.evaluate(f"__backstep.{call}({given[2:]})", frame=frame, timeout=timeout)
-        patience = _WALK_SECONDS if call == "walk" else None
-        async with self._refs.lock:
-            answer = await self.evaluate(
-                f'__backstep.ask({self._refs.next}, "{call}"{given})',
-                frame=frame,
-                timeout=max(timeout, _WALK_SECONDS + HANG_SECONDS),
-                patience=patience,
-            )
-            self._refs.next = answer["next"]
-        return answer.get("value")
-
-    async def call_on(self, handle: str, call: str, frame: FrameLink, *arguments: dict[str, Any]) -> Any:
-        """Call one function of the walker with an object of its world, and further ones, as arguments."""
-        async with self._refs.lock:
-            result = await self.send(
-                "Runtime.callFunctionOn",
-                {
-                    "objectId": handle,
-                    "functionDeclaration": (
-                        "function (from, call, ...more) { return __backstep.ask(from, call, this, ...more) }"
-                    ),
-                    "arguments": [{"value": self._refs.next}, {"value": call}, *arguments],
-                    "returnByValue": True,
-                },
-                session=frame.session,
-            )
-            answer = _value(result)
-            self._refs.next = answer["next"]
-        return answer.get("value")
-
-    async def send(
-        self,
-        method: str,
-        params: dict[str, Any],
-        *,
-        session: Channel | None = None,
-        timeout: float = 30.0,
-        patience: float | None = None,
-    ) -> dict[str, Any]:
-        """Send one protocol command; raises PageGone, or BrowserError where it is refused or not answered."""
-        channel = session or self.channel
-        try:
-            return dict(
-                await self.answered(
-                    channel.session.send(method, params),
-                    session=channel,
-                    timeout=timeout,
-                    patience=patience,
-                )
-                or {}
-            )
-        except Error as error:
-            said = error.message.splitlines()[0]
-            raise BrowserError(f"The browser refused {method}: {said}") from error
-
-    async def answered(
-        self,
-        work: Awaitable[T],
-        *,
-        session: Channel | None = None,
-        timeout: float = 30.0,
-        patience: float | None = None,
-    ) -> T:
-        """Await something the page must answer, and help it along where its script loops for ever.
-
-        After `patience` seconds the page is asked for a sign of life; where none
-        comes its script is ended, and where that is no help its renderer. Raises
-        PageGone where nobody is left to answer, BrowserError after `timeout`
-        seconds, and what `work` raises otherwise.
-        """
-        patience = HANG_SECONDS if patience is None else patience
-        if self.crashed:
-            asyncio.ensure_future(work).cancel()
-            raise PageGone("the renderer crashed")
-        task = asyncio.ensure_future(work)
-        self._in_flight.add(task)
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout
-        try:
-            while True:
-                left = deadline - loop.time()
-                await asyncio.wait({task}, timeout=max(min(patience, left), 0))
-                if task.done():
-                    break
-                if self.patient():
-                    deadline = loop.time() + timeout
-                    continue
-                if left <= patience:
-                    raise BrowserError(
-                        f"The page at {self.playwright_page.url} does not answer; "
-                        "reload it or open the task anew."
-                    )
-                await self._keep_alive(session or self.channel)
-            if task.cancelled():
-                raise PageGone("the renderer crashed")
-            return task.result()
-        except Error as error:
-            if why := gone(error):
-                raise PageGone(why) from error
-            raise
-        finally:
-            self._in_flight.discard(task)
-            if not task.done():
-                task.cancel()
-
-    async def stir(self, patience: float | None = None) -> None:
-        """Make sure the page answers; a script of it that loops for ever is ended. Raises nothing."""
-        try:
-            await self.send("Runtime.evaluate", {"expression": "1"}, patience=patience)
-        except (PageGone, BrowserError) as error:
-            log.info("The page does not answer: %s", error)
-
-    async def _keep_alive(self, channel: Channel) -> None:
-        """Make sure the page's script runs on: a loop is ended, and a renderer that cannot be helped too."""
-        async with self._rescue:
-            if self.crashed or await self._answers(channel, "Runtime.evaluate", {"expression": "1"}):
-                return
-            self._tell(
-                "hang",
-                "The page did not answer; the script that ran in it was ended.",
-                self.playwright_page.url,
-            )
-            await self._answers(channel, "Runtime.terminateExecution", {})
-            if not await self._answers(channel, "Runtime.evaluate", {"expression": "1"}):
-                log.warning("Ending the page's script did not help; its renderer is ended.")
-                await self._answers(channel, "Page.crash", {})
-
-    @staticmethod
-    async def _answers(channel: Channel, method: str, params: dict[str, Any]) -> bool:
-        try:
-            async with asyncio.timeout(_ALIVE_SECONDS):
-                await channel.session.send(method, params)
-        except TimeoutError:
-            return False
-        except Error:
-            return True
-        return True
-
-    async def world(self, link: FrameLink) -> int:
-        """Return our script world in a document, waiting for one that is just beginning; raises PageGone."""
-        worlds = link.session.worlds
-        for wait in (0.0, 0.25, 1.0, 3.0):
-            if link.id not in worlds and wait:
-                self._world_came.clear()
-                try:
-                    async with asyncio.timeout(wait):
-                        while link.id not in worlds and not self.crashed:
-                            await self._world_came.wait()
-                            self._world_came.clear()
-                except TimeoutError:
-                    await self._make_world(link)
-            if self.crashed:
-                raise PageGone("the renderer crashed")
-            if link.id in worlds:
-                return worlds[link.id]
-        raise PageGone("the document has no script world")
-
-    async def _make_world(self, link: FrameLink) -> None:
-        # Documents that init scripts skip (error pages, some blank ones) get the world by hand.
-        made = await self.send(
-            "Page.createIsolatedWorld", {"frameId": link.id, "worldName": WORLD}, session=link.session
-        )
-        world = made["executionContextId"]
-        await self.send(
-            "Runtime.evaluate", {"expression": world_script(), "contextId": world}, session=link.session
-        )
-        link.session.worlds[link.id] = world
-
     # Frames
-
-    def main_frame(self) -> FrameLink:
-        return FrameLink(self.loading.main_frame, self.channel, self.playwright_page.url, "", None)
 
     async def find_frames(self) -> list[FrameLink]:
         """Return the documents of the tab, its own first, those of other processes too; raises PageGone."""
@@ -482,19 +115,3 @@ class Page:
             "Page.captureScreenshot", {"format": "webp", "quality": 60, "optimizeForSpeed": True}
         )
         return base64.b64decode(answer["data"])
-
-
-def _lacks_walker(result: dict[str, Any]) -> bool:
-    said = result.get("exceptionDetails", {}).get("exception", {}).get("description", "")
-    return str(said).startswith("ReferenceError: __backstep is not defined")
-
-
-def _value(result: dict[str, Any]) -> Any:
-    if "exceptionDetails" in result:
-        details = result["exceptionDetails"]
-        text = details.get("exception", {}).get("description") or details.get("text", "")
-        raise ActionError(f"A script in the page failed: {text.splitlines()[0] if text else 'unknown'}")
-    return result["result"].get("value")
-
-
-__all__ = ["FrameLink", "Page", "PageGone", "Refs"]

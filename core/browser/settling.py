@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from core.browser.page import Page, PageGone
+from core.browser.channel import PageGone
+from core.browser.page import Page
 from core.schema.browser_event import TabId
 from core.schema.record import Record
 

@@ -11,10 +11,12 @@ from playwright.async_api import Browser as PlaywrightBrowser
 from playwright.async_api import Error, Playwright, async_playwright
 from playwright.async_api import Page as PlaywrightPage
 
+from core.browser.channel import PageGone
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, network_reason
-from core.browser.page import Page, PageGone, Refs
+from core.browser.page import Page
+from core.browser.page_protocol import Refs
 from core.browser.recorded.offline_replay import Seal
 from core.browser.recorded.recorder import NetworkRecorder
 from core.browser.request_hold import Ask, Holding

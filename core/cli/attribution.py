@@ -12,6 +12,7 @@ from core.schema.errors import NotInTraceError, UsageError
 from core.schema.record import Record
 from core.schema.step import Decided
 from core.settings.settings import Settings, config_folder
+from core.trace.replay_llm import ReplayLLM
 from core.trace.store import TraceStore
 
 
@@ -65,7 +66,7 @@ def _asked(
     arguments: CreditArguments, settings: Settings, run: int, with_loop: Callable[..., Any]
 ) -> list[Credit]:
     store = TraceStore.open(settings.database)
-    llms = open_llms(settings, config_folder=config_folder())
+    llms = open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
 
     async def work() -> list[Credit]:
         try:

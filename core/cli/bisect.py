@@ -20,6 +20,7 @@ from core.schema.errors import BackstepError, Interrupted, NotInTraceError, Trac
 from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
 from core.trace.records import RunRow, StepRow
+from core.trace.replay_llm import ReplayLLM
 from core.trace.store import TraceStore
 
 _WIDTH = 20
@@ -59,7 +60,7 @@ def bisect_run(
     row, steps = _run(settings, arguments.run)
     chosen = chosen_steps(steps, arguments.steps, every=arguments.every)
     preset, name = arguments.preset or row.preset, arguments.llm or row.llm
-    llms = open_llms(settings, config_folder=config_folder())
+    llms = open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
     llms.routed(name)
     if name == "person":
         raise UsageError('The LLM "person" needs a window; choose another with --llm.')

@@ -21,6 +21,7 @@ from core.memory.memory import Memory
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, Interrupted, LibraryError, UsageError
 from core.settings.settings import Settings, config_folder
+from core.trace.replay_llm import ReplayLLM
 
 
 class WorthArguments(WorthWanted):
@@ -71,7 +72,7 @@ def measure_worth(
 ) -> Experiment:
     """Run the tasks with and without and print what came of it; raises BackstepError where it cannot begin."""
     name = arguments.llm or settings.llm
-    llms = open_llms(settings, config_folder=config_folder())
+    llms = open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
     llms.routed(name)
     if name == "person":
         raise UsageError('The LLM "person" needs a window; choose another with --llm.')
@@ -121,7 +122,7 @@ def _experiment(
     with_embedded: WithEmbedded[Experiment],
     with_loop: WithLoop[Experiment],
 ) -> Experiment:
-    llms = open_llms(settings, config_folder=config_folder())
+    llms = open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
 
     async def work(host: BrowserHost) -> Experiment:
         workshop = await open_workshop(

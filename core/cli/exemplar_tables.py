@@ -19,8 +19,8 @@ from core.memory.analysis.records import Lonely, PairsFound, grouped, sameness
 from core.memory.checks import Problem, check
 from core.memory.index import ExemplarIndex
 from core.memory.library.records import Counts, Entry, Filter, Order, Provenance, Row
-from core.memory.library.retrievals import note_retrievals
 from core.memory.library.store import Library
+from core.memory.library.trace_sync import note_retrievals
 from core.memory.library.version_diff import differences
 from core.memory.memory import Memory
 from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError

@@ -20,6 +20,7 @@ from core.schema.errors import NotInTraceError, UsageError
 from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
 from core.trace.records import RunRow
+from core.trace.replay_llm import ReplayLLM
 
 
 class ForkArguments(Record):
@@ -55,7 +56,7 @@ def fork_run(
     row = _row(settings, arguments)
     preset, name = arguments.preset or row.preset, arguments.llm or row.llm
     offline = row.offline if arguments.offline is None else arguments.offline
-    llms = open_llms(settings, config_folder=config_folder())
+    llms = open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
     llm = llms.routed(name)
     if name == "person":
         raise UsageError('The LLM "person" needs a window; choose another with --llm.')

@@ -11,6 +11,7 @@ from core.llm.registry import open_llms
 from core.schema.errors import UsageError
 from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
+from core.trace.replay_llm import ReplayLLM
 
 
 class RunArguments(Record):
@@ -40,7 +41,7 @@ def run_task(
         raise UsageError("Give a task (--task miniwob/click-test-2), or --url and --instruction.")
     task_id = arguments.task or "web/open"
     task = environments.find(task_id, url=arguments.url, instruction=arguments.instruction)
-    llms = open_llms(settings, config_folder=config_folder())
+    llms = open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
     llm = llms.routed(arguments.llm)
     if arguments.llm == "person":
         raise UsageError('The LLM "person" needs a window; choose another with --llm.')

@@ -10,6 +10,7 @@ from core.environments.registry import Environments
 from core.llm.registry import open_llms
 from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
+from core.trace.replay_llm import ReplayLLM
 
 
 class WindowArguments(Record):
@@ -34,7 +35,7 @@ def make_session(settings: Settings, host: BrowserHost, arguments: WindowArgumen
         return open_workshop(
             settings,
             host,
-            llms=open_llms(settings, config_folder=config_folder()),
+            llms=open_llms(settings, config_folder=config_folder(), replay=ReplayLLM),
             environments=Environments(
                 task_files=arguments.task_files,
                 webarena=arguments.webarena,

@@ -10,7 +10,7 @@ from typing import Literal
 
 from core.agent.loop import AgentRun
 from core.agent.spaces.pointer import action_at
-from core.browser.page import PageGone
+from core.browser.channel import PageGone
 from core.debugger.human_actions import Demonstrating
 from core.debugger.publisher import needs_action
 from core.debugger.runner import Driver

@@ -8,7 +8,7 @@ from core.agent.branching import Conduct, open_branch, reopen_task
 from core.agent.llm_calls import Answerer
 from core.agent.loop import AgentRun, open_run
 from core.agent.state import Budget
-from core.browser.page import PageGone
+from core.browser.channel import PageGone
 from core.debugger.services import Workshop
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, BrowserError, TraceError

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from core.agent.human_actions import Deeds
 from core.agent.loop import AgentRun
+from core.browser.channel import PageGone
 from core.browser.demonstration import Deed, Demonstration
-from core.browser.page import PageGone
 from core.schema.errors import ActionError, BackstepError, BrowserError
 
 _SECONDS = 10.0

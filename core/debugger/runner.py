@@ -5,7 +5,7 @@ import logging
 
 from core.agent.loop import AgentRun
 from core.agent.phases.abstract import asks_llm
-from core.browser.page import PageGone
+from core.browser.channel import PageGone
 from core.debugger.breakpoints.monitor import Breaking
 from core.debugger.publisher import Publisher
 from core.debugger.run_goal import Goal, GoalKind

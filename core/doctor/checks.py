@@ -252,8 +252,9 @@ async def check_llm(load: Load) -> Note:
     from core.llm.openai_compatible import OpenAICompatibleLLM
     from core.llm.registry import open_llms
     from core.settings.settings import config_folder
+    from core.trace.replay_llm import ReplayLLM
 
-    llms = open_llms(settings, config_folder=config_folder())
+    llms = open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
     try:
         llm = llms.get(settings.llm)
         if not isinstance(llm, OpenAICompatibleLLM):

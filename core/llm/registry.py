@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PREFIX = "replay:"
 """What begins the name of an LLM that repeats a stored run."""
+MakeReplay = Callable[[str, Path, Callable[[str], LLM]], LLM]
+"""From the name, the database of traces and what finds other LLMs to the LLM that repeats the run."""
 OPENAI_URL = "https://api.openai.com/v1"
 
 
@@ -95,8 +97,10 @@ class LLMs:
         prices: Prices | None = None,
         person: PersonLLM | None = None,
         factories: Mapping[str, Callable[[], LLM]] | None = None,
+        replay: MakeReplay | None = None,
         first_wait: float = 1.0,
     ) -> None:
+        """`replay` makes the LLM that repeats a stored run; without it such names are refused."""
         self._settings = settings
         self._keys = keys
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
@@ -104,6 +108,7 @@ class LLMs:
         self.person = person or PersonLLM()
         self._factories: dict[str, Callable[[], LLM]] = {"rules": make_rules, **(factories or {})}
         self._factories["person"] = lambda: self.person
+        self._replay = replay
         self._first_wait = first_wait
         self._made: dict[str, LLM] = {}
 
@@ -183,9 +188,9 @@ class LLMs:
         if name in self._factories:
             return self._factories[name]()
         if name.startswith(PREFIX):
-            from core.llm.replay import ReplayLLM
-
-            return ReplayLLM(name, self._settings.database, find=self.get)
+            if self._replay is None:
+                raise UsageError(f'"{name}" cannot be repeated here: there is no trace to read it from.')
+            return self._replay(name, self._settings.database, self.get)
         if name in self._settings.llms:
             return self._entry(name, self._settings.llms[name])
         preset, slash, model = name.partition("/")
@@ -253,6 +258,7 @@ def open_llms(
     *,
     keys: Keys | None = None,
     person: PersonLLM | None = None,
+    replay: MakeReplay | None = None,
     config_folder: Path | None = None,
 ) -> LLMs:
     """Return the registry with the price list and presets of the installation and of the user.
@@ -268,4 +274,5 @@ def open_llms(
         endpoints=endpoints,
         prices=prices,
         person=person,
+        replay=replay,
     )

@@ -1,8 +1,5 @@
 """What a run remembers on its way through a state space (LASER): looked at, set aside, transitions."""
 
-from collections.abc import Mapping
-
-from core.agent.spaces.file import PLACEHOLDER, SpaceAction, SpaceState
 from core.schema.record import Record
 
 
@@ -39,38 +36,6 @@ class SpaceMemory(Record):
     transitions: tuple[Transition, ...] = ()
     chosen: str = ""
     """The candidate chosen from the buffer at the budget."""
-
-    def after(
-        self,
-        action: SpaceAction,
-        arguments: Mapping[str, str],
-        state: SpaceState,
-        *,
-        step: int,
-        thought: str,
-        url: str,
-        title: str,
-    ) -> "SpaceMemory":
-        """Return the memory once `action` was carried out in `state`."""
-        remembered = dict(self.remembered)
-        buffer = self.buffer
-        if action.sets_aside:
-            candidate = remembered.get(state.candidate, "")
-            if candidate:
-                entry = SetAside(candidate=candidate, url=url, title=title, reason=thought, step=step)
-                buffer = (*(one for one in buffer if one.candidate != candidate), entry)
-        for name, template in action.remembers.items():
-            value = PLACEHOLDER.sub(lambda match: arguments.get(match[1], ""), template).strip()
-            if value:
-                remembered[name] = value
-            else:
-                remembered.pop(name, None)
-        looked_at = self.looked_at
-        marked = arguments.get(action.marks, "") if action.marks else ""
-        if marked and marked not in looked_at:
-            looked_at = (*looked_at, marked)
-        changed = self.replace(remembered=remembered, looked_at=looked_at, buffer=buffer)
-        return changed.moved(step=step, source=state.name, action=action.name)
 
     def moved(self, *, step: int, source: str, action: str) -> "SpaceMemory":
         """Return the memory with one more transition, whose end is not known yet."""

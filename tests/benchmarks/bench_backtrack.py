@@ -35,13 +35,13 @@ from core.agent.llm_calls import Asker
 from core.agent.prompt_builder import Prompter
 from core.agent.resources import Knowledge, knowledge_of
 from core.agent.restore_context import ground_of
+from core.browser.channel import PageGone
 from core.browser.checkpoints.comparison import GRADES, Volatile, load_volatile
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.strategies import STRATEGIES
 from core.browser.checkpoints.strategy import Strategy
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
-from core.browser.page import PageGone
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
 from core.schema.errors import BackstepError

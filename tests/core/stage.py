@@ -25,6 +25,7 @@ from core.llm.keys import Keys
 from core.llm.registry import LLMs
 from core.schema.step import Phase, PhaseRecord
 from core.settings.settings import LLMSettings, Settings
+from core.trace.replay_llm import ReplayLLM
 from tests.llm_server import LLMServer, Reply, Request, call
 
 T = TypeVar("T")
@@ -67,7 +68,7 @@ def settings_for(database: Path, base_url: str = "", **more: Any) -> Settings:
 
 
 def llms_for(settings: Settings) -> LLMs:
-    return LLMs(settings, keys=Keys(environ={"OPENAI_API_KEY": ""}), first_wait=0.01)
+    return LLMs(settings, keys=Keys(environ={"OPENAI_API_KEY": ""}), replay=ReplayLLM, first_wait=0.01)
 
 
 def config_folder_in(folder: Path) -> Path:

@@ -14,10 +14,11 @@ from core.agent.run_history import Past
 from core.agent.spaces.backup import CHOOSE, candidates_of, way_back
 from core.agent.spaces.file import SpaceAction
 from core.agent.spaces.macros import MacroStep, fill, macro_steps
+from core.agent.spaces.memory import memory_after
 from core.agent.state import RunState
 from core.agent.world import World
 from core.browser.actor import Located
-from core.browser.page import PageGone
+from core.browser.channel import PageGone
 from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Stop
 from core.schema.action_space import PermissibleAction
 from core.schema.browser_event import BrowserEvent
@@ -233,8 +234,15 @@ async def _macro(state: RunState, world: World, action: Named, allowed: Permissi
     done, primitives, problem = await _steps(state, world, own, arguments, steps)
     whole = not problem and all(one.outcome != "failed" for one in primitives)
     if whole:
-        state.memory = state.memory.after(
-            own, arguments, here, step=state.number, thought=state.pending.thought, url=url, title=title
+        state.memory = memory_after(
+            state.memory,
+            own,
+            arguments,
+            here,
+            step=state.number,
+            thought=state.pending.thought,
+            url=url,
+            title=title,
         )
     if not done:
         outcome: Literal["done", "failed"] = "failed" if problem else "done"

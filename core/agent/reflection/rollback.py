@@ -7,9 +7,9 @@ from core.agent.restore_context import ground_of, reopen
 from core.agent.run_history import Past
 from core.agent.state import RunState
 from core.agent.world import World
+from core.browser.channel import PageGone
 from core.browser.checkpoints.comparison import load_volatile
 from core.browser.checkpoints.restoring import restore
-from core.browser.page import PageGone
 from core.schema.errors import ActionError
 from core.schema.space_memory import SpaceMemory
 from core.schema.step import Acted, Scheduled

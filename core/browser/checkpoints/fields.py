@@ -1,8 +1,8 @@
 """Giving form fields, scroll position and focus of a page back what they were."""
 
+from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import Ground
 from core.browser.checkpoints.strategy import Brought
-from core.browser.page import PageGone
 from core.schema.action import Action, Check, RefTarget, Select, Type
 from core.schema.element_identity import called, find_again
 from core.schema.errors import ActionError

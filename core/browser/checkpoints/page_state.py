@@ -7,9 +7,10 @@ from typing import Any
 
 from playwright.async_api import Error, Route
 
+from core.browser.channel import PageGone
 from core.browser.checkpoints.history import BLANK, History
 from core.browser.checkpoints.stored_state import PageState, origin_of
-from core.browser.page import Page, PageGone
+from core.browser.page import Page
 from core.browser.scripts import script
 from core.browser.tabs import Tabs
 from core.schema.errors import ActionError, BrowserError

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterable
 
-from core.browser.page import Page, PageGone
+from core.browser.channel import PageGone
+from core.browser.page import Page
 from core.debugger.breakpoints.watch import PageValue, Watch
 from core.schema.errors import BrowserError
 

@@ -16,6 +16,7 @@ from core.schema.messages import LLM
 from core.schema.signal import Signal
 from core.settings.saving import save_settings
 from core.settings.settings import LLMSettings, Settings, config_folder, load_settings
+from core.trace.replay_llm import ReplayLLM
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -104,7 +105,7 @@ class LLMService(Service[LLMList]):
             return
         name = entry.name or entry.model
         trial = self._settings().replace(llms={name: self._as_settings(entry)})
-        llms = LLMs(trial, keys=self._keys, endpoints=self._endpoints)
+        llms = LLMs(trial, keys=self._keys, endpoints=self._endpoints, replay=ReplayLLM)
         try:
             await self._probe(llms.get(name))
         finally:
@@ -147,6 +148,10 @@ class LLMService(Service[LLMList]):
 
     async def _reload(self) -> None:
         fresh = open_llms(
-            self._settings(), keys=self._keys, person=self.session.llms().person, config_folder=self._config
+            self._settings(),
+            keys=self._keys,
+            person=self.session.llms().person,
+            config_folder=self._config,
+            replay=ReplayLLM,
         )
         await self.session.use_llms(fresh)

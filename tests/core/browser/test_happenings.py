@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from pytest_httpserver import HTTPServer
 
-from core.browser.page import PageGone
+from core.browser.channel import PageGone
 from core.schema.errors import ActionError, UsageError
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site

@@ -139,8 +139,8 @@ class LibraryDesk:
                 return
 
             def note(traces: TraceStore) -> int:
-                from core.memory.library.retrievals import note_retrievals
                 from core.memory.library.store import Library
+                from core.memory.library.trace_sync import note_retrievals
 
                 library = Library.open(path)
                 try:

@@ -15,9 +15,9 @@ from core.agent.gates import GATES, Gates, load_gates
 from core.agent.world import World
 from core.browser.actor import Actor
 from core.browser.capturer import Capturer
+from core.browser.channel import PageGone
 from core.browser.driver import TabDriver
 from core.browser.host import BrowserHost
-from core.browser.page import PageGone
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
 from core.schema.action import Action, FocusTarget, RefTarget, RoleTarget, Stop, parse_action

@@ -1,10 +1,11 @@
+from core.agent.spaces.memory import memory_after
 from core.schema.space_memory import SpaceMemory
 
 
 def after(memory, space, state, action, arguments, **more):
     found = space.state_named(state)
     told = {"step": 1, "thought": "", "url": "http://corner.test/", "title": "", **more}
-    return memory.after(found.action_named(action), arguments, found, **told)
+    return memory_after(memory, found.action_named(action), arguments, found, **told)
 
 
 def test_what_was_searched_for_is_remembered_until_the_next_search(space):

@@ -5,6 +5,7 @@ import time
 from core.agent.spaces.action_space import offered_actions
 from core.agent.spaces.file import StateSpace
 from core.agent.spaces.macros import fill, macro_steps
+from core.agent.spaces.memory import memory_after
 from core.agent.spaces.recognition import recognise_state
 from core.browser.driver import TabDriver
 from core.schema.action import Goto, Named
@@ -75,7 +76,9 @@ class Walk:
             primitive = fill(step, action, given, self.page)
             if primitive is not None:
                 self._thread.run(self._act(primitive))
-        self.memory = self.memory.after(action, given, state, step=1, thought="", url=url, title=title)
+        self.memory = memory_after(
+            self.memory, action, given, state, step=1, thought="", url=url, title=title
+        )
         self.walked.add((here, name))
         self.state = self._recognised()
         self.memory = self.memory.arrived(self.state)

@@ -1,6 +1,6 @@
 import pytest
 
-from core.memory.library.retrievals import note_retrievals
+from core.memory.library.trace_sync import note_retrievals
 from core.schema.recall import Recall, Retrieved
 from core.schema.step import Recalled
 from core.schema.task import Verdict

@@ -45,7 +45,7 @@ class ReplayLLM:
 
     takes_images = False
 
-    def __init__(self, name: str, database: Path, *, find: Callable[[str], LLM]) -> None:
+    def __init__(self, name: str, database: Path, find: Callable[[str], LLM]) -> None:
         """`find` returns the LLM that goes on.
 
         Raises UsageError for a name that names none, and TraceError where

@@ -4,8 +4,8 @@ import pytest
 
 from core.agent.loop import open_run
 from core.agent.state import Budget
-from core.llm.replay import read_name
 from core.schema.errors import LLMError, TraceError, UsageError
+from core.trace.replay_llm import read_name
 from tests.core.agent.traced import steps
 from tests.core.stage import llms_for, on, stop
 from tests.llm_server import Reply

@@ -1,0 +1,56 @@
+"""How the documents of a tab are reached: protocol sessions, and what ends every question to a page."""
+
+from dataclasses import dataclass, field
+
+from playwright.async_api import CDPSession
+
+
+class PageGone(Exception):
+    """The document went away while it was being asked: it navigates, was closed, or crashed."""
+
+
+@dataclass(eq=False)
+class Channel:
+    """A protocol session, and what it told of the documents it reaches."""
+
+    session: CDPSession
+    worlds: dict[str, int] = field(default_factory=dict)
+    """Frame id to the script world of ours in its document."""
+    page_worlds: dict[str, int] = field(default_factory=dict)
+    """Frame id to the page's own world."""
+    listening: dict[int, "Known"] = field(default_factory=dict)
+    """What is known of event listeners, by our world."""
+
+    def forget_world(self, gone: int) -> None:
+        for worlds in (self.worlds, self.page_worlds):
+            for frame in [frame for frame, world in worlds.items() if world == gone]:
+                del worlds[frame]
+        self.listening.pop(gone, None)
+
+    def forget_all(self) -> None:
+        self.worlds.clear()
+        self.page_worlds.clear()
+        self.listening.clear()
+
+
+@dataclass
+class Known:
+    """What is known of the listeners of one document."""
+
+    document: str = ""
+    """The protocol's handle of the document in the page's own world."""
+    roots: list[str] = field(default_factory=list)
+    """The same of its shadow roots."""
+    types: dict[int, frozenset[str]] = field(default_factory=dict)
+    """Node to the events it listens to, as the walker was told."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrameLink:
+    """A document inside the tab, and the channel that reaches it."""
+
+    id: str
+    session: Channel
+    url: str
+    name: str
+    parent: "FrameLink | None"

@@ -4,12 +4,12 @@ import sys
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from core.debugger.ask_again.views import AskDeskCommands
 from core.debugger.branching.views import ForkDeskCommands
 from core.debugger.breakpoints.views import BreakDeskCommands
-from core.debugger.commands import SessionCommands, TaskDeskCommands
+from core.debugger.commands import TaskDeskCommands
 from core.debugger.compare.views import CompareDeskCommands
 from core.debugger.experiments.bisect_views import BisectDeskCommands
 from core.debugger.llms.views import LLMDeskCommands
@@ -18,23 +18,10 @@ from gui.features.exemplar_desks import ExemplarDesks
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
 from gui.theme.theme import Choice
 
+if TYPE_CHECKING:
+    from core.debugger.session import Session
+
 _CLOSE_SECONDS = 15.0
-
-
-class Session(SessionCommands, Protocol):
-    """A session with its beginning and its end."""
-
-    def start(self) -> None: ...
-
-    def announce(self) -> None:
-        """Send every snapshot once more, for a window that came later."""
-        ...
-
-    def close(self) -> "Future[None]":
-        """Begin to let go of everything; the GUI thread serves the browser until the future is done."""
-        ...
-
-    def stop_worker(self) -> None: ...
 
 
 class BreakDesk(BreakDeskCommands, Protocol):
@@ -92,7 +79,7 @@ class Application:
 
     def show_window(
         self,
-        session: Session,
+        session: "Session",
         desks: Desks,
         opening: Opening,
     ) -> int:

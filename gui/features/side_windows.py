@@ -20,7 +20,7 @@ class SideWindows(QObject):
         self._session = SessionView()
         self.asking = AskAgainController(asks, window.theme, window)
         self.comparing = CompareController(compares, window.theme, window)
-        self.asking.adopt_requested.connect(window.commands.edit_action)
+        self.asking.adopt_requested.connect(window.commands.corrections.edit_action)
         catalogue = Relay(window.commands.catalogue_changed, keep="latest", parent=self)
         catalogue.received.connect(self.asking.show_catalogue)
         session = Relay(window.commands.session_changed, keep="latest", parent=self)

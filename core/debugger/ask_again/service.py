@@ -11,7 +11,7 @@ from core.debugger.ask_again.repeat import ask_again, deciding_call, reply_forma
 from core.debugger.ask_again.views import AskView, Question, WhatIf
 from core.debugger.experiments.attribution import credits_of, kept_credits
 from core.debugger.experiments.records import Credit
-from core.debugger.runner import Driver
+from core.debugger.session import Session
 from core.llm.registry import LLMs
 from core.memory.memory import Memory
 from core.schema.changes import Changes
@@ -29,7 +29,7 @@ class AskDesk:
 
     def __init__(
         self,
-        driver: Driver,
+        driver: Session,
         llms: Callable[[], LLMs],
         post: Callable[[Coroutine[Any, Any, None]], None],
         knowledge: Callable[[Changes], Knowledge] | None = None,

@@ -10,7 +10,7 @@ from core.debugger.breakpoints.reverse import last_hit
 from core.debugger.breakpoints.views import BreakpointView, BreaksView, WatchView
 from core.debugger.breakpoints.watch import Watch
 from core.debugger.breakpoints.watches import Watches, last_change
-from core.debugger.runner import Driver
+from core.debugger.session import Session
 from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
 
@@ -18,7 +18,7 @@ from core.schema.signal import Signal
 class BreakDesk:
     """The `BreakDeskCommands` of the window; `post` queues work on the worker's loop, where the driver is."""
 
-    def __init__(self, driver: Driver, post: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    def __init__(self, driver: Session, post: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         self.changed: Signal[BreaksView] = Signal()
         self.answered: Signal[str] = Signal()
         self._driver = driver

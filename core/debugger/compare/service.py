@@ -7,7 +7,7 @@ from typing import Any
 from core.debugger.background_read import ask_file
 from core.debugger.compare.alignment import compare_runs, compare_steps
 from core.debugger.compare.views import ComparedView, PairView, StepKey
-from core.debugger.runner import Driver
+from core.debugger.session import Session
 from core.schema.errors import BackstepError, TraceError
 from core.schema.signal import Signal
 from core.schema.step import Observed
@@ -17,7 +17,7 @@ from core.trace.store import TraceStore
 class CompareDesk:
     """The `CompareDeskCommands` of the window; `post` queues work on the worker's loop."""
 
-    def __init__(self, driver: Driver, post: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    def __init__(self, driver: Session, post: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         self.compared: Signal[ComparedView] = Signal()
         self.paired: Signal[PairView] = Signal()
         self._driver = driver

@@ -13,12 +13,12 @@ from core.debugger.commands import TaskDeskCommands
 from core.debugger.compare.views import CompareDeskCommands
 from core.debugger.experiments.bisect_views import BisectDeskCommands
 from core.debugger.llms.views import LLMDeskCommands
-from core.debugger.provenance.service import ReadingDeskCommands
 from gui.features.exemplar_desks import ExemplarDesks
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
 from gui.theme.theme import Choice
 
 if TYPE_CHECKING:
+    from core.debugger.provenance.service import ReadingDeskCommands
     from core.debugger.session import Session
 
 _CLOSE_SECONDS = 15.0
@@ -53,7 +53,7 @@ class Desks:
     compares: CompareDeskCommands
     diffs: CompareDeskCommands
     """The same for the Diff tab: neither takes the other's turn."""
-    reading: ReadingDeskCommands
+    reading: "ReadingDeskCommands"
     forks: ForkDeskCommands
     bisects: BisectDeskCommands
     exemplars: ExemplarDesks

@@ -1,9 +1,10 @@
 """Joins the page's log, the time bar, Diff and the window of origins to the desks that read for them."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from core.debugger.compare.views import CompareDeskCommands
-from core.debugger.provenance.service import ReadingDeskCommands
 from core.debugger.provenance.views import Place, WhyView
 from core.debugger.snapshots import SessionView, StepView
 from core.debugger.timeline.views import TimeView
@@ -12,6 +13,9 @@ from gui.provenance.window import WhyWindow
 from gui.shell.main_window import MainWindow
 from gui.widgets.relay import Relay
 
+if TYPE_CHECKING:
+    from core.debugger.provenance.service import ReadingDeskCommands
+
 _REST_MS = 150
 """Rest after a step was shown before the time of the run is read again."""
 
@@ -19,7 +23,7 @@ _REST_MS = 150
 class Reading(QObject):
     """Asks for what can be seen, and for nothing else."""
 
-    def __init__(self, desk: ReadingDeskCommands, diffs: CompareDeskCommands, window: MainWindow) -> None:
+    def __init__(self, desk: "ReadingDeskCommands", diffs: CompareDeskCommands, window: MainWindow) -> None:
         super().__init__(window)
         self._desk = desk
         self._window = window

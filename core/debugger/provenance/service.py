@@ -2,21 +2,18 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from core.browser.log.records import LogPart
 from core.debugger.background_read import ask_file
 from core.debugger.provenance.sources import why
 from core.debugger.provenance.views import WhyQuestion, WhyView
+from core.debugger.session import Session
 from core.debugger.timeline.times import time_view
 from core.debugger.timeline.views import PageLogView, TimeView
 from core.schema.errors import BackstepError
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
-
-if TYPE_CHECKING:
-    # The window loads this module, and no browser driver with it.
-    from core.debugger.session import Session
 
 T = TypeVar("T")
 _NOT_KEPT = (
@@ -29,7 +26,7 @@ _IMPORTED = "The run was imported: its file has no log of the page."
 class ReadingDesk:
     """The `ReadingDeskCommands` of the window; `post` queues work on the worker's loop."""
 
-    def __init__(self, driver: "Session", post: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    def __init__(self, driver: Session, post: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         self.logged: Signal[PageLogView] = Signal()
         self.explained: Signal[WhyView] = Signal()
         self.timed: Signal[TimeView] = Signal()

@@ -300,6 +300,7 @@ def wait_step(live, number):
     live.wait(
         lambda: live.step.number == number and live.view.phase == "review" and live.view.mode == "waiting"
     )
+    live.settle()
 
 
 def test_step_goes_into_the_policy_that_is_called_and_out_of_it(live, server):

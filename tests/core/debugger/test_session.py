@@ -452,6 +452,7 @@ def test_an_old_step_is_shown_as_it_was_shown_live(live, server, tmp_path):
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     run = live.view.run
     live.step_views.clear()
+    live.session.run_commands.set_pace(0.3)  # Each step is read before the next one takes its place.
     live.session.run_commands.run()
     live.wait_mode("ended")
     live.settle()
@@ -465,6 +466,24 @@ def test_an_old_step_is_shown_as_it_was_shown_live(live, server, tmp_path):
         live.session.trace.show_step(run, number)
         live.wait(lambda number=number: live.step is not None and live.step.number == number)
         assert live.step.model_copy(update={"live": True}) == view
+
+
+def test_of_old_steps_asked_for_in_a_row_the_last_stays_and_none_comes_after_leaving_them(
+    live, server, tmp_path
+):
+    server.script(Reply(calls=(call("note", text="x"),)), Reply(calls=(call("note", text="y"),)), stop())
+    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
+    live.session.run_commands.run()
+    run = live.wait_mode("ended").run
+    for number in (1, 2, 3, 1, 2):
+        live.session.trace.show_step(run, number)
+    live.settle()
+    assert (live.step.number, live.step.live) == (2, False)
+    for number in (3, 1):
+        live.session.trace.show_step(run, number)
+    live.session.trace.show_now()
+    live.settle()
+    assert (live.step.number, live.step.live) == (3, True)
 
 
 def test_steps_of_other_runs_are_shown_while_one_is_open(live, server):

@@ -1,6 +1,8 @@
 """Who may import whom; told by what a fresh interpreter has loaded."""
 
 import ast
+import importlib
+import inspect
 import json
 import os
 import subprocess
@@ -113,3 +115,33 @@ def test_records_are_made_and_changed_through_validation():
 
 def test_main_alone_knows_both_sides():
     assert {"core", "gui"} <= imported_in(ROOT / "main.py")
+
+
+MOST_METHODS = 25
+LARGER = {
+    "core.trace.store.TraceStore",  # The one door to a database: a method for each transaction.
+    "core.memory.library.store.Library",  # Likewise.
+}
+
+
+def public_methods(cls: type) -> set[str]:
+    """Return the public methods and properties of a class, those inherited from our own classes too."""
+    return {
+        name
+        for base in cls.__mro__
+        if base.__module__.startswith("core.")
+        for name, value in vars(base).items()
+        if not name.startswith("_")
+        and (inspect.isfunction(value) or isinstance(value, (property, classmethod, staticmethod)))
+    }
+
+
+def test_no_class_of_core_can_be_asked_for_everything():
+    classes = {
+        f"{name}.{cls.__qualname__}": cls
+        for name in modules_of("core")
+        for cls in vars(importlib.import_module(name)).values()
+        if inspect.isclass(cls) and cls.__module__ == name
+    }
+    large = {name for name, cls in classes.items() if len(public_methods(cls)) > MOST_METHODS}
+    assert large == LARGER

@@ -1,8 +1,9 @@
-"""Questions to the database that take a while, asked in a thread of their own beside the run."""
+"""Questions to the database, asked in a thread of their own beside the run."""
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
 
 from core.schema.errors import UsageError
 from core.trace.store import TraceStore
@@ -11,9 +12,10 @@ T = TypeVar("T")
 
 
 async def ask_file(store: TraceStore | None, question: Callable[[TraceStore], T]) -> T:
-    """Ask the file of `store` through a reader of its own, which the run's writing does not wait for.
+    """Ask the file of `store` a question that takes a while, through a reader of its own.
 
-    Raises UsageError where there is no store yet, and what the question raises.
+    The run's writing does not wait for it. Raises UsageError where there is
+    no store yet, and what the question raises.
     """
     if store is None:
         raise UsageError("The database is not open yet; wait a moment and try again.")
@@ -27,3 +29,80 @@ async def ask_file(store: TraceStore | None, question: Callable[[TraceStore], T]
             reader.close()
 
     return await asyncio.to_thread(read)
+
+
+class Reader:
+    """Asks short questions one after another, in one thread and through one connection."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backstep reader")
+        self._file: TraceStore | None = None
+
+    async def ask(self, store: TraceStore, question: Callable[[TraceStore], T]) -> T:
+        """Ask the file of `store`, always the same one; raises TraceError, and what the question raises."""
+
+        def read() -> T:
+            if self._file is None:
+                self._file = TraceStore.open(store.path, read_only=True)
+            return question(self._file)
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, read)
+
+    async def close(self) -> None:
+        """Close the connection, once what was asked has been answered."""
+
+        def close() -> None:
+            if self._file is not None:
+                self._file.close()
+
+        await asyncio.get_running_loop().run_in_executor(self._thread, close)
+        self._thread.shutdown()
+
+
+class LatestRead(Generic[T]):
+    """Reads the snapshots of one kind, one at a time; of those that wait only the newest is read.
+
+    So they are sent in the order in which they were asked for. Used in the
+    worker's loop only.
+    """
+
+    def __init__(self, reader: Reader, failed: Callable[[Exception], None]) -> None:
+        """`failed` is given what reading or sending has raised."""
+        self._reader = reader
+        self._failed = failed
+        self._next: tuple[TraceStore, Callable[[TraceStore], T], Callable[[T], None]] | None = None
+        self._withdrawn = 0
+        self._reading: asyncio.Task[None] | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Whether something that was asked for has not been sent yet."""
+        return self._reading is not None and not self._reading.done()
+
+    def ask(self, store: TraceStore, question: Callable[[TraceStore], T], send: Callable[[T], None]) -> None:
+        """Read beside the loop, then `send` in it."""
+        self._next = (store, question, send)
+        if not self.pending:
+            self._reading = asyncio.ensure_future(self._read())
+
+    def withdraw(self) -> None:
+        """Send nothing of what was asked for so far."""
+        self._next = None
+        self._withdrawn += 1
+
+    async def settled(self) -> None:
+        """Wait until everything that was asked for has been sent."""
+        while self._reading is not None and not self._reading.done():
+            await asyncio.wait([self._reading])
+
+    async def _read(self) -> None:
+        while self._next is not None:
+            (store, question, send), self._next = self._next, None
+            before = self._withdrawn
+            try:
+                found = await self._reader.ask(store, question)
+                if before == self._withdrawn:
+                    send(found)
+            except Exception as error:
+                if before == self._withdrawn:
+                    self._failed(error)

@@ -1,60 +1,75 @@
-"""What a person puts right in a run: the next action, an answer in the LLM's place, the page itself.
+"""What a person puts right in a run: the next action, the plan and its remedies, an answer in the LLM's place.
 
-Everything here runs in the worker's loop. What was changed is stored with
-both versions before it holds.
+What was changed is stored with both versions before it holds.
 """
 
-import time
-from collections.abc import Callable
 from typing import Literal
 
 from core.agent.loop import AgentRun
-from core.agent.spaces.pointer import action_at
-from core.browser.channel import PageGone
-from core.debugger.human_actions import Demonstrating
-from core.debugger.publisher import needs_action
-from core.debugger.runner import Driver
-from core.debugger.services import Workshop
-from core.debugger.snapshots import Picked
+from core.debugger.command_queue import CommandQueue
+from core.debugger.current import Current
+from core.debugger.publisher import Publisher, needs_action
+from core.debugger.runner import Runner
 from core.llm.reply_encoder import as_json, as_lines, as_tool_call
 from core.schema.action import Action, parse_action
-from core.schema.errors import ActionError, ActionSyntaxError, BrowserError
+from core.schema.errors import ActionSyntaxError
 from core.schema.messages import LLMRequest
-from core.schema.observation import Box, Ref
-from core.trace.records import Intervention, InterventionKind
+from core.schema.step import PHASES
 
 
 class Corrections:
-    """Carries out a person's corrections on the run of a driver, which then goes on or says why not."""
+    """Carries out a person's corrections on the current run, which then goes on or says why not.
 
-    def __init__(self, driver: Driver, workshop: Callable[[], Workshop], who: str) -> None:
-        """`workshop` raises UsageError where there is none yet; `who` is what the trace calls the person."""
-        self._driver = driver
-        self._workshop = workshop
-        self._who = who
+    Commands may come from any thread and only queue work; the rest runs in
+    the worker's loop.
+    """
+
+    def __init__(
+        self, current: Current, publisher: Publisher, runner: Runner, commands: CommandQueue
+    ) -> None:
+        self._current = current
+        self._publisher = publisher
+        self._runner = runner
+        self._commands = commands
         self._question: LLMRequest | None = None
-        self.demonstrating: Demonstrating | None = None
-        """Records what the person does, while they have the page."""
 
-    def store(self, kind: InterventionKind, before: str, after: str) -> None:
-        """Store what a person changed in the step under way."""
-        run = self._driver.agent_run
-        assert run is not None
-        run.store.save_intervention(
-            Intervention(
-                run=run.state.run,
-                step=run.state.number,
-                kind=kind,
-                who=self._who,
-                when=time.time(),
-                before=before,
-                after=after,
-            )
-        )
+    # Commands
+
+    def edit_action(self, text: str) -> None:
+        """Put this action in place of the next one; an impermissible one is answered by `ActionView.problem`."""
+        self._commands.now(lambda: self._edit(text))
+
+    def edit_queue(self, actions: tuple[str, ...]) -> None:
+        """Put these in place of the actions that wait for the steps after this one."""
+        self._commands.now(lambda: self._edit_queue(actions))
+
+    def accept(self) -> None:
+        """Take the next action as it stands and finish the step."""
+        self._commands.now(lambda: self._runner.go("step"))
+
+    def skip(self) -> None:
+        """Leave this step without an action; a request that is held does not leave."""
+        self._commands.now(self._skip)
+
+    def ask_again(self) -> None:
+        """Throw the proposal away and ask the LLM again."""
+        self._commands.now(self._ask_again)
+
+    def answer(self, thought: str, action: str) -> None:
+        """Answer the open question in the LLM's place."""
+        self._commands.now(lambda: self._answer(thought, action))
+
+    def edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
+        """Put these subtasks in place of the plan, and go on at the one at `current` (from 0)."""
+        self._commands.now(lambda: self._edit_plan(subtasks, current))
+
+    def fire_remedy(self, number: int) -> None:
+        """Go back to the step that this remedy starts from, and try it."""
+        self._commands.now(lambda: self._fire_remedy(number))
 
     # The next action
 
-    def edit(self, text: str) -> None:
+    def _edit(self, text: str) -> None:
         """Put this action in place of the next one, or show why it cannot be taken."""
         run = self._reviewing()
         action = self._permissible_action(run, text) if run is not None else None
@@ -62,18 +77,18 @@ class Corrections:
             return
         pending = run.state.pending
         if action == pending.action:
-            self._driver.publish_step(run)
+            self._publisher.publish_step(run)
             return
         same_kind = pending.proposed is not None and pending.proposed.name == action.name
         kind: Literal["edit", "replace"] = "edit" if same_kind else "replace"
-        self.store(kind, _words(pending.action), str(action))
+        self._current.store_intervention(kind, _words(pending.action), str(action))
         pending.action, pending.problem = action, ""
         pending.origin = "agent" if action == pending.proposed else "person"
         run.state.queue.clear()
-        self._driver.set_mode("waiting", self._driver.gate_message(run))
-        self._driver.publish_step(run)
+        self._publisher.set_mode("waiting", self._runner.gate_message(run))
+        self._publisher.publish_step(run)
 
-    def edit_queue(self, texts: tuple[str, ...]) -> None:
+    def _edit_queue(self, texts: tuple[str, ...]) -> None:
         """Put these in place of the actions that wait, or show why one cannot be; each is reviewed in its turn.
 
         Whether an action is permissible is seen when its turn comes: the page
@@ -87,47 +102,44 @@ class Corrections:
             try:
                 queue.append(parse_action(text, run.state.permissible.own_names))
             except ActionSyntaxError as error:
-                self._driver.show_problem(f"{text}: {error}")
+                self._publisher.steps.show_problem(f"{text}: {error}")
                 return
         before = run.state.queue
         if queue != before:
-            self.store("queue", _listed(before), _listed(queue))
+            self._current.store_intervention("queue", _listed(before), _listed(queue))
             run.state.queue[:] = queue
             run.state.queue_url = run.state.observation.document
-        self._driver.publish_step(run)
+        self._publisher.publish_step(run)
 
-    def skip(self) -> None:
-        """Leave the step under review without an action; a request that is held does not leave."""
-        if self._driver.session.held_request:
-            self.store("refuse request", self._driver.session.held_request, "")
-            self._driver.breaking.let_go(refuse=True)
+    def _skip(self) -> None:
+        if self._publisher.session.held_request:
+            self._current.store_intervention("refuse request", self._publisher.session.held_request, "")
+            self._runner.breaking.let_go(refuse=True)
             return
         run = self._reviewing()
         if run is None:
             return
         pending = run.state.pending
-        self.store("skip", _words(pending.action), "")
+        self._current.store_intervention("skip", _words(pending.action), "")
         pending.skip, pending.origin = True, "person"
         run.state.queue.clear()
-        self._driver.go("step")
+        self._runner.go("step")
 
-    def ask_again(self) -> None:
-        """Throw the proposal away and ask the LLM once more."""
+    def _ask_again(self) -> None:
         run = self._reviewing()
         if run is None:
             return
-        self.store("ask again", _words(run.state.pending.action), "")
+        self._current.store_intervention("ask again", _words(run.state.pending.action), "")
         run.decide_again()
-        self._driver.go("review")
+        self._runner.go("review")
 
     def _reviewing(self) -> AgentRun | None:
-        driver = self._driver
-        run = driver.agent_run
-        if driver.session.handed_over:
-            driver.change(message="You have the page: give it back first (F6).")
+        run, publisher = self._current.under_way, self._publisher
+        if publisher.session.handed_over:
+            publisher.change(message="You have the page: give it back first (F6).")
             return None
-        if run is None or run.ended or driver.busy or run.next_phase != "review":
-            driver.change(message="There is no action to change now: step to the next one (F10).")
+        if run is None or self._runner.busy or run.next_phase != "review":
+            publisher.change(message="There is no action to change now: step to the next one (F10).")
             return None
         return run
 
@@ -136,145 +148,70 @@ class Corrections:
         try:
             action = parse_action(text, run.state.permissible.own_names)
         except ActionSyntaxError as error:
-            self._driver.show_problem(str(error))
+            self._publisher.steps.show_problem(str(error))
             return None
         problem = run.state.permissible.problem(action)
         if problem:
-            self._driver.show_problem(problem)
+            self._publisher.steps.show_problem(problem)
             return None
         return action
+
+    # The plan and its remedies
+
+    def _edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
+        run = self._current.need_run("A plan is of the run under way.")
+        before = run.state.reflection.plan
+        run.set_plan(subtasks, current)
+        after = run.state.reflection.plan
+        assert after is not None
+        self._current.store_intervention("plan", before.in_words() if before else "", after.in_words())
+        self._shown_again(run, "The plan was changed; the next prompt has it.")
+
+    def _fire_remedy(self, number: int) -> None:
+        run = self._current.need_run("A remedy is of the run under way.")
+        fired = run.fire_remedy(number)
+        self._current.store_intervention("remedy", "", f"{fired.action} of step {fired.step}")
+        self._shown_again(run, f"{fired.action} of step {fired.step} is tried next.")
+        if not self._runner.busy and PHASES.index(run.next_phase) <= PHASES.index("decide"):
+            self._runner.go("review")
+
+    def _shown_again(self, run: AgentRun, message: str) -> None:
+        run.store_reflection()
+        self._publisher.change(message=message, **self._publisher.figures())
+        self._publisher.publish_step(run)
 
     # An answer in the LLM's place
 
     def on_question(self, request: LLMRequest | None) -> None:
         """Put a question to the person; None withdraws it."""
         self._question = request
-        self._driver.send_question(request)
+        self._publisher.send_question(request)
         if request is not None:
-            self._driver.set_mode("answering", "You are the LLM: choose an action, or point at one.")
-        elif self._driver.session.mode == "answering":
-            self._driver.set_mode("running")
+            self._publisher.set_mode("answering", "You are the LLM: choose an action, or point at one.")
+        elif self._publisher.session.mode == "answering":
+            self._publisher.set_mode("running")
 
-    def answer(self, thought: str, text: str) -> None:
+    def _answer(self, thought: str, text: str) -> None:
         """Answer the open question in the form it asks for, or show why the action cannot be taken."""
-        request, run = self._question, self._driver.agent_run
+        request, run = self._question, self._current.run
         if request is None or run is None:
-            self._driver.change(message="No question is open.")
+            self._publisher.change(message="No question is open.")
             return
-        person = self._workshop().llms.person
+        person = self._current.need_workshop().llms.person
         if not needs_action(request):
-            self.store("answer", "", thought)
+            self._current.store_intervention("answer", "", thought)
             person.answer(thought)
             return
         action = self._permissible_action(run, text)
         if action is None:
             return
-        self.store("answer", "", str(action))
+        self._current.store_intervention("answer", "", str(action))
         if request.tools:
             person.answer(thought, (as_tool_call(action, request.permissible),))
         elif run.state.preset.reply_format == "json":
             person.answer(as_json(thought, (action,), request.permissible))
         else:
             person.answer(as_lines(" ".join(thought.split()), (action,)))
-
-    # The live page
-
-    async def hand_over(self, on: bool) -> None:
-        """Let the person's mouse and keys reach the page, or take it back and go on with it as they left it.
-
-        What they do is recorded as steps of theirs. An episode that they ended
-        in the page ends the run.
-        """
-        driver = self._driver
-        if on == driver.session.handed_over:
-            return
-        if on and driver.busy:
-            driver.change(message="Pause first: the agent is acting.")
-            return
-        run = driver.agent_run
-        if run is None or run.ended:
-            driver.change(handed_over=on)
-            return
-        if on:
-            await self._give(run)
-            return
-        steps = await self._taken_back()
-        url = await self._current_url(follow=True)
-        self.store("handover", "", f"{steps} recorded, at {url}" if steps else url)
-        driver.change(handed_over=False)
-        if await run.check_ended():
-            driver.ended(run)
-            return
-        run.look_again()
-        driver.go("decide")
-
-    async def _give(self, run: AgentRun) -> None:
-        """Let the person act, and record what they do."""
-        driver = self._driver
-        url = await self._current_url(follow=False)
-        self.store("handover", url, "")
-        demonstrating = Demonstrating(
-            run, lambda: self._on_deed(run), lambda problem: driver.log("warning", "handover", problem)
-        )
-        try:
-            await demonstrating.begin()
-        except (PageGone, BrowserError, ActionError) as error:
-            driver.log("warning", "handover", f"What you do in the page is not recorded: {error}")
-        else:
-            self.demonstrating = demonstrating
-        driver.change(handed_over=True)
-
-    def _on_deed(self, run: AgentRun) -> None:
-        """Show the step that the person has just done."""
-        driver = self._driver
-        driver.change(**driver.figures())
-        driver.publish_step(run)
-        driver.send_runs(driver.query)
-
-    async def _taken_back(self) -> int:
-        """Record no more, and return how many steps of the person's there are."""
-        demonstrating, self.demonstrating = self.demonstrating, None
-        return await demonstrating.end() if demonstrating is not None else 0
-
-    async def _current_url(self, *, follow: bool) -> str:
-        """Return the address of the current tab, of the one the person went to with `follow`."""
-        tabs = self._workshop().tabs
-        try:
-            if follow:
-                await tabs.follow()
-            return await tabs.current.url()
-        except (PageGone, BrowserError, ActionError):
-            return ""  # The page is gone: reading it brings it back, or says why not.
-
-    async def point(self, x: float, y: float, *, final: bool) -> None:
-        """Announce which element lies at this point of the viewport."""
-        found = None
-        if self._driver.agent_run is not None:
-            try:
-                found = await self._workshop().tabs.current.element_at(x, y)
-            except (PageGone, ActionError, BrowserError):
-                found = None
-        if found is None:
-            self._driver.picked.send(Picked(ref=None, final=final))
-            return
-        ref, box = found["ref"], Box.model_validate(found["box"])
-        action = await self._action_at(ref) if final else ""
-        self._driver.picked.send(Picked(ref=ref, label=found["label"], box=box, final=final, action=action))
-
-    async def _action_at(self, ref: Ref) -> str:
-        """Return the action of the state at hand that acts on an element, as text; empty where there is none."""
-        run = self._driver.agent_run
-        state = run.state if run is not None else None
-        if state is None or state.space_state is None or state.recognised is None:
-            return ""
-        page = self._workshop().tabs.current
-        try:
-            found = await action_at(
-                state.space_state[1], state.recognised.permissible, state.observation, page, ref
-            )
-        except (PageGone, ActionError, BrowserError):
-            return ""
-        return "" if found is None else str(found)
 
 
 def _listed(actions: list[Action]) -> str:

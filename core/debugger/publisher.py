@@ -1,28 +1,26 @@
 """What a session announces: the snapshots of the window, kept, changed and sent."""
 
+import logging
 import time
 from typing import Any, Literal
 
 from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
-from core.agent.prompt_builder import targets
+from core.debugger.background_read import LatestRead, Reader
+from core.debugger.current import Current
 from core.debugger.services import Workshop
 from core.debugger.snapshots import (
-    ActionView,
     Catalogue,
-    LivePageView,
     Mode,
-    OutlineView,
     PersonQuestion,
     Picked,
     Preset,
     RunsView,
     SessionView,
-    StepView,
 )
+from core.debugger.step_publisher import StepPublisher
 from core.debugger.views.agent import mechanisms_of
-from core.debugger.views.step import ref_of, step_view
-from core.schema.errors import DataError, TraceError
+from core.schema.errors import BackstepError, DataError, TraceError
 from core.schema.log import LogLine
 from core.schema.messages import LLMChoice, LLMRequest
 from core.schema.restore import Restored
@@ -30,29 +28,37 @@ from core.schema.signal import Signal
 from core.schema.step import Aligned, PhaseRecord, Recalled
 from core.trace.store import TraceStore
 
-_DECIDING = ("decide", "rationale", "function", "repair")
-"""Purposes whose reply becomes the next action, and is shown there as it comes."""
+log = logging.getLogger(__name__)
 
 
 class Publisher:
-    """Holds the last snapshot of each kind and sends the next."""
+    """Holds the last snapshot of each kind and sends the next; everything here runs in the worker's loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, current: Current) -> None:
         self.catalogue_changed: Signal[Catalogue] = Signal()
         self.session_changed: Signal[SessionView] = Signal()
-        self.live_page_changed: Signal[LivePageView] = Signal()
         self.runs_changed: Signal[RunsView] = Signal()
-        self.step_changed: Signal[StepView] = Signal()
         self.question_asked: Signal[PersonQuestion | None] = Signal()
         self.picked: Signal[Picked] = Signal()
         self.logged: Signal[LogLine] = Signal()
         self.session = SessionView()
-        self.agent_run: AgentRun | None = None
-        self.store: TraceStore | None = None
-        self._step: StepView | None = None
-        self._recorded: tuple[int, int] | None = None
         self.query = ""
+        """The words that the runs sent last were looked for by."""
+        self._current = current
+        self._reader = Reader()
+        self.steps = StepPublisher(current, self._reader, self._on_unread)
+        self._runs: LatestRead[RunsView] = LatestRead(self._reader, self._on_unread)
         self._expanded: list[int] = []
+
+    async def settled(self) -> None:
+        """Wait until all that is being read has been sent."""
+        await self.steps.settled()
+        await self._runs.settled()
+
+    async def close(self) -> None:
+        """Wait for what is being read, and read nothing more."""
+        await self.settled()
+        await self._reader.close()
 
     # The session
 
@@ -65,7 +71,7 @@ class Publisher:
 
     def figures(self) -> dict[str, Any]:
         """Return what the run has come to, as fields of the session's snapshot."""
-        run = self.agent_run
+        run = self._current.run
         if run is None:
             return {}
         totals = run.state.totals
@@ -78,10 +84,6 @@ class Publisher:
             "mechanisms": mechanisms_of(run.state),
             "trial": run.state.trial,
         }
-
-    def begin(self, task: str, seed: int) -> None:
-        """A task is being opened."""
-        self.moving(task, seed, f"Opening {task}…")
 
     def opened(self, run: AgentRun) -> None:
         """A run has begun."""
@@ -97,7 +99,7 @@ class Publisher:
 
     def moving(self, task: str, seed: int, message: str) -> None:
         """A page is being opened, or brought back to a step."""
-        self._recorded = None
+        self.steps.forget()
         self.session = SessionView(
             preset=self.session.preset,
             llm=self.session.llm,
@@ -150,97 +152,31 @@ class Publisher:
 
     def publish_step(self, run: AgentRun) -> None:
         """Send the step under way, unless a recorded one is being looked at."""
-        if self.store is None:
-            return
-        number = run.begun  # Until the next step has begun, the one before it is what there is to see.
-        if number == 0:
-            return
-        detail, row = self.store.step(run.state.run, number), self.store.run(run.state.run)
-        view = step_view(self.store, row, detail, live=True)
-        if run.next_phase == "review" and not run.ended:
-            view = self._with_pending(run, view)
-        self._step = view
-        if self._recorded is None:
-            self.step_changed.send(view)
-        self.send_live_page(run, view)
-
-    def _with_pending(self, run: AgentRun, view: StepView) -> StepView:
-        pending = run.state.pending
-        action = view.action.replace(
-            action=str(pending.action) if pending.action is not None else "",
-            proposed=str(pending.proposed) if pending.edited and pending.proposed is not None else "",
-            origin=pending.origin,
-            message=pending.problem,
-            editable=self.session.mode == "waiting",
-            outcome="pending",
-            queue=tuple(str(one) for one in run.state.queue),
-        )
-        permissible = view.permissible.replace(chosen=action.action, chosen_ref=ref_of(pending.action))
-        return view.replace(action=action, permissible=permissible)
-
-    def show_problem(self, problem: str) -> None:
-        """Say why an action that a person wrote cannot be taken."""
-        if self._step is None:
-            return
-        action = self._step.action.replace(problem=problem)
-        self._step = self._step.replace(action=action)
-        if self._recorded is None:
-            self.step_changed.send(self._step)
-
-    def streamed(self, asked: Asked) -> None:
-        """The LLM has said more."""
-        if self._step is None or self._recorded is not None or asked.ended:
-            return
-        if asked.record.purpose not in _DECIDING:
-            return
-        old = self._step.action
-        action = ActionView(outcome="thinking", streaming=asked.text, form=old.form, elements=old.elements)
-        self.step_changed.send(self._step.replace(action=action))
+        self.steps.publish(run, editable=self.session.mode == "waiting")
 
     def show_recorded(self, run: int, number: int) -> None:
         """Show a stored step over the live page."""
-        if self.store is None:
-            return
-        if self._is_live(run, number):
-            self.show_live()
-            if self.agent_run is not None:
-                self.publish_step(self.agent_run)
-            return
-        detail, row = self.store.step(run, number), self.store.run(run)
-        self._recorded = (run, number)
-        self.step_changed.send(step_view(self.store, row, detail, live=False))
+        under_way = self._current.under_way
+        if under_way is not None and (under_way.state.run, under_way.state.number) == (run, number):
+            self.show_now()
+        else:
+            self.steps.show_recorded(run, number)
 
-    def _is_live(self, run: int, number: int) -> bool:
-        current = self.agent_run
-        return (
-            current is not None
-            and not current.ended
-            and (current.state.run, current.state.number) == (run, number)
-        )
+    def show_now(self) -> None:
+        """Show the step under way again."""
+        self.steps.show_live()
+        if self._current.run is not None:
+            self.publish_step(self._current.run)
 
-    def show_live(self) -> None:
-        self._recorded = None
+    def on_asked(self, asked: Asked) -> None:
+        """Tell of an LLM call, as far as it has come."""
+        if asked.retry is not None:
+            self.log("warning", "LLM", f"{asked.retry.reason}; asked again after {asked.retry.waited:.1f} s.")
+        if asked.ended and asked.record.error:
+            self.log("error", "LLM", f"Call {asked.record.number}: {asked.record.error}")
+        self.steps.streamed(asked)
 
-    # The live page, the runs, the catalogue, the log
-
-    def send_live_page(self, run: AgentRun, view: StepView) -> None:
-        capture = run.state.capture
-        if capture is None:
-            return
-        observation = capture.observation
-        shown = run.next_phase in ("recall", "abstract", "decide", "anticipate", "review") and not run.ended
-        wanted = set(targets(run.state)) if shown else set()
-        chosen = view.permissible.chosen_ref
-        outlines = tuple(
-            OutlineView(ref=element.ref, box=element.box, chosen=element.ref == chosen)
-            for element in observation.elements
-            if element.in_viewport and (element.ref in wanted or (shown and element.ref == chosen))
-        )
-        self.live_page_changed.send(
-            LivePageView(
-                tabs=observation.tabs, url=observation.url, outlines=outlines, viewport=observation.viewport
-            )
-        )
+    # The runs, the catalogue, the log
 
     def expand(self, run: int) -> None:
         if run not in self._expanded:
@@ -249,22 +185,13 @@ class Publisher:
 
     def send_runs(self, query: str = "") -> None:
         """Send the runs that match, with the steps of those that were opened."""
-        if self.store is None:
+        store = self._current.store
+        if store is None:
             return
         self.query = query
-        current = self.agent_run.state.run if self.agent_run is not None else None
-        rows = self.store.runs(query)
-        shown = tuple(row for row in rows if row.steps or row.run == current or row.outcome == "running")
-        listed = {row.run for row in shown}
-        self.runs_changed.send(
-            RunsView(
-                runs=shown,
-                total=max(self.store.count_runs(query) - (len(rows) - len(shown)), len(shown)),
-                query=query,
-                current=current,
-                steps={run: self.store.own_steps(run) for run in self._expanded if run in listed},
-            )
-        )
+        current = self._current.run.state.run if self._current.run is not None else None
+        expanded = tuple(self._expanded)
+        self._runs.ask(store, lambda file: _runs_view(file, query, current, expanded), self.runs_changed.send)
 
     def send_catalogue(self, workshop: Workshop) -> None:
         presets, problems = [], []
@@ -308,11 +235,48 @@ class Publisher:
     def log(self, level: Literal["info", "warning", "error"], source: str, text: str) -> None:
         line = LogLine(time=time.time(), level=level, source=source, text=text)
         self.logged.send(line)
-        if self.store is not None:
+        if self._current.store is not None:
+            run = self._current.run
             try:
-                self.store.save_log(self.agent_run.state.run if self.agent_run is not None else None, line)
+                self._current.store.save_log(run.state.run if run is not None else None, line)
             except TraceError:
                 return  # What fails in the trace is told where it matters; a line of the log does not.
+
+    def fail(self, message: str) -> None:
+        """Say that the world failed, and what to do."""
+        self.set_mode("failed", message)
+        self.log("error", "session", message)
+
+    def complain(self, message: str) -> None:
+        """Say why a command was not carried out; what goes on goes on."""
+        self.change(message=message)
+        self.log("warning", "session", message)
+
+    def crash(self, error: Exception) -> None:
+        """Say that the program itself failed; called where the error was caught."""
+        log.exception("A mistake of the program", exc_info=error)
+        self.fail(
+            f"{type(error).__name__}: {error}. This is a mistake of the program; the log has the details."
+        )
+
+    def _on_unread(self, error: Exception) -> None:
+        if isinstance(error, BackstepError):
+            self.complain(str(error))
+        else:
+            self.crash(error)
+
+
+def _runs_view(store: TraceStore, query: str, current: int | None, expanded: tuple[int, ...]) -> RunsView:
+    rows = store.runs(query)
+    shown = tuple(row for row in rows if row.steps or row.run == current or row.outcome == "running")
+    listed = {row.run for row in shown}
+    return RunsView(
+        runs=shown,
+        total=max(store.count_runs(query) - (len(rows) - len(shown)), len(shown)),
+        query=query,
+        current=current,
+        steps={run: store.own_steps(run) for run in expanded if run in listed},
+    )
 
 
 def _is_quiet(record: PhaseRecord) -> bool:

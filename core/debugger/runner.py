@@ -1,28 +1,28 @@
 """Going on and stopping: one task at a time carries the run from phase to phase."""
 
 import asyncio
-import logging
 
 from core.agent.loop import AgentRun
 from core.agent.phases.abstract import asks_llm
 from core.browser.channel import PageGone
 from core.debugger.breakpoints.monitor import Breaking
+from core.debugger.current import Current
 from core.debugger.publisher import Publisher
 from core.debugger.run_goal import Goal, GoalKind
 from core.debugger.snapshots import Mode
 from core.schema.errors import BackstepError, TraceError
 from core.schema.restore import Sent
 from core.schema.step import Acted, CallRecord, Phase, PhaseRecord
+from core.schema.task import Verdict
 from core.trace.records import Hit
 
-log = logging.getLogger(__name__)
 
+class Runner:
+    """Carries the current run on until it is to stop; everything here runs in the worker's loop."""
 
-class Driver(Publisher):
-    """Carries one run on until it is to stop; everything here runs in the worker's loop."""
-
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, current: Current, publisher: Publisher) -> None:
+        self._current = current
+        self._publisher = publisher
         self._going: asyncio.Task[None] | None = None
         self._until = Goal("phase")
         """Where the run under way is to stop."""
@@ -43,12 +43,13 @@ class Driver(Publisher):
     def go(self, until: GoalKind | Goal) -> None:
         """Go on from the phase that is next, or say why not; what goes on already goes on."""
         until = until if isinstance(until, Goal) else Goal(until)
-        if self.agent_run is None:
-            opening = self.session.mode == "opening"
-            self.change(message=self.session.message if opening else "Open a task first (Ctrl+N).")
+        run, publisher = self._current.run, self._publisher
+        if run is None:
+            opening = publisher.session.mode == "opening"
+            publisher.change(message=publisher.session.message if opening else "Open a task first (Ctrl+N).")
             return
-        if self.agent_run.ended:
-            self.change(
+        if run.ended:
+            publisher.change(
                 message="This run has ended; open the task again (Ctrl+R) or choose another (Ctrl+N)."
             )
             return
@@ -57,12 +58,12 @@ class Driver(Publisher):
                 self._until = until  # The page is still being read: go on from there as asked.
             self.breaking.let_go()
             return
-        if self.session.handed_over:
-            self.change(message="You have the page: give it back first (F6).")
+        if publisher.session.handed_over:
+            publisher.change(message="You have the page: give it back first (F6).")
             return
         self._pause.clear()
-        self.show_live()
-        self._set_going(self.agent_run, until)
+        publisher.steps.show_live()
+        self._set_going(run, until)
 
     async def rested(self) -> None:
         """Wait until the run goes on no more."""
@@ -76,7 +77,7 @@ class Driver(Publisher):
 
     def pause_or_cancel(self) -> None:
         """Stop at the end of this phase; asked a second time, in the middle of an LLM call."""
-        run, going = self.agent_run, self._going
+        run, going = self._current.run, self._going
         if run is None or going is None or going.done():
             return
         if self._pause.is_set() and run.asking is not None:
@@ -84,22 +85,26 @@ class Driver(Publisher):
             going.cancel()
             return
         self._pause.set()
-        self.change(message="Pausing at the end of this phase; pause again to cancel the LLM call.")
+        self._publisher.change(
+            message="Pausing at the end of this phase; pause again to cancel the LLM call."
+        )
 
     async def ask_anew(self, why: str) -> None:
         """Withdraw the LLM call that is out and ask whoever is the LLM now; without one nothing happens.
 
         `why` is told in the log and as the end of the withdrawn call.
         """
-        run, going = self.agent_run, self._going
+        run, going = self._current.run, self._going
         if run is None or run.asking is None or going is None or going.done() or going.cancelling():
             return
-        self.log("info", "LLM", f"Call {run.asking.number} was withdrawn and is asked anew: {why}.")
+        self._publisher.log(
+            "info", "LLM", f"Call {run.asking.number} was withdrawn and is asked anew: {why}."
+        )
         going.cancel(f"cancelled: {why}")
         await asyncio.wait([going])
         # A pause, a stop or a task that was opened meanwhile goes before.
-        undisturbed = self._going is going and self.agent_run is run and not self._withdrawn
-        if undisturbed and not run.ended and not self.session.handed_over:
+        undisturbed = self._going is going and self._current.run is run and not self._withdrawn
+        if undisturbed and not run.ended and not self._publisher.session.handed_over:
             self._set_going(run, self._until)
 
     async def halt(self) -> None:
@@ -109,11 +114,38 @@ class Driver(Publisher):
             going.cancel()
             await asyncio.wait([going])
 
+    async def finish_stopped(self) -> None:
+        """End the run under way as stopped; one that the trace cannot end is found as interrupted later."""
+        run = self._current.under_way
+        if run is None:
+            return
+        try:
+            await run.finish("stopped")
+        except TraceError as error:
+            self._publisher.log("error", "trace", str(error))
+
+    async def end(self, run: AgentRun, verdict: Verdict | None = None) -> None:
+        """End the run, or give an ended one its verdict; one that the trace cannot end rests as it is."""
+        try:
+            if verdict is not None:
+                before = _verdict_words(run.verdict) if run.ended else ""
+                self._current.store_intervention("end", before, _verdict_words(verdict))
+            if run.ended and verdict is not None:
+                run.store.set_verdict(run.state.run, verdict)
+                run.verdict = verdict
+            await run.finish("stopped", verdict=verdict)
+        except TraceError as error:
+            self._publisher.log("error", "trace", str(error))
+            self._publisher.change(saved=False)
+            self.rest(run, "failed", str(error))
+            return
+        self._publisher.ended(run)
+
     async def _drive(self, run: AgentRun) -> None:
         try:
             await self._phases(run)
             if run.ended:
-                self.ended(run)
+                self._publisher.ended(run)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             given_up = task is not None and not task.cancelling()  # by whoever was asked, not by us
@@ -122,23 +154,22 @@ class Driver(Publisher):
             raise
         except (BackstepError, PageGone) as error:
             message = str(error) or "The page went away; step again."
-            self.log("error", "session", message)
+            self._publisher.log("error", "session", message)
             if isinstance(error, TraceError):
-                self.change(saved=False)
+                self._publisher.change(saved=False)
             self.rest(run, "failed", message)
         except Exception as error:
-            log.exception("The run cannot go on")
-            self.fail(
-                f"{type(error).__name__}: {error}. This is a mistake of the program; the log has the details."
-            )
+            self._publisher.crash(error)
 
     def _on_hit(self, hit: Hit) -> None:
         """Tell of a breakpoint that was hit, also of one that only logs."""
-        self.log("info" if not hit.stopped else "warning", "breakpoint", f"Step {hit.step}: {hit.sentence}")
+        self._publisher.log(
+            "info" if not hit.stopped else "warning", "breakpoint", f"Step {hit.step}: {hit.sentence}"
+        )
 
     def adopt(self, run: AgentRun) -> None:
         """Make a run the current one."""
-        self.agent_run = run
+        self._current.run = run
         run.hold_calls(lambda call, over: self._hold_call(run, call, over=over))
 
     async def _hold_call(self, run: AgentRun, call: CallRecord, *, over: bool) -> None:
@@ -149,7 +180,7 @@ class Driver(Publisher):
         told = f"{stopped} Go on with Run (F5) or Step (F10)."
         self.rest(run, "waiting", told, stopped_at=told)
         await self.breaking.wait()
-        self.set_mode("asking")
+        self._publisher.set_mode("asking")
 
     async def _advance(self, run: AgentRun, phase: Phase) -> PhaseRecord:
         if phase != "act" or not self.breaking.holds_requests:
@@ -163,24 +194,21 @@ class Driver(Publisher):
         if not stopped:
             return True
         told = f"{stopped} It is held: Run (F5) or Step (F10) lets it go, Skip (Ctrl+J) refuses it."
-        self.change(held_request=str(sent))
+        self._publisher.change(held_request=str(sent))
         self.rest(run, "waiting", told, stopped_at=told)
         try:
             await self.breaking.wait()
         finally:
-            self.change(held_request="")
-        self.set_mode("acting")
+            self._publisher.change(held_request="")
+        self._publisher.set_mode("acting")
         if self.breaking.refused:
-            self.log("warning", "breakpoint", f"{sent} was refused.")
+            self._publisher.log("warning", "breakpoint", f"{sent} was refused.")
         return not self.breaking.refused
 
     def rest(self, run: AgentRun, mode: Mode, message: str, *, stopped_at: str = "") -> None:
         """Wait for the person, with the step as far as it has come."""
-        self.set_mode(mode, message, stopped_at=stopped_at)
-        try:
-            self.publish_step(run)
-        except TraceError as error:
-            self.log("error", "trace", str(error))
+        self._publisher.set_mode(mode, message, stopped_at=stopped_at)
+        self._publisher.publish_step(run)
 
     async def _phases(self, run: AgentRun) -> None:
         first = True
@@ -195,15 +223,15 @@ class Driver(Publisher):
             if phase == "review" and self._held_by_gate(run, until):
                 return
             run.state.overlap = until.kind == "end"
-            self.set_mode(self._mode_of(phase, run))
+            self._publisher.set_mode(self._mode_of(phase, run))
             record = await self._advance(run, phase)
             first = False
             if phase in ("observe", "act"):
                 await self.breaking.look_at_page(run)
-            self.advanced(run, record)
+            self._publisher.advanced(run, record)
             if stopped := self.breaking.after(run, record):
                 if run.ended:
-                    self.log("info", "breakpoint", stopped)
+                    self._publisher.log("info", "breakpoint", stopped)
                     return
                 self._rest_at(run, stopped)
                 return
@@ -214,8 +242,8 @@ class Driver(Publisher):
                 await self._keep_pace()
         if not run.ended:
             notice, self.notice = self.notice, ""
-            self.set_mode("waiting", self.gate_message(run) or notice)
-            self.publish_step(run)
+            self._publisher.set_mode("waiting", self.gate_message(run) or notice)
+            self._publisher.publish_step(run)
 
     def _rest_at(self, run: AgentRun, why: str) -> None:
         """Stop for a breakpoint or a watch, which is told why."""
@@ -225,7 +253,7 @@ class Driver(Publisher):
     async def _keep_pace(self) -> None:
         """Wait between steps as long as the person asked for; a pause ends it."""
         try:
-            async with asyncio.timeout(self.session.pace):
+            async with asyncio.timeout(self._publisher.session.pace):
                 await self._pause.wait()
         except TimeoutError:
             return
@@ -257,8 +285,8 @@ class Driver(Publisher):
             assert gate is not None
             run.state.pending.note = f"Gate: {gate.reason}; the person let it pass."
             return False
-        self.set_mode("waiting", message)
-        self.publish_step(run)
+        self._publisher.set_mode("waiting", message)
+        self._publisher.publish_step(run)
         return True
 
     @staticmethod
@@ -274,16 +302,6 @@ class Driver(Publisher):
             return "asking"
         return "acting" if phase == "act" else "running"
 
-    def fail(self, message: str) -> None:
-        """Say that the world failed, and what to do."""
-        self.set_mode("failed", message)
-        self.log("error", "session", message)
-
-    def complain(self, message: str) -> None:
-        """Say why a command was not carried out; what goes on goes on."""
-        self.change(message=message)
-        self.log("warning", "session", message)
-
 
 def _unverified(record: PhaseRecord) -> str:
     """Return what is to be told where going back for a remedy has not led to the page as it was."""
@@ -292,3 +310,7 @@ def _unverified(record: PhaseRecord) -> str:
     if record.outcome == "failed":
         return ""  # The remedy is dropped: the agent goes on without it.
     return f"{record.restored.sentence} Step on to try the remedy there, or skip it there."
+
+
+def _verdict_words(verdict: Verdict) -> str:
+    return {True: "success", False: "no success", None: "not judged"}[verdict.success]

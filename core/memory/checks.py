@@ -72,8 +72,9 @@ def check_actions(exemplar: Exemplar) -> tuple[Problem, ...]:
     for number, step in enumerate(exemplar.steps, start=1):
         for place, text in enumerate(step.actions, start=1):
             where = f"look {number}, action {place}"
-            action = _read(exemplar.id, text, where, found)
-            if action is None:
+            action = _read(exemplar.id, text, where)
+            if isinstance(action, Problem):
+                found.append(action)
                 continue
             found += _absent(exemplar.id, action, step.observation, where)
             is_last = number == looks and place == len(step.actions)
@@ -94,9 +95,10 @@ def check_contrasts(exemplar: Exemplar) -> tuple[Problem, ...]:
     found: list[Problem] = []
     for number, contrast in enumerate(exemplar.contrasts, start=1):
         where = f"contrast {number}"
-        _read(exemplar.id, contrast.tried, f"{where}, tried", found, contrast.names)
-        right = _read(exemplar.id, contrast.right, f"{where}, right", found, contrast.names)
-        if right is not None:
+        tried = _read(exemplar.id, contrast.tried, f"{where}, tried", contrast.names)
+        right = _read(exemplar.id, contrast.right, f"{where}, right", contrast.names)
+        found += [one for one in (tried, right) if isinstance(one, Problem)]
+        if not isinstance(right, Problem):
             found += _absent(exemplar.id, right, contrast.observation, f"{where}, right")
         if not any(one.observation == contrast.observation for one in exemplar.steps):
             text = "Its page is none of the looks: prompts do not tell it."
@@ -174,12 +176,11 @@ def check_run(exemplar: Exemplar, run: int | None, is_success: RunIsSuccess | No
     return (Problem(id=exemplar.id, kind="run", text=f"Its source, run {run}, was not judged a success."),)
 
 
-def _read(id: str, text: str, where: str, found: list[Problem], names: Iterable[str] = ()) -> Action | None:
+def _read(id: str, text: str, where: str, names: Iterable[str] = ()) -> Action | Problem:
     try:
         return parse_action(text, names)
     except ActionSyntaxError as error:
-        found.append(Problem(id=id, kind="action", where=where, text=str(error)))
-        return None
+        return Problem(id=id, kind="action", where=where, text=str(error))
 
 
 def _absent(id: str, action: Action, observation: str, where: str) -> list[Problem]:

@@ -56,13 +56,13 @@ class Conduct(QObject):
             "back_to_change": window.breakpoints.go_to_change,
             "add_breakpoint": window.breakpoints.add_requested.emit,
             "add_watch": self._on_add_watch,
-            "stop": window.commands.stop,
+            "stop": window.commands.run_commands.stop,
             "previous": self._on_previous,
             "next_recorded": self._on_next_recorded,
             "now": self._on_escape,
             "accept": window.action.accept,
-            "ask_again": window.commands.ask_again,
-            "skip": window.commands.skip,
+            "ask_again": window.commands.corrections.ask_again,
+            "skip": window.commands.corrections.skip,
             "fire_remedy": window.plan.fire,
             "edit_plan": self._on_edit_plan,
             "handover": self._on_handover,
@@ -139,7 +139,7 @@ class Conduct(QObject):
 
     def _on_back(self) -> None:
         if (place := self._back_to()) is not None:
-            self._window.commands.go_back(*place)
+            self._window.commands.branches.go_back(*place)
 
     def _on_fork(self) -> None:
         if (place := self._back_to()) is not None:
@@ -155,18 +155,18 @@ class Conduct(QObject):
 
     def _on_run(self) -> None:
         if can_pause(self._session):
-            self._window.commands.pause()
+            self._window.commands.run_commands.pause()
         else:
-            self._from_now(self._window.commands.run)
+            self._from_now(self._window.commands.run_commands.run)
 
     def _on_step(self) -> None:
-        self._from_now(self._window.commands.step)
+        self._from_now(self._window.commands.run_commands.step)
 
     def _on_over(self) -> None:
-        self._from_now(self._window.commands.over)
+        self._from_now(self._window.commands.run_commands.over)
 
     def _on_out(self) -> None:
-        self._from_now(self._window.commands.out)
+        self._from_now(self._window.commands.run_commands.out)
 
     def _on_run_to_step(self) -> None:
         number, chosen = QInputDialog.getInt(
@@ -178,7 +178,7 @@ class Conduct(QObject):
             1_000_000,
         )
         if chosen:
-            self._from_now(lambda: self._window.commands.run_to_step(number))
+            self._from_now(lambda: self._window.commands.run_commands.run_to_step(number))
 
     def _on_add_watch(self) -> None:
         dock = self._window.dock("Breakpoints")
@@ -187,12 +187,12 @@ class Conduct(QObject):
         self._window.breakpoints.begin_watch()
 
     def _on_phase(self) -> None:
-        self._from_now(self._window.commands.phase)
+        self._from_now(self._window.commands.run_commands.phase)
 
     def _from_now(self, ask: Callable[[], None]) -> None:
         """Go on from the step under way, with the action as it was edited."""
         if self._step is not None and not self._step.live:
-            self._window.commands.show_now()
+            self._window.commands.trace.show_now()
             ask()
         else:
             self._window.action.settle(ask)
@@ -204,31 +204,31 @@ class Conduct(QObject):
         self._window.plan.edit()
 
     def _on_handover(self) -> None:
-        self._window.commands.set_handover(not self._session.handed_over)
+        self._window.commands.live_page.set_handover(not self._session.handed_over)
 
     def _on_success(self) -> None:
-        self._window.commands.end(True)
+        self._window.commands.run_commands.end(True)
 
     def _on_failure(self) -> None:
-        self._window.commands.end(False)
+        self._window.commands.run_commands.end(False)
 
     def _on_previous(self) -> None:
         if step := self._neighbour(-1):
-            self._window.commands.show_step(*step)
+            self._window.commands.trace.show_step(*step)
 
     def _on_next_recorded(self) -> None:
         if step := self._neighbour(1):
             if step == (self._session.run, self._session.step):
-                self._window.commands.show_now()
+                self._window.commands.trace.show_now()
             else:
-                self._window.commands.show_step(*step)
+                self._window.commands.trace.show_step(*step)
 
     def _on_escape(self) -> None:
         window = self._window
         if window.page.pointing:
             window.page.set_pointing(False)
         elif self._step is not None and not self._step.live:
-            window.commands.show_now()
+            window.commands.trace.show_now()
         else:
             window.page.messages.dismiss()
             self.refresh(self._session, self._step)
@@ -243,7 +243,7 @@ class Conduct(QObject):
             10_000,
         )
         if chosen:
-            self._window.commands.set_max_steps(count)
+            self._window.commands.run_commands.set_max_steps(count)
 
     def _on_export(self) -> None:
         run = self._run_in_view()
@@ -258,13 +258,13 @@ class Conduct(QObject):
         )
         if path:
             form, path = chosen_format(path, filters.get(chosen, FORMATS[0].title))
-            self._window.commands.export_run(run, form.name, path)
+            self._window.commands.trace.export_run(run, form.name, path)
 
     def _on_import(self) -> None:
         """Ask for a file with a run in it."""
         path, _ = QFileDialog.getOpenFileName(self._window, "Import a run", "", IMPORTED)
         if path:
-            self._window.commands.import_run(path)
+            self._window.commands.trace.import_run(path)
 
     def name_run(self, row: RunRow) -> None:
         """Ask what a run is to be called."""
@@ -276,7 +276,7 @@ class Conduct(QObject):
             row.name,
         )
         if chosen:
-            self._window.commands.name_run(row.run, name.strip())
+            self._window.commands.trace.name_run(row.run, name.strip())
 
     def _on_find(self) -> None:
         window = self._window

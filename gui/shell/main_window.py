@@ -1,12 +1,12 @@
 """The main window: panels in docks around the live page, wired to a session's commands."""
 
 import time
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSettings, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
-from core.debugger.commands import SessionCommands
 from core.debugger.snapshots import Catalogue, LivePageView, PersonQuestion, Picked, SessionView, StepView
 from core.schema.action_space import PermissibleRow
 from core.schema.log import LogLine
@@ -30,6 +30,9 @@ from gui.widgets.open_file import open_file
 from gui.widgets.relay import Relay
 from gui.widgets.remembered import OpenedTask, Remembered
 
+if TYPE_CHECKING:
+    from core.debugger.session import Session
+
 _LAYOUT_VERSION = 4
 _TAB_FACT = 18
 """Letters of a fact that stand in a tab."""
@@ -38,7 +41,7 @@ _FIRST_PAINT_MS = 300
 
 
 class MainWindow(QMainWindow):
-    """Shows what `commands` announces and asks it for what the person wants.
+    """Shows what the session `commands` announces and asks it for what the person wants.
 
     `page_area` is the live page: see `PageStack`. Preset, LLM and pace of the
     last time are asked for by `restore_choices`, and the first-start welcome
@@ -67,7 +70,7 @@ class MainWindow(QMainWindow):
 
     def __init__(
         self,
-        commands: SessionCommands,
+        commands: "Session",
         page_area: QWidget,
         settings: QSettings,
         parent: QWidget | None = None,
@@ -108,10 +111,10 @@ class MainWindow(QMainWindow):
     def restore_choices(self, *, preset: str = "", llm: str = "") -> None:
         """Ask for the preset, LLM and pace of the last time; a name given here wins."""
         if chosen := preset or self.remembered.preset:
-            self.commands.set_preset(chosen)
+            self.commands.agent.set_preset(chosen)
         if chosen := llm or self.remembered.llm:
-            self.commands.set_llm(chosen)
-        self.commands.set_pace(self.remembered.pace)
+            self.commands.agent.set_llm(chosen)
+        self.commands.run_commands.set_pace(self.remembered.pace)
 
     def welcome_at_first_start(self) -> None:
         """Show the welcome unless it was seen and not asked for again."""
@@ -173,26 +176,26 @@ class MainWindow(QMainWindow):
         commands = self.commands
         self.runs.folding.recall(self.remembered.folding)
         self.runs.folding.changed.connect(self._on_folded)
-        self.runs.step_requested.connect(commands.show_step)
-        self.runs.run_requested.connect(commands.open_run)
-        self.runs.back_requested.connect(commands.go_back)
-        self.runs.current_requested.connect(commands.make_current)
+        self.runs.step_requested.connect(commands.trace.show_step)
+        self.runs.run_requested.connect(commands.trace.open_run)
+        self.runs.back_requested.connect(commands.branches.go_back)
+        self.runs.current_requested.connect(commands.branches.make_current)
         self.runs.naming_requested.connect(self._on_naming_requested)
         self.runs.export_requested.connect(self._on_export_requested)
         self.runs.state_changed.connect(self._refresh_actions)
         self.breakpoints.state_changed.connect(self._refresh_actions)
         self.permissible.highlight_requested.connect(self.page.highlight)
         self.permissible.replace_requested.connect(self._on_replace)
-        self.action.edit_requested.connect(commands.edit_action)
-        self.action.accept_requested.connect(commands.accept)
-        self.action.skip_requested.connect(commands.skip)
-        self.action.queue_edited.connect(commands.edit_queue)
-        self.action.ask_again_requested.connect(commands.ask_again)
-        self.action.answer_requested.connect(commands.answer)
+        self.action.edit_requested.connect(commands.corrections.edit_action)
+        self.action.accept_requested.connect(commands.corrections.accept)
+        self.action.skip_requested.connect(commands.corrections.skip)
+        self.action.queue_edited.connect(commands.corrections.edit_queue)
+        self.action.ask_again_requested.connect(commands.corrections.ask_again)
+        self.action.answer_requested.connect(commands.corrections.answer)
         self.action.pointing_requested.connect(self.page.set_pointing)
         self.action.why_requested.connect(self._on_why_requested)
         self.runs.why_requested.connect(lambda run, step: self.why_requested.emit(run, step, ""))
-        self.time.bar.step_requested.connect(commands.show_step)
+        self.time.bar.step_requested.connect(commands.trace.show_step)
         self.page.pointing_changed.connect(self.action.show_pointing)
         self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
         self.page.pointing_changed.connect(self._refresh_actions)
@@ -203,18 +206,18 @@ class MainWindow(QMainWindow):
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.plan_edited.connect(self._on_plan_edited)
         self.plan.remedy_fired.connect(self._on_remedy_fired)
-        self.plan.subtask_wanted.connect(commands.run_to_subtask)
+        self.plan.subtask_wanted.connect(commands.run_commands.run_to_subtask)
         self.plan.state_changed.connect(self._refresh_actions)
-        self.page.handover_requested.connect(commands.set_handover)
-        self.page.back_requested.connect(commands.show_now)
-        self.page.messages.end_requested.connect(commands.end)
+        self.page.handover_requested.connect(commands.live_page.set_handover)
+        self.page.back_requested.connect(commands.trace.show_now)
+        self.page.messages.end_requested.connect(commands.run_commands.end)
         self.tool_bar.preset_chosen.connect(self._on_preset)
         self.tool_bar.llm_chosen.connect(self._on_llm)
         self.tool_bar.task_reopened.connect(self.tasks.open_task)
         self.tasks.recent_changed.connect(self.tool_bar.show_recent)
         self.tasks.hinted.connect(self._on_hinted)
         self.tasks.settings_wanted.connect(self.llm_settings_requested)
-        self.tool_bar.search_wanted.connect(commands.search_runs)
+        self.tool_bar.search_wanted.connect(commands.trace.search_runs)
         self.menus.pace_chosen.connect(self._on_pace)
         self.menus.mechanisms.switched.connect(self._on_switched)
         self.menus.mechanisms.amount_set.connect(self._on_amount_set)
@@ -335,8 +338,8 @@ class MainWindow(QMainWindow):
 
     def show_run(self, run: int, step: int) -> None:
         """Show a step of a run that another window names, and its run in the tree."""
-        self.commands.open_run(run)
-        self.commands.show_step(run, step)
+        self.commands.trace.open_run(run)
+        self.commands.trace.show_step(run, step)
         self.raise_()
         self.activateWindow()
 
@@ -350,31 +353,31 @@ class MainWindow(QMainWindow):
         self.conduct.export(run)
 
     def _on_switched(self, name: str, on: bool) -> None:
-        self.commands.set_mechanism(name, on)
+        self.commands.agent.set_mechanism(name, on)
 
     def _on_amount_set(self, name: str, value: int) -> None:
-        self.commands.set_amount(name, value)
+        self.commands.agent.set_amount(name, value)
 
     def _on_plan_edited(self, subtasks: tuple[str, ...], current: int) -> None:
-        self.commands.edit_plan(subtasks, current)
+        self.commands.corrections.edit_plan(subtasks, current)
 
     def _on_remedy_fired(self, number: int) -> None:
-        self.commands.fire_remedy(number)
+        self.commands.corrections.fire_remedy(number)
 
     def _on_point(self, x: float, y: float, final: bool) -> None:
-        self.commands.point(x, y, final=final)
+        self.commands.live_page.point(x, y, final=final)
 
     def _on_preset(self, name: str) -> None:
         self.remembered.preset = name
-        self.commands.set_preset(name)
+        self.commands.agent.set_preset(name)
 
     def _on_llm(self, name: str) -> None:
         self.remembered.llm = name
-        self.commands.set_llm(name)
+        self.commands.agent.set_llm(name)
 
     def _on_pace(self, seconds: float) -> None:
         self.remembered.pace = seconds
-        self.commands.set_pace(seconds)
+        self.commands.run_commands.set_pace(seconds)
 
     def _on_hinted(self, title: str, hint: str) -> None:
         self.page.messages.say(title, hint)

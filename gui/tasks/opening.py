@@ -1,14 +1,18 @@
 """How a task comes to be opened: from the chooser, the welcome, the recent ones, or once more."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.commands import SessionCommands
 from core.debugger.snapshots import Catalogue, SessionView
 from gui.tasks.chooser import TaskChooser
 from gui.tasks.welcome import Trial, Welcome
 from gui.theme.theme import Theme
 from gui.widgets.remembered import OpenedTask, Remembered
+
+if TYPE_CHECKING:
+    from core.debugger.session import Session
 
 
 class TaskOpening(QObject):
@@ -23,9 +27,7 @@ class TaskOpening(QObject):
     """The `TaskChooser`, when it is first asked for."""
     chooser_opened = Signal()
 
-    def __init__(
-        self, commands: SessionCommands, remembered: Remembered, theme: Theme, window: QWidget
-    ) -> None:
+    def __init__(self, commands: "Session", remembered: Remembered, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._commands = commands
         self._remembered = remembered
@@ -50,7 +52,7 @@ class TaskOpening(QObject):
         """Open a task and remember it as the last one."""
         self._remembered.add_recent(opened)
         self.recent_changed.emit(self._remembered.recent)
-        self._commands.open_task(
+        self._commands.tasks.open(
             opened.task,
             opened.seed,
             url=opened.url,
@@ -115,6 +117,6 @@ class TaskOpening(QObject):
         if trial.opens is None:
             self.settings_wanted.emit()
             return
-        self._commands.set_llm("rules")
+        self._commands.agent.set_llm("rules")
         self.open_task(trial.opens)
         self.hinted.emit(trial.title, trial.hint)

@@ -63,7 +63,7 @@ def main() -> None:
             figures["ready_ms"] = (time.time() - started) * 1000
             figures["memory_mb"] = pss_mb()
             window().heartbeat.stalled.connect(figures["stalls_ms"].append)  # type: ignore[union-attr]
-            session.run()
+            session.run_commands.run()
         if view.mode in ("ended", "failed"):
             figures.update(steps=view.step, outcome=view.mode, message=view.message)
             figures["memory_after_mb"] = pss_mb()

@@ -1,14 +1,21 @@
 """What the window's tests put in place of a session and of the live page."""
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from core.debugger.agent_settings import AgentSettings
+from core.debugger.branching.branches import Branches
 from core.debugger.breakpoints.kinds import Breakpoint
 from core.debugger.breakpoints.views import BreaksView
 from core.debugger.breakpoints.watch import Watch
+from core.debugger.corrections import Corrections
+from core.debugger.live_page import LivePage
+from core.debugger.run_commands import RunCommands
 from core.debugger.snapshots import (
     Catalogue,
     LivePageView,
@@ -18,6 +25,8 @@ from core.debugger.snapshots import (
     SessionView,
     StepView,
 )
+from core.debugger.task_opening import TaskOpening
+from core.debugger.trace_commands import TraceCommands
 from core.schema.log import LogLine
 from core.schema.signal import Signal as CoreSignal
 
@@ -36,11 +45,37 @@ def move_mouse(widget: QWidget, place: QPoint) -> None:
     QApplication.sendEvent(widget, event)
 
 
+class AskedCommands:
+    """Commands of one kind that only remember what was asked: the name of the method and its arguments, in order."""
+
+    def __init__(self, kind: type, asked: list[tuple[Any, ...]]) -> None:
+        self._kind = kind
+        self._asked = asked
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        signature = inspect.signature(getattr(self._kind, name))
+        count = len(signature.parameters) - 1
+
+        def ask(*given: Any, **named: Any) -> None:
+            # Qt gives a function that takes anything more than it would give the method, such as "checked".
+            bound = signature.bind(None, *given[:count], **named)
+            self._asked.append((name, *list(bound.arguments.values())[1:]))
+
+        return ask
+
+
 class AskedSession:
     """A session that does nothing but remember what it was asked, in order."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []
+        self.tasks = AskedCommands(TaskOpening, self.asked)
+        self.run_commands = AskedCommands(RunCommands, self.asked)
+        self.agent = AskedCommands(AgentSettings, self.asked)
+        self.corrections = AskedCommands(Corrections, self.asked)
+        self.live_page = AskedCommands(LivePage, self.asked)
+        self.branches = AskedCommands(Branches, self.asked)
+        self.trace = AskedCommands(TraceCommands, self.asked)
         self.catalogue_changed: CoreSignal[Catalogue] = CoreSignal()
         self.session_changed: CoreSignal[SessionView] = CoreSignal()
         self.live_page_changed: CoreSignal[LivePageView] = CoreSignal()
@@ -49,116 +84,6 @@ class AskedSession:
         self.question_asked: CoreSignal[PersonQuestion | None] = CoreSignal()
         self.picked: CoreSignal[Picked] = CoreSignal()
         self.logged: CoreSignal[LogLine] = CoreSignal()
-
-    def open_task(
-        self, task: str, seed: int, *, url: str = "", instruction: str = "", profile: str = ""
-    ) -> None:
-        self.asked.append(("open_task", task, seed, url, instruction, *([profile] if profile else [])))
-
-    def set_preset(self, name: str) -> None:
-        self.asked.append(("set_preset", name))
-
-    def set_llm(self, name: str) -> None:
-        self.asked.append(("set_llm", name))
-
-    def set_mechanism(self, name: str, on: bool) -> None:
-        self.asked.append(("set_mechanism", name, on))
-
-    def set_amount(self, name: str, value: int) -> None:
-        self.asked.append(("set_amount", name, value))
-
-    def edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
-        self.asked.append(("edit_plan", subtasks, current))
-
-    def fire_remedy(self, number: int) -> None:
-        self.asked.append(("fire_remedy", number))
-
-    def step(self) -> None:
-        self.asked.append(("step",))
-
-    def phase(self) -> None:
-        self.asked.append(("phase",))
-
-    def run(self) -> None:
-        self.asked.append(("run",))
-
-    def pause(self) -> None:
-        self.asked.append(("pause",))
-
-    def stop(self) -> None:
-        self.asked.append(("stop",))
-
-    def end(self, success: bool) -> None:
-        self.asked.append(("end", success))
-
-    def set_pace(self, seconds: float) -> None:
-        self.asked.append(("set_pace", seconds))
-
-    def set_max_steps(self, count: int) -> None:
-        self.asked.append(("set_max_steps", count))
-
-    def edit_action(self, text: str) -> None:
-        self.asked.append(("edit_action", text))
-
-    def over(self) -> None:
-        self.asked.append(("over",))
-
-    def out(self) -> None:
-        self.asked.append(("out",))
-
-    def run_to_step(self, number: int) -> None:
-        self.asked.append(("run_to_step", number))
-
-    def run_to_subtask(self, subtask: int) -> None:
-        self.asked.append(("run_to_subtask", subtask))
-
-    def accept(self) -> None:
-        self.asked.append(("accept",))
-
-    def edit_queue(self, actions: tuple[str, ...]) -> None:
-        self.asked.append(("edit_queue", actions))
-
-    def skip(self) -> None:
-        self.asked.append(("skip",))
-
-    def ask_again(self) -> None:
-        self.asked.append(("ask_again",))
-
-    def answer(self, thought: str, action: str) -> None:
-        self.asked.append(("answer", thought, action))
-
-    def set_handover(self, on: bool) -> None:
-        self.asked.append(("set_handover", on))
-
-    def point(self, x: float, y: float, *, final: bool) -> None:
-        self.asked.append(("point", x, y, final))
-
-    def go_back(self, run: int, step: int) -> None:
-        self.asked.append(("go_back", run, step))
-
-    def make_current(self, run: int) -> None:
-        self.asked.append(("make_current", run))
-
-    def name_run(self, run: int, name: str) -> None:
-        self.asked.append(("name_run", run, name))
-
-    def show_step(self, run: int, number: int) -> None:
-        self.asked.append(("show_step", run, number))
-
-    def show_now(self) -> None:
-        self.asked.append(("show_now",))
-
-    def open_run(self, run: int) -> None:
-        self.asked.append(("open_run", run))
-
-    def search_runs(self, query: str) -> None:
-        self.asked.append(("search_runs", query))
-
-    def import_run(self, path: str) -> None:
-        self.asked.append(("import_run", path))
-
-    def export_run(self, run: int, form: str, path: str) -> None:
-        self.asked.append(("export_run", run, form, path))
 
 
 class AskedBreakDesk:

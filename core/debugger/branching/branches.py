@@ -1,21 +1,20 @@
-"""Going back by hand: to any step of any run, on a branch of its own, and from branch to branch.
-
-Everything here runs in the worker's loop, and while nothing else goes on.
-"""
+"""Going back by hand: to any step of any run, on a branch of its own, and from branch to branch."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from core.agent.branching import Conduct, open_branch, reopen_task, take_up
-from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
 from core.agent.run_history import Past
 from core.agent.state import Budget
 from core.agent.world import World
-from core.debugger.runner import Driver
-from core.debugger.services import Workshop
+from core.debugger.command_queue import CommandQueue
+from core.debugger.current import Current
+from core.debugger.publisher import Publisher
+from core.debugger.runner import Runner
+from core.debugger.task_opening import Openings
 from core.schema.changes import Changes
-from core.schema.errors import UsageError
+from core.schema.errors import BackstepError, UsageError
 from core.schema.restore import Restored, SentAt, told_of
 from core.schema.step import Acted
 from core.schema.task import Episode
@@ -24,19 +23,88 @@ from core.trace.records import RunRow
 _RESUMABLE = ("left", "interrupted")
 
 
+@dataclass(frozen=True)
+class _Moved:
+    """What became of a move."""
+
+    run: AgentRun | None = None
+    """None where no run is current that was not before."""
+    failure: BackstepError | None = None
+    """Why the page was not brought back, which was told."""
+
+
 class Branches:
-    """Makes branches of the runs in the trace the current run of a driver."""
+    """Makes branches of the runs in the trace the current run.
+
+    Commands may come from any thread and only queue work; the rest runs in
+    the worker's loop.
+    """
 
     def __init__(
-        self, driver: Driver, workshop: Callable[[], Workshop], on_asked: Callable[[Asked], None]
+        self,
+        current: Current,
+        publisher: Publisher,
+        runner: Runner,
+        openings: Openings,
+        commands: CommandQueue,
     ) -> None:
-        self._driver = driver
-        self._workshop = workshop
-        self._on_asked = on_asked
+        self._current = current
+        self._publisher = publisher
+        self._runner = runner
+        self._openings = openings
+        self._commands = commands
         self._told_effects: tuple[int, int] | None = None
         """The run and step that the person was last told of what stays done."""
 
-    async def go_back(
+    # Commands
+
+    def go_back(self, run: int, step: int) -> None:
+        """Go back to a step of any run: the page is brought back, and a branch goes on from there."""
+        self._move_soon(lambda: self._go_back(run, step))
+
+    def make_current(self, run: int) -> None:
+        """Take up a run or branch that was left; the page follows."""
+        self._move_soon(lambda: self._make_current(run))
+
+    def _move_soon(self, move: Callable[[], Awaitable[AgentRun | None]]) -> None:
+        async def work() -> None:
+            await self._carry_out(move)
+
+        self._commands.post(work)
+
+    # In the worker's loop
+
+    async def fork(self, run: int, step: int, changes: Changes) -> int | None:
+        """Go back to a step of a run on a branch that is otherwise as `changes` say, and return its number.
+
+        None where another move or task was asked for meanwhile. What is not
+        taken back is the caller's to tell. Raises as going back does.
+        """
+        moved = await self._carry_out(lambda: self._go_back(run, step, changes, told=True))
+        if moved.failure is not None:
+            raise moved.failure
+        return moved.run.state.run if moved.run is not None else None
+
+    async def _carry_out(self, move: Callable[[], Awaitable[AgentRun | None]]) -> _Moved:
+        """Carry out a move and go on where it has led to; raises what is wrong before anything has changed."""
+
+        async def whole() -> _Moved:
+            try:
+                return _Moved(run=await move())
+            except BackstepError as error:
+                if self._publisher.session.mode != "opening":
+                    raise
+                self._publisher.fail(f"The page was not brought back: {error}")
+                self._publisher.send_runs(self._publisher.query)
+                return _Moved(failure=error)
+
+        moved = await self._openings.only(whole) or _Moved()
+        if moved.run is None or moved.run is not self._current.run:
+            return _Moved(failure=moved.failure)
+        self._runner.go("decide")
+        return moved
+
+    async def _go_back(
         self, run: int, step: int, changes: Changes | None = None, *, told: bool = False
     ) -> AgentRun:
         """Go back to a step of a run, whose branch is the current run from then on.
@@ -48,7 +116,7 @@ class Branches:
         and DataError with nothing changed, and BrowserError, ActionError or
         LLMError where the page is not to be had: no run is current then.
         """
-        store = self._workshop().store
+        store = self._current.need_workshop().store
         store.owner_of(run, step)
         store.agent(run, step)
         if not told:
@@ -64,7 +132,7 @@ class Branches:
 
     def lasting(self, run: int, step: int) -> str:
         """Return what a run sent from a step on that stays done when it is gone back to, in words."""
-        current, store = self._driver.agent_run, self._workshop().store
+        current, store = self._current.run, self._current.need_workshop().store
         if store.run(run).offline:
             return ""  # It never left.
         if current is not None and current.state.run == run:
@@ -82,15 +150,15 @@ class Branches:
         ]
         if not sent:
             return ""
-        task = self._workshop().task_of(row)
-        world = self._workshop().world(task)
+        task = self._current.need_workshop().task_of(row)
+        world = self._current.need_workshop().world(task)
         episode = Episode(task=task, seed=row.seed, instruction=row.instruction, start_url=row.start_url)
         found = world.lasting(sent, step, episode)
         return told_of(found) if found else ""
 
     def _ask_about_effects(self, run: int, step: int) -> None:
         """Raise UsageError where something stays done that was sent since the step, until asked a second time."""
-        current = self._driver.agent_run
+        current = self._current.run
         told, self._told_effects = self._told_effects, None
         if current is None or current.state.run != run or told == (run, step):
             return
@@ -104,9 +172,9 @@ class Branches:
                 "Ask for it once more to go back all the same."
             )
 
-    async def make_current(self, run: int) -> AgentRun | None:
-        """Take up a run that was left; None where it is current already. Raises as `go_back` does."""
-        store, current = self._workshop().store, self._driver.agent_run
+    async def _make_current(self, run: int) -> AgentRun | None:
+        """Take up a run that was left; None where it is current already. Raises as `_go_back` does."""
+        store, current = self._current.need_workshop().store, self._current.run
         if current is not None and current.state.run == run and not current.ended:
             return None
         row = store.run(run)
@@ -134,28 +202,28 @@ class Branches:
         bring: Callable[[World, Episode, Conduct], Awaitable[tuple[AgentRun, Restored]]],
         changes: Changes | None = None,
     ) -> AgentRun:
-        driver, workshop = self._driver, self._workshop()
+        publisher, workshop = self._publisher, self._current.need_workshop()
         conduct = self._conduct(row, what, changes)
         offline = row.offline if conduct.changes.offline is None else conduct.changes.offline
         world, episode = self._at_hand(row, offline=offline)
         await self._leave()
-        driver.moving(row.task, row.seed, f"{what}…")
+        publisher.moving(row.task, row.seed, f"{what}…")
         if world is None or episode is None:
             task = workshop.task_of(row)
             world = workshop.world(task)
             episode = await reopen_task(workshop.store, world, task, row, offline=offline)
             conduct = replace(conduct, fresh=True)
         if changes is not None:
-            driver.change(preset=conduct.preset.name, llm=conduct.llm.name)
+            publisher.change(preset=conduct.preset.name, llm=conduct.llm.name)
         run, restored = await bring(world, episode, conduct)
-        driver.adopt(run)
-        driver.arrived(run, restored)
-        driver.notice = _told(restored)
+        self._runner.adopt(run)
+        publisher.arrived(run, restored)
+        self._runner.notice = _told(restored)
         return run
 
     def _conduct(self, row: RunRow, what: str, changes: Changes | None) -> Conduct:
-        driver, workshop = self._driver, self._workshop()
-        chosen = driver.session
+        publisher, workshop = self._publisher, self._current.need_workshop()
+        chosen = publisher.session
         wanted = changes or Changes()
         knowledge = workshop.knowledge_for(wanted.over(workshop.store.changes(row.run)))
         preset, llm = chosen.preset, chosen.llm
@@ -168,16 +236,16 @@ class Branches:
             browser=workshop.host.name,
             changes=wanted,
             budget=Budget(chosen.max_steps, workshop.settings.max_llm_calls),
-            on_asked=self._on_asked,
-            on_attempt=lambda way: driver.change(message=f"{what}: {way}…"),
+            on_asked=publisher.on_asked,
+            on_attempt=lambda way: publisher.change(message=f"{what}: {way}…"),
         )
 
     def _at_hand(self, row: RunRow, *, offline: bool) -> tuple[World | None, Episode | None]:
         """Return the browser and the episode of the current run, where the row is a run of the same task."""
-        current = self._driver.agent_run
+        current = self._current.run
         if current is None:
             return None, None
-        mine = self._workshop().store.run(current.state.run)
+        mine = self._current.need_workshop().store.run(current.state.run)
         same = (row.task, row.seed, row.instruction, row.profile, offline) == (
             mine.task,
             mine.seed,
@@ -189,9 +257,8 @@ class Branches:
 
     async def _leave(self) -> None:
         """Leave the current run as it is, to be taken up again."""
-        driver = self._driver
-        await driver.halt()
-        current, driver.agent_run = driver.agent_run, None
+        await self._runner.halt()
+        current, self._current.run = self._current.run, None
         if current is not None and not current.ended:
             await current.keep_network()
             current.leave()

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import signal
 from asyncio.subprocess import PIPE, Process
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from core.schema.record import Record
@@ -35,19 +36,17 @@ class ProcessApart:
     async def run(self, words: Sequence[str], on_line: Callable[[str], None]) -> Ended:
         """Start the process, hand on what it tells, and return how it ended; raises OSError."""
         self._cancelled = False
-        complaints: list[str] = []
         try:
             self._process = process = await asyncio.create_subprocess_exec(
                 *words, stdin=asyncio.subprocess.DEVNULL, stdout=PIPE, stderr=PIPE, limit=_LONGEST
             )
             assert process.stdout is not None
             assert process.stderr is not None
-            listening = asyncio.ensure_future(_listen(process.stderr, complaints))
+            listening = asyncio.ensure_future(_last_lines(process.stderr))
             async for line in process.stdout:
                 on_line(line.decode(errors="replace"))
             code = await process.wait()
-            await listening
-            told = " ".join(complaints[-_TOLD:]) or f"it ended with code {code}"
+            told = " ".join(await listening) or f"it ended with code {code}"
             return Ended(code=code, cancelled=self._cancelled, told=told if code else "")
         finally:
             await self.let_go()
@@ -75,8 +74,9 @@ class ProcessApart:
                 await process.wait()
 
 
-async def _listen(stream: asyncio.StreamReader, lines: list[str]) -> None:
-    """Keep the last lines of what a process complains of."""
+async def _last_lines(stream: asyncio.StreamReader) -> tuple[str, ...]:
+    """Return the last lines of what a process complains of, once it has ended."""
+    lines: deque[str] = deque(maxlen=_TOLD)
     async for line in stream:
         lines.append(line.decode(errors="replace").strip())
-        del lines[:-20]
+    return tuple(lines)

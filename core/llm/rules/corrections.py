@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from difflib import SequenceMatcher
+from typing import Any
 
 from core.llm.rules.moves import History, Move, action_of, target_of, went_well
 from core.llm.rules.words import short, stems
@@ -135,8 +136,8 @@ def _here(text: str, mistake: Mistake, replaced: Mapping[str, str], view: Prompt
         return None
     if isinstance(action, Named):
         arguments = tuple(_in_our_words(one, replaced) for one in action.arguments)
-        return action.model_copy(update={"arguments": arguments})
-    changes: dict[str, object] = {}
+        return action.replace(arguments=arguments)
+    changes: dict[str, Any] = {}
     for name in type(action).model_fields:
         value = getattr(action, name)
         if isinstance(value, RefTarget | RoleTarget):
@@ -146,7 +147,7 @@ def _here(text: str, mistake: Mistake, replaced: Mapping[str, str], view: Prompt
             changes[name] = RefTarget(ref=element.ref)
         elif isinstance(value, str) and name != "kind":
             changes[name] = _in_our_words(value, replaced)
-    return action.model_copy(update=changes)
+    return action.replace(**changes)
 
 
 def _element_here(

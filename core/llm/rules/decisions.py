@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from typing import Any
 
 from core.llm.rules.clicks import by_extreme, click, closed, expand, next_page
 from core.llm.rules.corrections import corrected, in_lesson, ruled_out
@@ -92,7 +93,7 @@ def without(permissible: Permissible, action: Action) -> Permissible:
     """Return what is permissible beside an action: its element, its option or its value is off the list."""
     names = (action.name, "double_click" if action.name == "click" else "")
     kept = [_less(one, action) if one.name in names else one for one in permissible.actions]
-    return permissible.model_copy(update={"actions": tuple(one for one in kept if one is not None)})
+    return permissible.replace(actions=tuple(one for one in kept if one is not None))
 
 
 def _less(allowed: PermissibleAction, action: Action) -> PermissibleAction | None:
@@ -115,10 +116,10 @@ def _less(allowed: PermissibleAction, action: Action) -> PermissibleAction | Non
     return None
 
 
-def _with(allowed: PermissibleAction, place: int, changes: dict[str, object]) -> PermissibleAction:
+def _with(allowed: PermissibleAction, place: int, changes: dict[str, Any]) -> PermissibleAction:
     parameters = list(allowed.parameters)
-    parameters[place] = parameters[place].model_copy(update=changes)
-    return allowed.model_copy(update={"parameters": tuple(parameters)})
+    parameters[place] = parameters[place].replace(**changes)
+    return allowed.replace(parameters=tuple(parameters))
 
 
 # The next move on a page

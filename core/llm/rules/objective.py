@@ -139,7 +139,7 @@ def _clauses(text: str) -> list[Intent]:
     for clause in _BOUNDARY.split(quotes.bare):
         found, about = _read_clause(_WHEN_DONE.sub("", clause or "").strip(" .,;"), quotes)
         subject = about or subject
-        intents.extend(one.model_copy(update={"subject": one.subject or subject}) for one in found)
+        intents.extend(one.replace(subject=one.subject or subject) for one in found)
     return intents
 
 

@@ -193,7 +193,7 @@ def as_policy(view: PromptView, role: Role) -> PromptView:
     """Return the view with an objective that says what the policy is for, where its argument alone does not."""
     if not role.called or verbs_in(view.objective):
         return view
-    return view.model_copy(update={"objective": f"{role.policy.replace('_', ' ')} {view.objective}"})
+    return view.replace(objective=f"{role.policy.replace('_', ' ')} {view.objective}")
 
 
 def fitting_call(view: PromptView, permissible: Permissible, role: Role) -> Move | None:

@@ -278,7 +278,7 @@ def subtask_over(view: PromptView) -> tuple[Over, str]:
     if _LOOKS_ONLY.match(text) and not Facts(text).are_given:
         return "done", "The page was looked at and acted on."
     # A subtask counts its own parts, not those that the thoughts name.
-    earlier = tuple(turn.model_copy(update={"thought": PART.sub("", turn.thought)}) for turn in view.history)
+    earlier = tuple(turn.replace(thought=PART.sub("", turn.thought)) for turn in view.history)
     this = Turn(number=len(earlier) + 1, action=view.action, target=view.target, result="done")
     first = _next(view, text, view.before, earlier) if view.before is not None else None
     if first is not None and first.finishes and str(first.action) == view.action:
@@ -319,7 +319,7 @@ def _next(view: PromptView, text: str, page: CleanObservation, history: tuple[Tu
     """Return what the rules would do for a text on a page; None where they read nothing to do in it."""
     if not (understand(text).intents or Facts(text).are_given or is_purchase(text)):
         return None
-    asked = view.model_copy(update={"objective": text, "observation": page, "history": history})
+    asked = view.replace(objective=text, observation=page, history=history)
     return next_move(asked, offered_by(page), is_whole=text == view.objective)
 
 

@@ -54,7 +54,7 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
         if "checked" in box.states:
             return "done"
         return scene.move("check", box, f"{described(box, first=True)} is to be checked.")
-    found = find(scene, intent.model_copy(update={"names": (name,), "place": None}))
+    found = find(scene, intent.replace(names=(name,), place=None))
     if found is None:
         return None
     if act("click", found) in [one.action for one in scene.history.of_part(scene.part)]:

@@ -67,6 +67,10 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 
 
+_BIDS = ("bid", "from_bid", "to_bid")
+"""Parameters that name an element."""
+
+
 class Calls(Record):
     """What one action of BrowserGym, which may be several calls, says."""
 
@@ -93,28 +97,30 @@ def read_calls(code: str, page: str, *, is_last: bool) -> Calls:
     for number, statement in enumerate(body):
         written = ast.get_source_segment(code.strip(), statement) or code.strip()
         try:
-            made = _made(statement, page, remarks, is_last=is_last and number == len(body) - 1)
+            made = _made(statement, page, is_last=is_last and number == len(body) - 1)
         except (KeyError, TypeError, ValueError, RecursionError):
-            made = ()
-        if not made:
+            made = Calls(actions=())
+        remarks += made.remarks
+        if not made.actions:
             remarks.append(f"{written.split('(')[0]} is kept as it is written: there is no word for it here")
-        actions += [str(one) for one in made] or [written]
+        actions += made.actions or [written]
     if not actions:
         raise FaultyError("it has no action")
     return Calls(actions=tuple(actions), remarks=tuple(remarks))
 
 
-def _made(statement: ast.stmt, page: str, remarks: list[str], *, is_last: bool) -> tuple[Action, ...]:
+def _made(statement: ast.stmt, page: str, *, is_last: bool) -> Calls:
     """Return the actions of a call, or none; raises ValueError, TypeError or KeyError for one that is none."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=args, keywords=keywords)):
             values = dict(zip(_PARAMETERS[name], map(ast.literal_eval, args), strict=False))
             values |= {str(one.arg): ast.literal_eval(one.value) for one in keywords}
         case _:
-            return ()
+            return Calls(actions=())
+    targets = {key: _target(str(values[key]), page) for key in _BIDS if key in values}
 
     def target(key: str = "bid") -> Target:
-        return _target(str(values[key]), page, remarks)
+        return targets[key]
 
     make: dict[str, Callable[[], tuple[Action, ...]]] = {
         "click": lambda: (Click(target=target()),) if _is_plain(values) else (),
@@ -127,7 +133,7 @@ def _made(statement: ast.stmt, page: str, remarks: list[str], *, is_last: bool) 
         "select_option": lambda: tuple(
             Select(target=target(), option=one) for one in _some(values["options"])
         ),
-        "press": lambda: _pressed(values, target(), remarks),
+        "press": lambda: (Press(keys=values["key_comb"]),),
         "drag_and_drop": lambda: (Drag(target=target("from_bid"), to=target("to_bid")),),
         "upload_file": lambda: tuple(Upload(target=target(), path=one) for one in _some(values["file"])),
         "keyboard_press": lambda: (Press(keys=values["key"]),),
@@ -144,7 +150,17 @@ def _made(statement: ast.stmt, page: str, remarks: list[str], *, is_last: bool) 
         "send_msg_to_user": lambda: (Stop(answer=values["text"]) if is_last else Note(text=values["text"]),),
         "report_infeasible": lambda: (Stop(lacked=values["reason"]),),
     }
-    return make[name]()
+    actions = make[name]()
+    if not actions:
+        return Calls(actions=())
+    remarks = [
+        f"the page tells no name that is {values[key]}'s alone; it is named by its bid"
+        for key, one in targets.items()
+        if isinstance(one, XPathTarget)
+    ]
+    if name == "press":
+        remarks.append(f"press names {target()}; here a key goes to what has the focus")
+    return Calls(actions=tuple(map(str, actions)), remarks=tuple(remarks))
 
 
 def _is_plain(values: dict[str, Any]) -> bool:
@@ -156,11 +172,6 @@ def _some(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _pressed(values: dict[str, Any], target: Target, remarks: list[str]) -> tuple[Action, ...]:
-    remarks.append(f"press names {target}; here a key goes to what has the focus")
-    return (Press(keys=values["key_comb"]),)
-
-
 def _scroll(values: dict[str, Any]) -> Action:
     across, down = float(values["delta_x"]), float(values["delta_y"])
     if abs(across) > abs(down):
@@ -168,7 +179,7 @@ def _scroll(values: dict[str, Any]) -> Action:
     return Scroll(direction="up" if down < 0 else "down")
 
 
-def _target(bid: str, page: str, remarks: list[str]) -> Target:
+def _target(bid: str, page: str) -> Target:
     """Return the element by its number; a bid with letters by its role and name, where the page tells one such."""
     if re.fullmatch(r"[0-9]{1,9}", bid):
         return RefTarget(ref=int(bid))
@@ -180,5 +191,4 @@ def _target(bid: str, page: str, remarks: list[str]) -> Target:
         same = re.findall(rf"^[ \t]*\[\w+\] {line[1]} ['\"]{re.escape(name)}['\"]", page, re.MULTILINE)
         if name and len(same) == 1 and re.fullmatch(r"[a-z]+", role):
             return RoleTarget(role=role, name=name)
-    remarks.append(f"the page tells no name that is {bid}'s alone; it is named by its bid")
     return XPathTarget(xpath=f'//*[@bid="{bid}"]')

@@ -35,14 +35,14 @@ def server(module_server):
 def live(module_live, server):
     """The session as it is after its start, whatever the last test left."""
     session = module_live.session
-    session.stop()
-    session.set_handover(False)
-    session.set_preset("plain")
-    session.set_llm("test")
-    session.set_pace(0)
-    session.set_max_steps(30)
-    session.search_runs("")
-    session.show_now()
+    session.run_commands.stop()
+    session.live_page.set_handover(False)
+    session.agent.set_preset("plain")
+    session.agent.set_llm("test")
+    session.run_commands.set_pace(0)
+    session.run_commands.set_max_steps(30)
+    session.trace.search_runs("")
+    session.trace.show_now()
     module_live.settle()
     module_live.lines.clear()
     return module_live

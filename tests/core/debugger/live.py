@@ -68,6 +68,7 @@ class Live:
 
     def wait_mode(self, *modes: str) -> SessionView:
         self.wait(lambda: self.view.mode in modes, f"mode {modes}")
+        self.settle()
         return self.view
 
     def wait_phase(self, phase: str | None) -> None:
@@ -75,21 +76,23 @@ class Live:
         self.wait(
             lambda: self.view.phase == phase and self.view.mode in ("waiting", "failed"), f"phase {phase}"
         )
+        self.settle()
 
     def settle(self) -> None:
-        """Wait until every command given so far has been looked at."""
+        """Wait until every command given so far has been looked at, and what is being read has been sent."""
         done = threading.Event()
 
         async def mark() -> None:
+            await self.session._publisher.settled()
             done.set()
 
-        self.session._post(mark)
+        self.session.queue(mark())
         assert done.wait(SECONDS)
 
     def open(self, task: str = "miniwob/click-test-2", seed: int = 0, **more: str) -> None:
         """Open a task and wait until its first page has been read, as far as no LLM is asked."""
         before = self.view.run
-        self.session.open_task(task, seed, **more)
+        self.session.tasks.open(task, seed, **more)
         self.wait(
             lambda: self.view.run not in (None, before) and self.view.phase in ("abstract", "decide"),
             "an opened task",
@@ -97,9 +100,8 @@ class Live:
         self.wait_mode("waiting")
 
     def to_review(self) -> StepView:
-        self.session.step()
+        self.session.run_commands.step()
         self.wait_phase("review")
-        self.settle()
         assert self.step is not None
         return self.step
 

@@ -32,9 +32,9 @@ def changes(live):
 
 def asked_person(live):
     """Open a task and let its first question be put to the person."""
-    live.session.set_llm("person")
+    live.session.agent.set_llm("person")
     live.open()
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: live.question is not None and live.view.mode == "answering")
 
 
@@ -57,23 +57,23 @@ def click_one(live):
 def test_an_open_question_is_withdrawn_and_asked_of_the_llm_chosen_instead(live, server):
     asked_person(live)
     server.script(on('button "ONE"', thought="ONE."))
-    live.session.set_llm("test")
+    live.session.agent.set_llm("test")
     live.wait_phase("review")
     assert live.question is None
     assert live.step.action.thought == "ONE."
     assert calls(live) == [("person", "cancelled: test was chosen in place of person"), ("test", "")]
     assert changes(live) == [("llm", "person", "test")]
-    live.session.step()
+    live.session.run_commands.step()
     assert live.wait_mode("ended").success is True
 
 
 def test_a_question_stays_open_when_the_person_is_chosen_again(live, server):
     asked_person(live)
     asked = live.question
-    live.session.set_llm("person")
+    live.session.agent.set_llm("person")
     live.settle()
     assert live.question is asked
-    live.session.answer("ONE.", click_one(live))
+    live.session.corrections.answer("ONE.", click_one(live))
     live.wait_phase("review")
     assert calls(live) == [("person", "")]
 
@@ -82,9 +82,9 @@ def test_a_call_of_a_server_ends_by_itself_when_another_llm_is_chosen(live, serv
     held = Reply(hold=True)
     server.script(held)
     live.open()
-    live.session.step()
+    live.session.run_commands.step()
     server.wait_for_requests(1)
-    live.session.set_llm("person")
+    live.session.agent.set_llm("person")
     live.settle()
     assert (live.view.mode, live.question, live.view.llm) == ("asking", None, "person")
     assert calls(live) == [("test", "")]
@@ -96,17 +96,17 @@ def test_an_open_question_is_asked_again_when_the_llms_are_made_anew(live, serve
     use_fresh_llms(live, server)
     live.wait(lambda: live.question is not None and live.question is not asked)
     live.wait(lambda: live.view.mode == "answering")
-    live.session.answer("ONE.", click_one(live))
+    live.session.corrections.answer("ONE.", click_one(live))
     live.wait_phase("review")
     assert calls(live) == [("person", "cancelled: the settings of the LLMs were changed"), ("person", "")]
-    live.session.step()
+    live.session.run_commands.step()
     assert live.wait_mode("ended").success is True
 
 
 def test_a_call_that_is_out_is_asked_anew_when_its_llm_is_let_go_of(live, server):
     server.script(Reply(hold=True), on('button "ONE"'))
     live.open()
-    live.session.run()
+    live.session.run_commands.run()
     server.wait_for_requests(1)
     use_fresh_llms(live, server)
     assert live.wait_mode("ended").success is True
@@ -114,13 +114,13 @@ def test_a_call_that_is_out_is_asked_anew_when_its_llm_is_let_go_of(live, server
 
 
 def test_a_pause_asked_for_before_the_llm_changed_still_takes_hold(live, server):
-    live.session.set_llm("person")
+    live.session.agent.set_llm("person")
     live.open()
-    live.session.run()
+    live.session.run_commands.run()
     live.wait(lambda: live.question is not None)
-    live.session.pause()
+    live.session.run_commands.pause()
     server.script(on('button "ONE"'))
-    live.session.set_llm("test")
+    live.session.agent.set_llm("test")
     live.wait_phase("anticipate")
     assert live.view.mode == "waiting"
 
@@ -131,13 +131,13 @@ def test_llms_made_anew_while_nothing_is_asked_disturb_nothing(live, server):
     live.settle()
     assert live.view.mode == "waiting"
     server.script(on('button "ONE"'))
-    live.session.run()
+    live.session.run_commands.run()
     assert live.wait_mode("ended").success is True
     assert calls(live) == [("test", "")]
 
 
 def test_the_built_in_rules_answer_where_the_llm_in_use_is_gone(live, server):
-    live.session.set_llm("other")
+    live.session.agent.set_llm("other")
     live.open()
     session = live.session
 
@@ -150,7 +150,7 @@ def test_the_built_in_rules_answer_where_the_llm_in_use_is_gone(live, server):
     session.queue(work())
     live.wait(lambda: live.view.llm == "rules")
     assert any('no LLM "other"' in line.text for line in live.lines)
-    live.session.run()
+    live.session.run_commands.run()
     assert live.wait_mode("ended").success is True
     assert [name for name, _ in calls(live)] == ["rules"]
     use_fresh_llms(live, server)
@@ -160,11 +160,11 @@ def test_the_built_in_rules_answer_where_the_llm_in_use_is_gone(live, server):
 def test_what_is_chosen_while_a_task_is_opened_holds_for_its_first_step(live, server):
     server.script(on('button "ONE"'))
     before = live.view.run
-    live.session.open_task("miniwob/click-test-2", 0)
-    live.session.set_llm("other")
-    live.session.set_max_steps(7)
+    live.session.tasks.open("miniwob/click-test-2", 0)
+    live.session.agent.set_llm("other")
+    live.session.run_commands.set_max_steps(7)
     live.wait(lambda: live.view.run not in (None, before) and live.view.phase == "decide")
-    live.session.run()
+    live.session.run_commands.run()
     view = live.wait_mode("ended")
     assert (view.llm, view.max_steps) == ("other", 7)
     assert [name for name, _ in calls(live)] == ["other"]
@@ -174,7 +174,7 @@ def test_a_proposal_thrown_away_is_told_in_the_trace(live, server):
     server.script(on('button "TWO"'), on('button "ONE"'))
     live.open()
     proposed = live.to_review().action.action
-    live.session.ask_again()
+    live.session.corrections.ask_again()
     live.wait(lambda: live.step.action.action not in ("", proposed) and live.view.mode == "waiting")
     assert changes(live) == [("ask again", proposed, "")]
 
@@ -182,20 +182,20 @@ def test_a_proposal_thrown_away_is_told_in_the_trace(live, server):
 def test_a_run_that_the_trace_cannot_end_rests_and_can_be_ended_later(live, server):
     server.script(Reply(hold=True))
     live.open()
-    live.session.run()
+    live.session.run_commands.run()
     server.wait_for_requests(1)
     database = sqlite3.connect(live.database)
     database.execute(
         "CREATE TRIGGER refused BEFORE UPDATE OF outcome ON runs BEGIN SELECT RAISE(ABORT, 'no'); END"
     )
     try:
-        live.session.stop()
+        live.session.run_commands.stop()
         view = live.wait_mode("failed")
         assert "refused" in view.message
         assert not view.saved
     finally:
         database.execute("DROP TRIGGER refused")
         database.close()
-    live.session.stop()
+    live.session.run_commands.stop()
     live.wait_mode("ended")
     assert read(live, lambda store, run: store.run(run).outcome) == "stopped"

@@ -34,14 +34,14 @@ def test_a_named_profile_is_kept_and_offered_and_a_clean_one_knows_nothing(live,
 
 
 def test_a_name_that_cannot_be_used_says_so(live, url):
-    live.session.open_task("web/open", 0, url=url, instruction="Look.", profile="../elsewhere")
+    live.session.tasks.open("web/open", 0, url=url, instruction="Look.", profile="../elsewhere")
     assert "cannot name a profile" in live.wait_mode("failed").message
 
 
 def test_the_run_before_a_task_that_cannot_be_opened_is_listed_as_stopped(live):
     live.open()
     run = live.view.run
-    live.session.open_task("web/open", 0, url="http://127.0.0.1:9/", instruction="Go.")
+    live.session.tasks.open("web/open", 0, url="http://127.0.0.1:9/", instruction="Go.")
     live.wait_mode("failed")
     live.wait(lambda: next(row for row in live.runs.runs if row.run == run).outcome == "stopped")
 

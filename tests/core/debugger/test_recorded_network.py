@@ -52,10 +52,10 @@ def at_four(live, server, site):
     """A run that has added three times."""
     cart = Cart(site)
     server.script(click, click, click, Reply(text="REASON: Done.\nACTION: stop []"))
-    live.session.set_preset("step")
+    live.session.agent.set_preset("step")
     live.open("web/open", url=cart.url, instruction="Add three.")
     for number in (1, 2, 3, 4):
-        live.session.step()
+        live.session.run_commands.step()
         live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
     live.wait_mode("waiting")
     return live, cart
@@ -63,9 +63,9 @@ def at_four(live, server, site):
 
 def go_back(live, run, step):
     """Go back, asked a second time as something was sent since."""
-    live.session.go_back(run, step)
+    live.session.branches.go_back(run, step)
     live.wait(lambda: "does not take back" in live.view.message)
-    live.session.go_back(run, step)
+    live.session.branches.go_back(run, step)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
     live.settle()
 
@@ -85,7 +85,7 @@ def test_a_page_that_scripts_made_is_given_again_without_asking_its_server(at_fo
     last = restored.attempts[-1]
     assert last.remarks == ("The server was not asked: what it holds is as it is now.",)
     server.script(click)
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: live.step.number == 3 and live.view.phase == "review")
     assert "2 in the cart after 2" in live.step.observation.raw
 
@@ -94,9 +94,9 @@ def test_after_it_the_page_reaches_its_server_again(at_four, server):
     live, cart = at_four
     go_back(live, live.view.run, 3)
     server.script(click, Reply(text="REASON: Done.\nACTION: stop []"))
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: live.step.number == 3 and live.view.phase == "review")
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: live.step.number == 4 and live.view.phase == "review")
     assert cart.asked["add"] == 4
     assert "4 in the cart after 3" in live.step.observation.raw
@@ -114,7 +114,7 @@ def test_a_branch_is_gone_back_in_with_the_answers_of_both(at_four, server):
     go_back(live, live.view.run, 3)
     server.script(click, Reply(text="REASON: Done.\nACTION: stop []"))
     for number in (3, 4):
-        live.session.step()
+        live.session.run_commands.step()
         live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
     branch, asked = live.view.run, cart.asked["add"]
     go_back(live, branch, 3)
@@ -128,7 +128,7 @@ def test_a_fork_with_recorded_answers_alone_never_asks_the_server(at_four, serve
     ForkDesk(live.session).fork(run, 2, Changes(offline=True), told=True)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
     server.script(click, click, Reply(text="REASON: Done.\nACTION: stop []"))
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     assert cart.asked == asked
     assert "3 in the cart after 3" in live.step.observation.raw

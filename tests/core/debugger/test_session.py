@@ -59,7 +59,7 @@ def test_a_step_stops_at_review_and_the_next_carries_it_out(live, server):
     assert (step.action.thought, step.action.editable, step.action.outcome) == ("ONE.", True, "pending")
     assert step.permissible.chosen == step.action.action
     assert [one.ref for one in live.page.outlines if one.chosen] == [step.permissible.chosen_ref]
-    live.session.step()
+    live.session.run_commands.step()
     view = live.wait_mode("ended")
     assert (view.success, view.reward, view.message) == (True, 1.0, "The run has ended: success, reward 1.")
     assert steps(live, view.run)[0].outcome == "done"
@@ -70,25 +70,25 @@ def test_phases_can_be_done_one_by_one(live, server):
     live.open()
     for phase in PHASES[4:-1]:
         live.wait_phase(phase)
-        live.session.phase()
+        live.session.run_commands.phase()
     live.wait_phase("commit")
-    live.session.phase()
+    live.session.run_commands.phase()
     assert live.wait_mode("ended").success is True
 
 
 def test_a_run_goes_on_to_its_end(live, server, tmp_path):
     server.script(on('button "Go"'), on('textbox "Name"', "type", text="x"), stop("done it"))
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    live.session.run()
+    live.session.run_commands.run()
     view = live.wait_mode("ended")
     assert (view.answer, view.success, view.judged) == ("done it", None, False)
     assert [step.outcome for step in steps(live, view.run)] == ["done"] * 3
     assert "say how it ended" in view.message
-    live.session.end(True)
+    live.session.run_commands.end(True)
     live.wait(lambda: live.view.success is True)
     assert row(live, view.run).verdict.judge == "person"
     assert told(live, view.run) == [("end", "not judged", "success", "tester")]
-    live.session.end(False)
+    live.session.run_commands.end(False)
     live.wait(lambda: live.view.success is False)
     assert row(live, view.run).verdict.success is False
 
@@ -96,9 +96,9 @@ def test_a_run_goes_on_to_its_end(live, server, tmp_path):
 def test_the_person_may_end_a_run_that_is_still_going(live, server, tmp_path):
     server.script(Reply(hold=True))
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    live.session.run()
+    live.session.run_commands.run()
     server.wait_for_requests(1)
-    live.session.end(True)
+    live.session.run_commands.end(True)
     view = live.wait_mode("ended")
     assert (row(live, view.run).outcome, row(live, view.run).verdict.success) == ("stopped", True)
 
@@ -109,11 +109,11 @@ def test_an_edited_action_is_carried_out_in_place_of_the_proposed(live, server):
     step = live.to_review()
     one = refs(step, 'button "ONE"')
     proposed = step.action.action
-    live.session.edit_action(f"click [{one}]")
+    live.session.corrections.edit_action(f"click [{one}]")
     live.wait(lambda: live.step.action.action == f"click [{one}]")
     assert (live.step.action.origin, live.step.action.proposed) == ("person", proposed)
     assert live.step.permissible.chosen_ref == one
-    live.session.accept()
+    live.session.corrections.accept()
     view = live.wait_mode("ended")
     assert view.success is True
     (stored,) = steps(live, view.run)
@@ -130,13 +130,13 @@ def test_an_edit_that_cannot_be_taken_says_why_and_changes_nothing(live, server,
     server.script(on('button "ONE"'))
     live.open()
     before = live.to_review().action.action
-    live.session.edit_action(text)
+    live.session.corrections.edit_action(text)
     live.wait(lambda: live.step.action.problem)
     assert said in live.step.action.problem
     assert live.step.action.action == before
     assert live.view.mode == "waiting"
     assert told(live, live.view.run) == []
-    live.session.edit_action(before)
+    live.session.corrections.edit_action(before)
     live.wait(lambda: not live.step.action.problem)
 
 
@@ -144,12 +144,12 @@ def test_an_edit_taken_back_leaves_the_agents_own_action(live, server):
     server.script(on('button "ONE"'))
     live.open()
     step = live.to_review()
-    live.session.edit_action("stop [x]")
+    live.session.corrections.edit_action("stop [x]")
     live.wait(lambda: live.step.action.action == "stop [x]")
-    live.session.edit_action(step.action.action)
+    live.session.corrections.edit_action(step.action.action)
     live.wait(lambda: live.step.action.action == step.action.action)
     assert live.step.action.origin == "agent"
-    live.session.accept()
+    live.session.corrections.accept()
     view = live.wait_mode("ended")
     assert (steps(live, view.run)[0].origin, steps(live, view.run)[0].edited) == ("agent", False)
     assert [kind for kind, *_ in told(live, view.run)] == ["replace", "edit"] or [
@@ -161,14 +161,14 @@ def test_a_skipped_action_is_told_to_the_llm_and_not_carried_out(live, server, t
     server.script(on('button "Go"'), stop())
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     proposed = live.to_review().action.action
-    live.session.skip()
+    live.session.corrections.skip()
     live.wait(lambda: live.view.phase == "observe" and live.view.mode == "waiting")
     run = live.view.run
     (stored,) = steps(live, run)
     assert (stored.outcome, stored.effect, stored.message) == ("skipped", "none", "Skipped by the person.")
     assert stored.title == "page.html"
     assert told(live, run) == [("skip", proposed, "", "tester")]
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     assert f"{proposed}: skipped: Skipped by the person." in server.requests[1].texts[-1]
 
@@ -177,11 +177,11 @@ def test_the_llm_can_be_asked_again(live, server):
     server.script(on('button "TWO"', thought="Two?"), on('button "ONE"', thought="One!"))
     live.open()
     assert live.to_review().action.thought == "Two?"
-    live.session.ask_again()
+    live.session.corrections.ask_again()
     live.wait(lambda: live.step.action.thought == "One!" and live.view.phase == "review")
     live.wait_mode("waiting")
     assert len(live.step.calls) == 2
-    live.session.accept()
+    live.session.corrections.accept()
     assert live.wait_mode("ended").success is True
 
 
@@ -189,9 +189,9 @@ def test_pause_takes_hold_at_the_next_boundary(live, server):
     release = threading.Event()
     server.script(Reply(text="", calls=(call("wait", seconds=0),), before=release))
     live.open()
-    live.session.run()
+    live.session.run_commands.run()
     server.wait_for_requests(1)
-    live.session.pause()
+    live.session.run_commands.pause()
     live.wait(lambda: "Pausing" in live.view.message)
     release.set()
     live.wait_phase("anticipate")
@@ -201,24 +201,24 @@ def test_pause_takes_hold_at_the_next_boundary(live, server):
 def test_a_second_pause_cancels_the_call_and_the_step_can_be_asked_again(live, server):
     server.script(Reply(hold=True), on('button "ONE"'))
     live.open()
-    live.session.run()
+    live.session.run_commands.run()
     server.wait_for_requests(1)
-    live.session.pause()
-    live.session.pause()
+    live.session.run_commands.pause()
+    live.session.run_commands.pause()
     live.wait_phase("decide")
     assert "cancelled" in live.view.message
     server.wait_for_disconnects(1)
-    live.session.run()
+    live.session.run_commands.run()
     assert live.wait_mode("ended").success is True
 
 
 def test_a_pause_ends_the_wait_between_two_steps(live, server, tmp_path):
     server.otherwise = Reply(calls=(call("note", text="x"),))
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    live.session.set_pace(600)
-    live.session.run()
+    live.session.run_commands.set_pace(600)
+    live.session.run_commands.run()
     live.wait(lambda: live.view.phase == "observe" and live.view.step == 2)
-    live.session.pause()
+    live.session.run_commands.pause()
     live.wait_mode("waiting")
     assert live.view.phase == "observe"
 
@@ -226,14 +226,14 @@ def test_a_pause_ends_the_wait_between_two_steps(live, server, tmp_path):
 def test_stopping_in_the_middle_of_a_call_ends_the_run_as_stopped(live, server):
     server.script(Reply(hold=True))
     live.open()
-    live.session.run()
+    live.session.run_commands.run()
     server.wait_for_requests(1)
-    live.session.stop()
+    live.session.run_commands.stop()
     view = live.wait_mode("ended")
     assert row(live, view.run).outcome == "stopped"
     assert view.success is None
     server.wait_for_disconnects(1)
-    live.session.run()
+    live.session.run_commands.run()
     live.wait(lambda: "has ended" in live.view.message and live.view.mode == "ended")
 
 
@@ -241,7 +241,7 @@ def test_opening_another_task_ends_the_run_under_way(live, server):
     server.script(Reply(hold=True))
     live.open()
     first = live.view.run
-    live.session.run()
+    live.session.run_commands.run()
     server.wait_for_requests(1)
     live.open("miniwob/click-button", seed=3)
     assert row(live, first).outcome == "stopped"
@@ -251,7 +251,7 @@ def test_opening_another_task_ends_the_run_under_way(live, server):
 
 def test_only_the_last_of_several_tasks_opened_in_haste_stays_open(live, server):
     for task in ("miniwob/click-test", "miniwob/click-button", "miniwob/enter-text"):
-        live.session.open_task(task, 1)
+        live.session.tasks.open(task, 1)
     live.wait(lambda: live.view.task == "miniwob/enter-text" and live.view.phase == "decide")
     live.wait_mode("waiting")
     store = live.store()
@@ -269,7 +269,7 @@ def test_only_the_last_of_several_tasks_opened_in_haste_stays_open(live, server)
     ],
 )
 def test_a_task_that_cannot_be_opened_says_why(live, server, task, url, said):
-    live.session.open_task(task, 0, url=url, instruction="Go." if url else "")
+    live.session.tasks.open(task, 0, url=url, instruction="Go." if url else "")
     view = live.wait_mode("failed")
     assert said in view.message
     live.open()
@@ -280,11 +280,11 @@ def test_an_llm_that_fails_leaves_the_phase_to_be_tried_again(live, server):
     server.fail(500, "overloaded")
     server.script(on('button "ONE"'))
     live.open()
-    live.session.run()
+    live.session.run_commands.run()
     view = live.wait_mode("failed")
     assert "overloaded" in view.message
     live.wait(lambda: live.step.calls and live.step.calls[0].error)
-    live.session.run()
+    live.session.run_commands.run()
     assert live.wait_mode("ended").success is True
 
 
@@ -293,11 +293,11 @@ def test_the_llm_and_the_preset_can_be_changed_in_the_middle(live, server, tmp_p
     server.script(note, Reply(text="I stop."), stop())
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     live.to_review()
-    live.session.set_preset("laser")
-    live.session.set_llm("other")
-    live.session.accept()
+    live.session.agent.set_preset("laser")
+    live.session.agent.set_llm("other")
+    live.session.corrections.accept()
     live.wait_phase("observe")
-    live.session.run()
+    live.session.run_commands.run()
     run = live.wait_mode("ended").run
     store = live.store()
     calls = store.calls(run)
@@ -309,8 +309,8 @@ def test_the_llm_and_the_preset_can_be_changed_in_the_middle(live, server, tmp_p
 def test_a_preset_chosen_before_anything_is_decided_holds_at_once(live, server):
     server.script(Reply(text="ONE."), on('button "ONE"'))
     live.open()
-    live.session.set_preset("laser")
-    live.session.run()
+    live.session.agent.set_preset("laser")
+    live.session.run_commands.run()
     assert live.wait_mode("ended").success is True
     assert live.step.state.space == "general"
 
@@ -319,29 +319,29 @@ def test_a_preset_chosen_before_anything_is_decided_holds_at_once(live, server):
 def test_an_unknown_choice_is_refused_and_the_run_goes_on(live, server, command, name):
     server.script(on('button "ONE"'))
     live.open()
-    getattr(live.session, command)(name)
+    getattr(live.session.agent, command)(name)
     live.wait(lambda: "did you mean" in live.view.message)
     assert live.view.mode == "waiting"
-    live.session.run()
+    live.session.run_commands.run()
     assert live.wait_mode("ended").success is True
 
 
 def test_the_person_answers_in_the_llms_place(live, server):
-    live.session.set_llm("person")
+    live.session.agent.set_llm("person")
     live.open()
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: live.question is not None and live.view.mode == "answering")
     assert live.question.needs_action
     assert "ONE" in live.question.messages[-1].text
     one = refs(live.step, 'button "ONE"')
-    live.session.answer("hm", "click [4711]")
+    live.session.corrections.answer("hm", "click [4711]")
     live.wait(lambda: live.step.action.problem)
     assert live.question is not None
-    live.session.answer("I see ONE.", f"click [{one}]")
+    live.session.corrections.answer("I see ONE.", f"click [{one}]")
     live.wait_phase("review")
     assert live.question is None
     assert live.step.action.thought == "I see ONE."
-    live.session.run()
+    live.session.run_commands.run()
     view = live.wait_mode("ended")
     assert view.success is True
     assert told(live, view.run) == [("answer", "", f"click [{one}]", "tester")]
@@ -349,36 +349,36 @@ def test_the_person_answers_in_the_llms_place(live, server):
 
 @pytest.mark.parametrize("reply_format", ["json", "lines"])
 def test_the_person_answers_in_any_reply_format(live, server, reply_format):
-    text = (live.session._workshop.knowledge.presets._folders[0] / "laser.toml").read_text()
+    text = (live.session.workshop().knowledge.presets._folders[0] / "laser.toml").read_text()
     path = live.config / "presets" / "written.toml"
     path.write_text(text.replace('"tools"', f'"{reply_format}"'))
-    live.session.set_preset("written")
-    live.session.set_llm("person")
+    live.session.agent.set_preset("written")
+    live.session.agent.set_llm("person")
     live.open()
-    live.session.run()
+    live.session.run_commands.run()
     live.wait(lambda: live.question is not None)
     assert not live.question.needs_action
-    live.session.answer("ONE is asked for.", "")
+    live.session.corrections.answer("ONE is asked for.", "")
     live.wait(lambda: live.question is not None and live.question.needs_action)
     one = refs(live.step, 'button "ONE"')
-    live.session.answer("So I click it.", f"click [{one}]")
+    live.session.corrections.answer("So I click it.", f"click [{one}]")
     assert live.wait_mode("ended").success is True
 
 
 def test_a_question_is_withdrawn_when_the_run_is_stopped(live, server):
-    live.session.set_llm("person")
+    live.session.agent.set_llm("person")
     live.open()
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: live.question is not None)
-    live.session.stop()
+    live.session.run_commands.stop()
     live.wait_mode("ended")
     assert live.question is None
-    live.session.answer("late", "stop []")
+    live.session.corrections.answer("late", "stop []")
     live.wait(lambda: "No question is open" in live.view.message)
 
 
 def change_page(live, script):
-    page = live.session._workshop.tabs.current
+    page = live.session.workshop().tabs.current
     asyncio.run_coroutine_threadsafe(
         page.evaluate(script, main_world=True), live.session._worker.loop
     ).result(20)
@@ -388,14 +388,14 @@ def test_a_page_given_back_is_read_anew(live, server, tmp_path):
     server.script(on('button "Go"'))
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     live.to_review()
-    live.session.set_handover(True)
+    live.session.live_page.set_handover(True)
     live.wait(lambda: live.view.handed_over)
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: "You have the page" in live.view.message)
-    live.session.skip()
+    live.session.corrections.skip()
     live.settle()
     change_page(live, "document.querySelector('button').textContent = 'Gone'")
-    live.session.set_handover(False)
+    live.session.live_page.set_handover(False)
     live.wait(lambda: not live.view.handed_over and live.view.phase == "decide")
     live.wait_mode("waiting")
     assert 'button "Gone"' in live.step.observation.raw
@@ -405,10 +405,10 @@ def test_a_page_given_back_is_read_anew(live, server, tmp_path):
 
 def test_an_episode_that_the_person_ended_in_the_page_ends_the_run(live, server):
     live.open()
-    live.session.set_handover(True)
+    live.session.live_page.set_handover(True)
     live.wait(lambda: live.view.handed_over)
     change_page(live, "[...document.querySelectorAll('button')].find(b => b.textContent == 'ONE').click()")
-    live.session.set_handover(False)
+    live.session.live_page.set_handover(False)
     view = live.wait_mode("ended")
     assert view.success is True
     assert server.requests == []
@@ -417,10 +417,10 @@ def test_an_episode_that_the_person_ended_in_the_page_ends_the_run(live, server)
 def test_pointing_names_the_element_under_the_point(live, server, tmp_path):
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     box = next(one.box for one in live.page.outlines)
-    live.session.point(*box.centre, final=True)
+    live.session.live_page.point(*box.centre, final=True)
     live.wait(lambda: live.picked is not None and live.picked.final)
     assert live.picked.label == 'button "Go"'
-    live.session.point(5, 700, final=False)
+    live.session.live_page.point(5, 700, final=False)
     live.wait(lambda: live.picked.ref is None)
 
 
@@ -430,19 +430,19 @@ def test_an_old_step_is_shown_over_the_live_page_and_left_again(live, server, tm
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     run = live.view.run
     live.to_review()
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait_phase("observe")
     live.to_review()
-    live.session.show_step(run, 1)
+    live.session.trace.show_step(run, 1)
     live.wait(lambda: not live.step.live)
     assert (live.step.number, live.step.action.thought) == (1, "First.")
     assert not live.step.action.editable
-    live.session.show_now()
+    live.session.trace.show_now()
     live.wait(lambda: live.step.live)
     assert (live.step.number, live.step.action.thought) == (2, "Second.")
-    live.session.show_step(run, 1)
+    live.session.trace.show_step(run, 1)
     live.wait(lambda: not live.step.live)
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait(lambda: live.step.live and live.step.row.sealed)
     assert live.step.number == 2
 
@@ -452,7 +452,8 @@ def test_an_old_step_is_shown_as_it_was_shown_live(live, server, tmp_path):
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     run = live.view.run
     live.step_views.clear()
-    live.session.run()
+    live.session.run_commands.set_pace(0.3)  # Each step is read before the next one takes its place.
+    live.session.run_commands.run()
     live.wait_mode("ended")
     live.settle()
     shown = {}
@@ -462,22 +463,40 @@ def test_an_old_step_is_shown_as_it_was_shown_live(live, server, tmp_path):
     assert sorted(shown) == [1, 2, 3]
     for number, view in shown.items():
         live.step = None
-        live.session.show_step(run, number)
+        live.session.trace.show_step(run, number)
         live.wait(lambda number=number: live.step is not None and live.step.number == number)
         assert live.step.replace(live=True) == view
+
+
+def test_of_old_steps_asked_for_in_a_row_the_last_stays_and_none_comes_after_leaving_them(
+    live, server, tmp_path
+):
+    server.script(Reply(calls=(call("note", text="x"),)), Reply(calls=(call("note", text="y"),)), stop())
+    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
+    live.session.run_commands.run()
+    run = live.wait_mode("ended").run
+    for number in (1, 2, 3, 1, 2):
+        live.session.trace.show_step(run, number)
+    live.settle()
+    assert (live.step.number, live.step.live) == (2, False)
+    for number in (3, 1):
+        live.session.trace.show_step(run, number)
+    live.session.trace.show_now()
+    live.settle()
+    assert (live.step.number, live.step.live) == (3, True)
 
 
 def test_steps_of_other_runs_are_shown_while_one_is_open(live, server):
     server.script(on('button "ONE"'))
     live.open()
     first = live.view.run
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     live.open("miniwob/click-button", seed=1)
-    live.session.open_run(first)
+    live.session.trace.open_run(first)
     live.wait(lambda: first in live.runs.steps)
     assert [step.number for step in live.runs.steps[first]] == [1]
-    live.session.show_step(first, 1)
+    live.session.trace.show_step(first, 1)
     live.wait(lambda: live.step.run == first)
     assert not live.step.live
     assert live.view.run != first
@@ -485,10 +504,10 @@ def test_steps_of_other_runs_are_shown_while_one_is_open(live, server):
 
 def test_a_step_or_run_that_is_not_there_is_told_and_nothing_else_changes(live, server):
     live.open()
-    live.session.show_step(live.view.run, 99)
+    live.session.trace.show_step(live.view.run, 99)
     live.wait(lambda: "99" in live.view.message)
     assert live.view.mode == "waiting"
-    live.session.export_run(987654, "html", "/tmp/never.html")
+    live.session.trace.export_run(987654, "html", "/tmp/never.html")
     live.wait(lambda: "987654" in live.view.message)
     assert live.view.mode == "waiting"
 
@@ -497,31 +516,31 @@ def test_runs_are_searched_and_exported(live, server, tmp_path):
     server.script(stop("zebra"))
     live.open()
     run = live.view.run
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
-    live.session.search_runs("zebra")
+    live.session.trace.search_runs("zebra")
     live.wait(lambda: live.runs.query == "zebra")
     assert [one.run for one in live.runs.runs] == [run]
-    live.session.search_runs("no such word")
+    live.session.trace.search_runs("no such word")
     live.wait(lambda: live.runs.query == "no such word")
     assert live.runs.runs == ()
     for form in ("json", "html"):
         path = tmp_path / f"run.{form}"
-        live.session.export_run(run, form, str(path))
+        live.session.trace.export_run(run, form, str(path))
         live.wait(lambda path=path: str(path) in live.view.message)
         assert "zebra" in path.read_text()
-    live.session.export_run(run, "html", str(tmp_path / "no" / "folder.html"))
+    live.session.trace.export_run(run, "html", str(tmp_path / "no" / "folder.html"))
     live.wait(lambda: "cannot be written" in live.view.message)
 
 
 def test_the_budget_of_steps_can_be_changed_while_it_runs(live, server, tmp_path):
     server.otherwise = on('button "Go"')
-    live.session.set_max_steps(2)
+    live.session.run_commands.set_max_steps(2)
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    live.session.step()
+    live.session.run_commands.step()
     live.wait_phase("review")
-    live.session.set_max_steps(1)
-    live.session.run()
+    live.session.run_commands.set_max_steps(1)
+    live.session.run_commands.run()
     view = live.wait_mode("ended")
     assert (view.step, row(live, view.run).outcome) == (1, "budget")
 
@@ -532,16 +551,16 @@ BUY = "<button onclick=\"document.title='bought'\">Place your order</button><but
 def test_an_action_that_cannot_be_undone_waits_until_it_is_taken_knowingly(live, server, tmp_path):
     server.script(on('button "Place your order"'), stop())
     live.open("web/open", url=page_file(tmp_path, BUY), instruction="Buy.")
-    live.session.run()
+    live.session.run_commands.run()
     live.wait(lambda: live.view.mode == "waiting" and "cannot be undone" in live.view.message)
-    live.session.run()
+    live.session.run_commands.run()
     live.settle()
     live.wait(lambda: live.view.mode == "waiting" and "cannot be undone" in live.view.message)
     assert steps(live, live.view.run)[0].outcome == "pending"
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait_phase("observe")
     assert steps(live, live.view.run)[0].outcome == "done"
-    live.session.run()
+    live.session.run_commands.run()
     view = live.wait_mode("ended")
     store = live.store()
     reviewed = next(one for one in store.step(view.run, 1).records if one.phase == "review")
@@ -553,7 +572,7 @@ def test_a_crash_of_the_page_is_an_event_and_the_run_goes_on(live, server, tmp_p
     server.script(on('button "Go"'), stop("survived"))
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     live.to_review()
-    loop, page = live.session._worker.loop, live.session._workshop.tabs.current
+    loop, page = live.session._worker.loop, live.session.workshop().tabs.current
 
     async def crash():
         try:
@@ -562,10 +581,10 @@ def test_a_crash_of_the_page_is_an_event_and_the_run_goes_on(live, server, tmp_p
             return str(error)
 
     asyncio.run_coroutine_threadsafe(crash(), loop).result(30)
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait(lambda: live.view.mode in ("waiting", "failed") and live.view.phase == "observe")
     assert steps(live, live.view.run)[0].outcome == "failed"
-    live.session.run()
+    live.session.run_commands.run()
     view = live.wait_mode("ended", "failed")
     assert (view.mode, view.answer) == ("ended", "survived"), view.message
 
@@ -575,18 +594,18 @@ def test_an_error_in_an_edited_prompt_is_told_and_can_be_mended(live, server):
     server.script(on('button "ONE"'))
     live.open()
     path.write_text("{{ objektive }}")
-    live.session.run()
+    live.session.run_commands.run()
     view = live.wait_mode("failed")
     assert re.search(r"system.j2, line 1: .*did you mean objective", view.message)
     path.unlink()
-    live.session.run()
+    live.session.run_commands.run()
     assert live.wait_mode("ended").success is True
 
 
 def test_the_figures_of_the_session_are_those_of_the_trace(live, server, tmp_path):
     server.script(Reply(calls=(call("note", text="x"),)), stop())
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    live.session.run()
+    live.session.run_commands.run()
     view = live.wait_mode("ended")
     stored = row(live, view.run)
     assert (view.calls, view.tokens) == (stored.llm_calls, stored.prompt_tokens + stored.completion_tokens)

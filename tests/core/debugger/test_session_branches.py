@@ -33,17 +33,17 @@ def gone_wrong(live, server, page):
         does("click", 'link "Archive"'),
         Reply(text="REASON: Nothing here.\nACTION: stop []"),
     )
-    live.session.set_preset("step")
+    live.session.agent.set_preset("step")
     live.open("web/open", url=page, instruction="Find the order.")
     for number in (1, 2, 3):
-        live.session.step()
+        live.session.run_commands.step()
         live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
     live.wait_mode("waiting")
     return live
 
 
 def go_back(live, run, step):
-    live.session.go_back(run, step)
+    live.session.branches.go_back(run, step)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
     live.settle()
 
@@ -78,7 +78,7 @@ def test_going_back_is_a_branch_that_begins_with_the_page_and_the_agent_as_they_
 def test_the_steps_before_a_branch_are_shown_as_its_own(gone_wrong):
     live, first = gone_wrong, gone_wrong.view.run
     go_back(live, first, 2)
-    live.session.show_step(live.view.run, 1)
+    live.session.trace.show_step(live.view.run, 1)
     live.wait(lambda: live.step.number == 1 and not live.step.live)
     assert live.step.action.action.startswith("type")
 
@@ -86,12 +86,12 @@ def test_the_steps_before_a_branch_are_shown_as_its_own(gone_wrong):
 def test_a_branch_that_was_left_is_taken_up_where_it_was(gone_wrong, server):
     live, first = gone_wrong, gone_wrong.view.run
     go_back(live, first, 2)
-    live.session.make_current(first)
+    live.session.branches.make_current(first)
     live.wait(lambda: live.view.run == first and live.view.mode == "waiting", "the first run")
     assert (live.view.step, live.page.url.rsplit("/", 1)[1]) == (3, "archive.html")
     server.script(Reply(text="REASON: Give up.\nACTION: stop [not found]"))
     live.to_review()
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait_mode("ended")
     row, calls = stored(live, lambda store: (store.run(first), store.calls(first)))
     assert (row.outcome, row.answer) == ("done", "not found")
@@ -102,38 +102,38 @@ def test_a_run_of_yesterday_is_gone_back_to_with_its_task_opened_anew(live, serv
     server.script(on('button "TWO"'))
     live.open("miniwob/click-test-2")
     live.to_review()
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait_mode("ended")
     first = live.view.run
     live.open("miniwob/click-test", seed=1)
-    live.session.go_back(first, 1)
+    live.session.branches.go_back(first, 1)
     live.wait(lambda: live.view.task == "miniwob/click-test-2" and live.view.mode == "waiting")
     assert stored(live, lambda store: store.run(live.view.run)).grade == "exact"
     server.script(on('button "ONE"'))
     live.to_review()
-    live.session.accept()
+    live.session.corrections.accept()
     assert live.wait_mode("ended").success is True
 
 
 def test_a_step_that_is_not_there_changes_nothing(gone_wrong):
     live, first = gone_wrong, gone_wrong.view.run
-    live.session.go_back(first, 9)
+    live.session.branches.go_back(first, 9)
     live.wait(lambda: "its steps are 1 to 3" in live.view.message)
     assert (live.view.run, live.view.phase) == (first, "review")
 
 
 def test_an_ended_run_cannot_be_taken_up_and_says_what_to_do(gone_wrong):
     live, first = gone_wrong, gone_wrong.view.run
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait_mode("ended")
     go_back(live, first, 2)
-    live.session.make_current(first)
+    live.session.branches.make_current(first)
     live.wait(lambda: "has ended (done): go back to one of its steps" in live.view.message)
 
 
 def test_a_branch_is_called_by_the_name_it_was_given(gone_wrong):
     live, first = gone_wrong, gone_wrong.view.run
-    live.session.name_run(first, "  the archive ")
+    live.session.trace.name_run(first, "  the archive ")
     live.wait(lambda: {one.run: one.name for one in live.runs.runs}[first] == "the archive")
 
 
@@ -144,15 +144,15 @@ def saves(server, page_name="start.html"):
 def test_what_going_back_does_not_take_back_is_told_before_it_does(live, server, tmp_path):
     body = "<button onclick=\"fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)\">Order</button>"
     server.script(saves(server), Reply(text="REASON: Done.\nACTION: stop []"))
-    live.session.set_preset("step")
+    live.session.agent.set_preset("step")
     live.open("web/open", url=page_file(tmp_path, body), instruction="Order it.")
     live.to_review()
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: live.step.number == 2 and live.view.phase == "review" and live.view.mode == "waiting")
     run = live.view.run
-    live.session.go_back(run, 1)
+    live.session.branches.go_back(run, 1)
     live.wait(lambda: "does not take back POST http://127.0.0.1:9/order (step 1)" in live.view.message)
     assert live.view.run == run
-    live.session.go_back(run, 1)
+    live.session.branches.go_back(run, 1)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
     assert stored(live, lambda store: store.run(live.view.run)).parent_step == 1

@@ -34,11 +34,11 @@ def test_a_browser_that_does_not_start_is_told_and_can_be_tried_again(make, tmp_
     live.session.start()
     view = live.wait_mode("failed")
     assert "/nowhere/chromium" in view.message
-    live.session.step()
-    live.session.set_preset("laser")
+    live.session.run_commands.step()
+    live.session.agent.set_preset("laser")
     live.settle()
     assert "/nowhere/chromium" in [line.text for line in live.lines][-1]
-    live.session.open_task("miniwob/click-test-2", 0)
+    live.session.tasks.open("miniwob/click-test-2", 0)
     live.settle()
     live.wait(lambda: live.view.mode == "failed" and "/nowhere/chromium" in live.view.message)
 
@@ -52,8 +52,8 @@ def test_a_damaged_database_is_told(make, tmp_path):
 
 def test_commands_given_before_the_browser_is_ready_are_carried_out_then(make):
     live = make()
-    live.session.set_pace(0.5)
-    live.session.open_task("miniwob/click-test-2", 0)
+    live.session.run_commands.set_pace(0.5)
+    live.session.tasks.open("miniwob/click-test-2", 0)
     live.session.start()
     live.wait(lambda: live.view.phase == "decide")
     assert live.wait_mode("waiting").task == "miniwob/click-test-2"
@@ -64,14 +64,14 @@ def test_closing_ends_the_run_and_later_commands_do_nothing(make, llm_server):
     live.session.start()
     live.open()
     llm_server.script(Reply(hold=True))
-    live.session.run()
+    live.session.run_commands.run()
     llm_server.wait_for_requests(1)
     live.session.close().result(30)
-    live.session.step()
-    live.session.open_task("miniwob/click-test", 0)
+    live.session.run_commands.step()
+    live.session.tasks.open("miniwob/click-test", 0)
     live.session.stop_worker()
-    live.session.run()
-    live.session.open_task("miniwob/click-test", 0)
+    live.session.run_commands.run()
+    live.session.tasks.open("miniwob/click-test", 0)
     store = TraceStore.open(live.database, read_only=True)
     assert [row.outcome for row in store.runs()] == ["stopped"]
     store.close()
@@ -95,42 +95,42 @@ def test_commands_in_any_order_leave_a_session_at_rest_and_steps_in_order(make, 
     llm_server.otherwise = answer_anything
     session = live.session
     commands = [
-        lambda: session.step(),
-        lambda: session.step(),
-        lambda: session.run(),
-        lambda: session.phase(),
-        lambda: session.phase(),
-        lambda: session.accept(),
-        lambda: session.skip(),
-        lambda: session.ask_again(),
-        lambda: session.pause(),
-        lambda: session.edit_action("wait [0]"),
-        lambda: session.edit_action("nonsense"),
-        lambda: session.set_preset(chance.choice(["plain", "laser"])),
-        lambda: session.set_handover(chance.random() < 0.3),
-        lambda: session.show_step(1, 1),
-        lambda: session.show_now(),
-        lambda: session.point(10, 10, final=True),
-        lambda: session.search_runs(""),
+        lambda: session.run_commands.step(),
+        lambda: session.run_commands.step(),
+        lambda: session.run_commands.run(),
+        lambda: session.run_commands.phase(),
+        lambda: session.run_commands.phase(),
+        lambda: session.corrections.accept(),
+        lambda: session.corrections.skip(),
+        lambda: session.corrections.ask_again(),
+        lambda: session.run_commands.pause(),
+        lambda: session.corrections.edit_action("wait [0]"),
+        lambda: session.corrections.edit_action("nonsense"),
+        lambda: session.agent.set_preset(chance.choice(["plain", "laser"])),
+        lambda: session.live_page.set_handover(chance.random() < 0.3),
+        lambda: session.trace.show_step(1, 1),
+        lambda: session.trace.show_now(),
+        lambda: session.live_page.point(10, 10, final=True),
+        lambda: session.trace.search_runs(""),
         lambda: live.settle(),
         lambda: live.settle(),
         lambda: live.settle(),
     ]
     rare = [
-        lambda: session.stop(),
-        lambda: session.end(True),
-        lambda: session.open_task("web/open", 0, url=url, instruction="Go."),
+        lambda: session.run_commands.stop(),
+        lambda: session.run_commands.end(True),
+        lambda: session.tasks.open("web/open", 0, url=url, instruction="Go."),
     ]
     session.start()
     live.open("web/open", url=url, instruction="Go.")
     for _ in range(80):
         chance.choice(commands if chance.random() < 0.93 else rare)()
-    session.set_handover(False)
-    session.pause()
-    session.pause()
+    session.live_page.set_handover(False)
+    session.run_commands.pause()
+    session.run_commands.pause()
     live.settle()
     live.wait(lambda: live.view.mode in ("waiting", "ended", "failed", "empty"), "rest")
-    session.stop()
+    session.run_commands.stop()
     live.settle()
     live.wait(lambda: live.view.mode in ("ended", "failed", "empty"), "the end")
     assert not [view.message for view in live.views if "mistake of the program" in view.message]
@@ -161,14 +161,17 @@ def test_a_session_is_empty_until_a_task_is_opened(make):
     live.session.start()
     live.wait(lambda: live.view.message == "Choose a task (Ctrl+N).")
     assert (live.view.mode, live.view.run, live.view.llm) == ("empty", None, "test")
-    for command in ("step", "run", "phase", "accept", "skip", "ask_again", "pause", "stop", "show_now"):
-        getattr(live.session, command)()
-    live.session.end(True)
-    live.session.edit_action("stop")
-    live.session.answer("x", "stop")
-    live.session.point(1, 1, final=True)
-    live.session.set_handover(True)
-    live.session.set_handover(False)
+    for command in ("step", "run", "phase", "pause", "stop"):
+        getattr(live.session.run_commands, command)()
+    for command in ("accept", "skip", "ask_again"):
+        getattr(live.session.corrections, command)()
+    live.session.trace.show_now()
+    live.session.run_commands.end(True)
+    live.session.corrections.edit_action("stop")
+    live.session.corrections.answer("x", "stop")
+    live.session.live_page.point(1, 1, final=True)
+    live.session.live_page.set_handover(True)
+    live.session.live_page.set_handover(False)
     live.settle()
     live.wait(lambda: live.picked is not None and live.picked.ref is None)
     assert live.view.mode == "empty"

@@ -20,9 +20,9 @@ def page(tmp_path):
 
 @pytest.fixture
 def handed(live, server, page):
-    live.session.set_preset("step")
+    live.session.agent.set_preset("step")
     live.open("web/open", url=page, instruction="Send your name.")
-    live.session.set_handover(True)
+    live.session.live_page.set_handover(True)
     live.wait(lambda: live.view.handed_over)
     return live
 
@@ -33,7 +33,7 @@ def person_does(live, *actions):
     done = threading.Event()
 
     async def work():
-        workshop = live.session._need_workshop()
+        workshop = live.session.workshop()
         world = live.session.agent_run.world
         for text in actions:
             before = workshop.tabs.mark()
@@ -46,7 +46,7 @@ def person_does(live, *actions):
 
 
 def take_back(live):
-    live.session.set_handover(False)
+    live.session.live_page.set_handover(False)
     live.wait(
         lambda: (live.view.handed_over, live.view.phase, live.view.mode) == (False, "decide", "waiting")
     )
@@ -97,7 +97,7 @@ def test_a_persons_steps_are_gone_back_to_and_replayed(handed):
     live.wait(lambda: live.view.step == 3)
     take_back(live)
     run = live.view.run
-    live.session.go_back(run, 2)
+    live.session.branches.go_back(run, 2)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
     live.settle()
     assert "Back at step 2" in live.view.message

@@ -13,10 +13,10 @@ def at_results(live, server, tmp_path):
     """The shop's list of results, with an item of it under review."""
     played = SCENES["shopping"](tmp_path)
     server.script(*played.replies)
-    live.session.set_preset(played.preset)
+    live.session.agent.set_preset(played.preset)
     live.open(played.task)
     live.to_review()
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: live.view.step == 2 and live.view.phase == "review" and live.view.mode == "waiting")
     live.settle()
     return live
@@ -26,7 +26,7 @@ def point_at(live, role, name):
     elements = live.session.agent_run.state.observation.elements
     box = next(one.box for one in elements if one.role == role and name in one.name)
     live.picked = None
-    live.session.point(*box.centre, final=True)
+    live.session.live_page.point(*box.centre, final=True)
     live.wait(lambda: live.picked is not None)
     return live.picked
 
@@ -52,7 +52,7 @@ def test_what_was_scrolled_to_is_marked_where_the_picture_has_it(live, server, t
     before = live.to_review().observation
     assert "Below" in before.raw
     box = next(one.box for one in live.session.agent_run.state.observation.elements if one.name == "Below")
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: live.view.step == 2 and live.view.phase == "review")
     store = live.store()
     try:

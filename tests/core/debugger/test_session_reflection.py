@@ -31,7 +31,7 @@ def at_review(live, server, page):
         clicks('link "Archive"'),
         clicks('link "Orders"'),
     )
-    live.session.set_preset("reflect")
+    live.session.agent.set_preset("reflect")
     live.open("web/open", url=page, instruction="Find the order number.")
     live.to_review()
     return live
@@ -59,7 +59,7 @@ def test_plan_and_remedies_are_shown_before_the_action_and_the_judgement_after_i
     assert plan.editable
     assert (plan.trial, plan.trials) == (1, 3)
     server.script(Reply(text="The archive came up.\nNO"))
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait(lambda: live.step.plan.judgements != () and live.step.number == 1)
     (judged,) = live.step.plan.judgements
     assert (judged.sentence, judged.aligned) == ("The archive came up.", False)
@@ -68,14 +68,14 @@ def test_plan_and_remedies_are_shown_before_the_action_and_the_judgement_after_i
 
 def test_a_rewritten_plan_is_in_the_next_prompt_and_in_the_trace(at_review, server):
     live = at_review
-    live.session.edit_plan(("Look at the list", "Open the orders"), 1)
+    live.session.corrections.edit_plan(("Look at the list", "Open the orders"), 1)
     live.wait(lambda: live.step.plan.author == "person")
     assert [(one.text, one.status) for one in live.step.plan.subtasks] == [
         ("Look at the list", "needless"),
         ("Open the orders", "current"),
     ]
     server.script(clicks('link "Orders"'), clicks('link "Archive"'))
-    live.session.ask_again()
+    live.session.corrections.ask_again()
     live.wait(lambda: len(server.requests) == 5)
     live.wait_phase("review")
     live.settle()
@@ -90,19 +90,19 @@ def test_a_rewritten_plan_is_in_the_next_prompt_and_in_the_trace(at_review, serv
 
 def test_a_plan_without_subtasks_is_refused_in_words(at_review):
     live = at_review
-    live.session.edit_plan(("  ",), 0)
+    live.session.corrections.edit_plan(("  ",), 0)
     live.wait(lambda: "at least one subtask" in live.view.message)
 
 
 def test_a_remedy_fired_before_the_action_takes_its_place(at_review, server):
     live = at_review
     number = next(one.number for one in live.step.plan.remedies if one.state == "waiting")
-    live.session.fire_remedy(number)
+    live.session.corrections.fire_remedy(number)
     live.wait(lambda: live.step.action.origin == "remedy" and live.step.action.outcome == "pending")
     assert len(server.requests) == 3  # Nothing more was asked.
     chosen = live.step.action.action
     server.script(Reply(text="The orders came up.\nYES"), Reply(text="DONE"), Reply(text="NO"))
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait(lambda: live.step.number == 1 and live.step.plan.judgements != ())
     assert live.step.row.action == chosen
     assert live.step.row.target == 'link "Orders"'
@@ -113,11 +113,11 @@ def test_a_remedy_of_an_earlier_step_is_gone_back_for(at_review, server):
     live = at_review
     number = next(one.number for one in live.step.plan.remedies if one.state == "waiting")
     server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait(lambda: live.view.step == 2 and live.view.mode == "waiting")
-    live.session.fire_remedy(number)
+    live.session.corrections.fire_remedy(number)
     live.wait(lambda: live.step.number == 2 and live.step.action.action == "backtrack [1]")
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait(lambda: live.step.number == 2 and live.step.plan.grades != ())
     (grade,) = live.step.plan.grades
     assert (grade.step, grade.to, grade.grade) == (2, 1, "equivalent")
@@ -126,12 +126,12 @@ def test_a_remedy_of_an_earlier_step_is_gone_back_for(at_review, server):
 
 def test_a_remedy_that_does_not_wait_is_refused_in_words(at_review):
     live = at_review
-    live.session.fire_remedy(77)
+    live.session.corrections.fire_remedy(77)
     live.wait(lambda: "Remedy 77 does not wait" in live.view.message)
 
 
 def test_the_making_of_the_index_is_told_and_the_exemplars_are_shown(live, server):
-    live.session.set_preset("synapse")
+    live.session.agent.set_preset("synapse")
     server.script(Reply(text="[3] textbox"), Reply(text="REASON: So.\nACTION: stop []"))
     live.open("miniwob/login-user")
     assert any("Embedding exemplars" in view.message for view in live.views)
@@ -145,13 +145,13 @@ def test_the_making_of_the_index_is_told_and_the_exemplars_are_shown(live, serve
 
 def test_the_number_of_remedies_and_of_trials_is_set_while_a_run_goes_on(live, server, page):
     server.script(Reply(text="1. Open the orders"), clicks('link "Archive"'))
-    live.session.set_preset("reflect")
+    live.session.agent.set_preset("reflect")
     live.open("web/open", url=page, instruction="Find the order number.")
     amounts = {one.name: one.amount for one in live.view.mechanisms}
     assert (amounts["remedies"].value, amounts["remedies"].least, amounts["remedies"].most) == (2, 0, 5)
-    live.session.set_amount("remedies", 0)
-    live.session.set_amount("plan", 100_000)
-    live.session.set_amount("states", 1)
+    live.session.agent.set_amount("remedies", 0)
+    live.session.agent.set_amount("plan", 100_000)
+    live.session.agent.set_amount("states", 1)
     view = live.to_review()
     assert (view.plan.trials, [one.state for one in view.plan.remedies]) == (100, [])
     assert len(server.requests) == 2  # The plan and the action: no remedies were asked for.

@@ -67,7 +67,7 @@ def test_no_kind_is_left_out():
 def test_it_stops_there_and_says_why(live, server, desk, tmp_path, scene, breakpoint, step, phase, why):
     played = SCENES[scene](tmp_path)
     server.script(*played.replies)
-    live.session.set_preset(played.preset)
+    live.session.agent.set_preset(played.preset)
     desk.add(breakpoint)  # What an opened task does by itself is looked at, too.
     live.settle()
     if played.url:
@@ -75,7 +75,7 @@ def test_it_stops_there_and_says_why(live, server, desk, tmp_path, scene, breakp
     else:
         live.open(played.task)
     if not live.view.stopped_at:
-        live.session.run()
+        live.session.run_commands.run()
     live.wait(lambda: live.view.stopped_at, f"a stop at {breakpoint}")
     assert why in live.view.stopped_at
     assert (live.view.step, live.view.phase, live.view.mode) == (step, phase, "waiting")

@@ -62,7 +62,7 @@ def page(tmp_path):
 
 
 def begin(live, page, preset="step"):
-    live.session.set_preset(preset)
+    live.session.agent.set_preset(preset)
     live.open("web/open", url=page, instruction="Find the order.")
 
 
@@ -75,12 +75,12 @@ def test_a_run_stops_before_the_action_that_a_breakpoint_names_and_says_why(live
     server.script(types("a"), clicks('button "Add"'), says("stop []"))
     begin(live, page)
     breaks.desk.add(ActionChosen(target="Add"))
-    live.session.run()
+    live.session.run_commands.run()
     view = stopped(live, "Add")
     assert (view.step, view.phase) == (2, "review")
     assert "Add" in view.stopped_at  # Apart from the message, which another command may take away.
     assert breaks.views[-1].breakpoints[0].hits == 1
-    live.session.run()
+    live.session.run_commands.run()
     assert live.wait_mode("ended").stopped_at == ""
 
 
@@ -88,7 +88,7 @@ def test_a_breakpoint_that_only_logs_lets_the_run_go_on(live, server, page, brea
     server.script(clicks('button "Add"'), says("stop []"))
     begin(live, page)
     breaks.desk.add(ActionChosen(target="Add", then="log"))
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     assert any(line.source == "breakpoint" and "Add" in line.text for line in live.lines)
 
@@ -98,9 +98,9 @@ def test_a_condition_and_a_figure_stop_where_they_become_so(live, server, page, 
     begin(live, page)
     breaks.desk.add(Condition(expression='contains(page.url, "orders")'))
     breaks.desk.add(FigureAbove(figure="calls", above=2))
-    live.session.run()
+    live.session.run_commands.run()
     assert stopped(live, "orders").step == 3
-    live.session.run()
+    live.session.run_commands.run()
     assert "calls" in stopped(live, "calls").message
 
 
@@ -108,10 +108,10 @@ def test_the_run_is_held_before_an_llm_call_and_goes_on_when_told(live, server, 
     server.script(types("a"), says("stop []"))
     begin(live, page)
     breaks.desk.add(LLMCall(purpose="decide", when="before"))
-    live.session.step()
+    live.session.run_commands.step()
     stopped(live, "decide")
     assert server.requests == []
-    live.session.step()
+    live.session.run_commands.step()
     live.wait_phase("review")
     assert len(server.requests) == 1
 
@@ -120,10 +120,10 @@ def test_a_held_call_can_be_cancelled(live, server, page, breaks):
     server.script(types("a"))
     begin(live, page)
     breaks.desk.add(LLMCall(purpose="decide", when="before"))
-    live.session.step()
+    live.session.run_commands.step()
     stopped(live, "decide")
-    live.session.pause()
-    live.session.pause()
+    live.session.run_commands.pause()
+    live.session.run_commands.pause()
     live.wait(lambda: "cancelled" in live.view.message)
     assert server.requests == []
 
@@ -159,7 +159,7 @@ def held(live, server, saving, breaks, button):
     server.script(clicks(f'button "{button}"'), says("stop []"))
     begin(live, saving.url)
     breaks.desk.add(RequestBegins(url="*"))
-    live.session.run()
+    live.session.run_commands.run()
     view = stopped(live, "POST")
     assert (view.step, view.phase, saving.came) == (1, "act", [])
     assert view.held_request.startswith("POST http://127.0.0.1:")
@@ -174,7 +174,7 @@ def test_what_a_page_sends_is_held_before_it_leaves_and_goes_when_told(
     live, server, saving, breaks, button, came, shown
 ):
     held(live, server, saving, breaks, button)
-    live.session.step()
+    live.session.run_commands.step()
     live.wait(lambda: live.view.step == 2 and live.view.phase == "review" and live.view.mode == "waiting")
     assert len(saving.came) == came
     assert shown in live.step.observation.raw
@@ -184,7 +184,7 @@ def test_what_a_page_sends_is_held_before_it_leaves_and_goes_when_told(
 
 def test_a_request_that_is_refused_never_leaves_and_the_refusal_is_kept(live, server, saving, breaks):
     held(live, server, saving, breaks, "Save")
-    live.session.skip()
+    live.session.corrections.skip()
     live.wait_mode("ended")
     assert saving.came == []
     store = live.store()
@@ -201,16 +201,16 @@ def test_a_request_that_is_refused_never_leaves_and_the_refusal_is_kept(live, se
 def test_requests_that_begin_at_once_are_asked_about_one_by_one(live, server, saving, breaks):
     held(live, server, saving, breaks, "Both")
     asked = len(live.views)
-    live.session.run()
+    live.session.run_commands.run()
     live.wait(lambda: any(view.held_request for view in live.views[asked + 2 :]), "the second request")
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     assert len(saving.came) == 2
 
 
 def test_what_is_held_when_the_run_is_stopped_does_not_leave(live, server, saving, breaks):
     held(live, server, saving, breaks, "Save")
-    live.session.stop()
+    live.session.run_commands.stop()
     live.wait_mode("ended")
     assert saving.came == []
 
@@ -219,7 +219,7 @@ def test_requests_are_not_held_where_they_are_only_logged(live, server, saving, 
     server.script(clicks('button "Save"'), says("stop []"))
     begin(live, saving.url)
     breaks.desk.add(RequestBegins(url="*", then="log"))
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     assert len(saving.came) == 1
     assert any(line.source == "breakpoint" and "POST" in line.text for line in live.lines)
@@ -235,7 +235,7 @@ def test_watches_show_what_the_run_and_the_page_come_to_and_stop_on_change(live,
     breaks.desk.add_watch(Watch(kind="script", text="({a: document.links.length})"))
     breaks.desk.add_watch(Watch(kind="css", text="#none"))
     live.settle()
-    live.session.run()
+    live.session.run_commands.run()
     stopped(live, "#n changed: 0 → 1")
     assert breaks.values == {
         "step.number": "2",
@@ -259,7 +259,7 @@ def test_a_wrong_expression_is_refused_with_what_is_wrong(live, breaks):
 def test_going_backwards_shows_the_last_hit_and_the_last_change(live, server, page, breaks):
     server.script(types("a"), clicks('button "Add"'), types("b"), says("stop []"))
     begin(live, page)
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     run = live.view.run
     breaks.desk.add(ActionChosen(target="Add"))
@@ -290,7 +290,7 @@ def policies(live):
 
 def at_call(live, server):
     calling(server)
-    live.session.set_preset("step")
+    live.session.agent.set_preset("step")
     live.open("shop/goal-000")
     live.to_review()
     assert live.step.action.action == "search_shop [steel bottle]"
@@ -300,41 +300,42 @@ def wait_step(live, number):
     live.wait(
         lambda: live.step.number == number and live.view.phase == "review" and live.view.mode == "waiting"
     )
+    live.settle()
 
 
 def test_step_goes_into_the_policy_that_is_called_and_out_of_it(live, server):
     at_call(live, server)
-    live.session.step()
+    live.session.run_commands.step()
     wait_step(live, 2)
     assert policies(live) == ["search_shop", "shop"]
-    live.session.out()
+    live.session.run_commands.out()
     wait_step(live, 4)
     assert policies(live) == ["shop"]
 
 
 def test_over_passes_the_called_policy_and_stops_in_its_caller(live, server):
     at_call(live, server)
-    live.session.over()
+    live.session.run_commands.over()
     wait_step(live, 4)
     assert policies(live) == ["shop"]
 
 
 def test_out_of_the_first_policy_is_the_end(live, server):
     at_call(live, server)
-    live.session.out()
+    live.session.run_commands.out()
     live.wait_mode("ended")
 
 
 def test_a_run_goes_on_to_a_step_or_to_a_subtask(live, server, page):
     server.script(types("a"), types("b"), types("c"))
     begin(live, page)
-    live.session.run_to_step(3)
+    live.session.run_commands.run_to_step(3)
     wait_step(live, 3)
     plan = Reply(text="1. Write\n2. Count\n3. Order")
     aligned = [Reply(text="It is written.\nYES"), Reply(text="DONE"), Reply(text="NO")]
     server.script(plan, types("a"), types("b"), *aligned, clicks('button "Add"'), types("d"))
     begin(live, page, preset="reflect")
-    live.session.run_to_subtask(1)
+    live.session.run_commands.run_to_subtask(1)
     wait_step(live, 2)
     assert [one.status for one in live.step.plan.subtasks] == ["done", "current", "waiting"]
 
@@ -342,6 +343,6 @@ def test_a_run_goes_on_to_a_step_or_to_a_subtask(live, server, page):
 def test_stopping_at_a_breakpoint_goes_before_where_the_run_was_to_go(live, server, breaks):
     at_call(live, server)
     breaks.desk.add(ActionChosen(action="type"))
-    live.session.over()
+    live.session.run_commands.over()
     wait_step(live, 2)
     assert "type" in live.view.message

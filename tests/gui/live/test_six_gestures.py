@@ -57,7 +57,7 @@ def test_a_failed_step_is_put_right_and_its_run_kept_and_found_with_six_gestures
     window, keeping = desk.window, desk.keeps.keeping  # type: ignore[attr-defined]
     llm_server.otherwise = on('button "TWO"', thought="Two it is.")
     desk.open("miniwob/click-test-2")
-    desk.session.run()
+    desk.session.run_commands.run()
     desk.wait_for("ended")
     assert window._session.success is False
     failed = window._session.run
@@ -89,9 +89,9 @@ def test_a_failed_step_is_put_right_and_its_run_kept_and_found_with_six_gestures
     assert len(person.done) <= MOST
     saved = shown._view.saved
     assert (saved.rank, shown._view.exemplar.contrasts[0].right) == (1, f"click [{right}]")
-    desk.session.set_preset("remembering")
+    desk.session.agent.set_preset("remembering")
     branch = window._session.run
-    desk.session.open_task("miniwob/click-test-2", 0)
+    desk.session.tasks.open("miniwob/click-test-2", 0)
     qtbot.waitUntil(lambda: window._session.run not in (None, branch), timeout=WAIT)
     desk.wait_for("waiting")
     desk.step_to_review()

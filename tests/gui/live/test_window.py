@@ -59,7 +59,7 @@ class Desk:
         self.window.deleteLater()
 
     def open(self, task: str, seed: int = 0, **more: str) -> None:
-        self.session.open_task(task, seed, **more)
+        self.session.tasks.open(task, seed, **more)
         self.wait_for("waiting")
 
     def wait_for(self, mode: str) -> None:
@@ -121,7 +121,7 @@ def test_a_corrected_action_is_carried_out_and_kept_with_what_was_proposed(
     row = next(
         row for row in desk.window._step.permissible.rows if row.name == "click" and "ONE" in row.label
     )
-    desk.session.edit_action(row.text)
+    desk.session.corrections.edit_action(row.text)
     desk._qtbot.waitUntil(lambda: desk.window._step.action.origin == "person", timeout=WAIT)
     desk.trigger("accept")
     desk.wait_for("ended")
@@ -141,10 +141,10 @@ def test_a_recorded_step_covers_the_live_page_which_stays_shown(desk: Desk, llm_
     desk.trigger("step")
     desk.wait_for("ended")
     run = desk.window._session.run
-    desk.session.open_task("miniwob/click-test-2", 1)
+    desk.session.tasks.open("miniwob/click-test-2", 1)
     desk._qtbot.waitUntil(lambda: desk.window._session.run not in (None, run), timeout=WAIT)
     desk.wait_for("waiting")
-    desk.session.show_step(run, 1)
+    desk.session.trace.show_step(run, 1)
     desk._qtbot.waitUntil(desk.window.page.cover.isVisible, timeout=WAIT)
     assert desk.area.current_view().isVisible()
     desk.trigger("now")
@@ -155,7 +155,7 @@ def test_a_run_goes_on_while_the_window_is_minimised(desk: Desk, llm_server: LLM
     llm_server.otherwise = on('button "ONE"')
     desk.open("miniwob/click-test-2")
     desk.window.showMinimized()
-    desk.session.run()
+    desk.session.run_commands.run()
     desk.wait_for("ended")
     assert desk.window._session.success is True
 

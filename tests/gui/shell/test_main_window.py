@@ -346,8 +346,8 @@ def test_a_task_can_be_opened_again_and_with_the_next_seed(window: MainWindow, s
     window.actions_by_name["again"].trigger()
     window.actions_by_name["next_seed"].trigger()
     assert [asked[:3] for asked in session.asked] == [
-        ("open_task", "miniwob/book-flight", 3),
-        ("open_task", "miniwob/book-flight", 4),
+        ("open", "miniwob/book-flight", 3),
+        ("open", "miniwob/book-flight", 4),
     ]
 
 
@@ -355,7 +355,7 @@ def test_opening_an_open_web_task_again_keeps_its_url(window: MainWindow, sessio
     window.open_task(OpenedTask(task="web/open", url="http://x", instruction="Look."))
     show(qtbot, window, session, task="web/open", seed=0)
     window.actions_by_name["again"].trigger()
-    assert session.asked[-1] == ("open_task", "web/open", 0, "http://x", "Look.")
+    assert session.asked[-1] == ("open", "web/open", 0, "http://x", "Look.", "")
 
 
 def test_the_welcome_shows_at_the_first_start_only(window: MainWindow, session, qtbot: QtBot):
@@ -363,7 +363,7 @@ def test_the_welcome_shows_at_the_first_start_only(window: MainWindow, session, 
     assert window.tasks.welcome is not None
     assert window.tasks.welcome.isVisible()
     window.tasks.welcome.buttons[0].click()
-    assert ("open_task", "miniwob/click-test-2", 0, "", "") in session.asked
+    assert ("open", "miniwob/click-test-2", 0, "", "", "") in session.asked
     assert window.page.messages.shown
     assert window.remembered.welcome_seen
     window.welcome_at_first_start()

@@ -23,8 +23,10 @@ _PARTS = 100
 class Host(Protocol):
     """What an analysis needs of a session."""
 
-    store: TraceStore | None
     closers: list[Callable[[], Awaitable[None]]]
+
+    @property
+    def store(self) -> TraceStore | None: ...
 
     def queue(self, work: Coroutine[Any, Any, None]) -> None: ...
 

@@ -65,11 +65,11 @@ def desk(live) -> Desk:
 def run(live, server, tmp_path):
     """A run whose first step has clicked Delete; its second is under review."""
     server.script(click('button "Delete"'), Reply(text="REASON: Done.\nACTION: stop []"))
-    live.session.set_preset("step")
+    live.session.agent.set_preset("step")
     page = page_file(tmp_path, "<button>Save</button><button>Delete</button>")
     live.open("web/open", url=page, instruction="Keep the draft.")
     for number in (1, 2):
-        live.session.step()
+        live.session.run_commands.step()
         live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
     live.wait_mode("waiting")
     return live.view.run
@@ -194,10 +194,10 @@ def test_what_stays_done_is_told_first_and_has_to_be_known(desk, live, server, t
         tmp_path, "<button onclick=\"navigator.sendBeacon('http://127.0.0.1:9/order', 'x')\">Order</button>"
     )
     server.script(click('button "Order"'), Reply(text="REASON: Done.\nACTION: stop []"))
-    live.session.set_preset("step")
+    live.session.agent.set_preset("step")
     live.open("web/open", url=page, instruction="Order it.")
     for number in (1, 2):
-        live.session.step()
+        live.session.run_commands.step()
         live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
     live.wait_mode("waiting")
     run = live.view.run

@@ -29,15 +29,15 @@ def to_the_link(live):
 
 
 def to_the_end(live):
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     with closing(live.store()) as store:
         return store.run(live.view.run)
 
 
 def test_a_correction_that_is_kept_brings_the_same_task_to_success(live):
-    live.session.set_preset("synapse")
-    live.session.set_llm("rules")
+    live.session.agent.set_preset("synapse")
+    live.session.agent.set_llm("rules")
     live.open(TASK)
     _, chosen = to_the_link(live)
     assert chosen.name == WRONG
@@ -46,7 +46,7 @@ def test_a_correction_that_is_kept_brings_the_same_task_to_success(live):
     live.open(TASK)
     elements, _ = to_the_link(live)
     right = next(one.ref for one in elements.values() if one.role == "link" and one.name == RIGHT)
-    live.session.edit_action(f"click [{right}]")
+    live.session.corrections.edit_action(f"click [{right}]")
     live.settle()
     corrected = to_the_end(live)
     assert corrected.verdict.success is True

@@ -4,8 +4,8 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
-
 from core.debugger.commands import TaskDeskAnswer
+
 from core.debugger.tasks.service import TaskDesk
 from core.environments.registry import Environments
 from core.settings.settings import load_settings, settings_path

@@ -89,7 +89,7 @@ class Recording:
 
 @pytest.fixture
 def recording(live):
-    live.session.set_preset("step")
+    live.session.agent.set_preset("step")
     return Recording(live)
 
 
@@ -181,7 +181,7 @@ def test_an_entry_that_came_up_under_a_field_is_in_its_look_and_what_it_wrote_wa
     )
     recording.does(f"click [{field}]", *(f"press [{letter}]" for letter in start))
     entry = '//ul[contains(@class, "ui-autocomplete")]/li'
-    deeds = live.session._corrections.demonstrating.deeds
+    deeds = live.session.live_page.demonstrating.deeds
     recording.until(lambda: recording.tries(f"hover [xpath={entry}]"))
     recording.until(
         lambda: (
@@ -241,7 +241,7 @@ def test_a_recording_that_is_thrown_away_leaves_its_steps_in_the_run(recording, 
 
 def test_without_a_task_it_says_what_to_do(live):
     recording = Recording(live)
-    live.session.agent_run = None
+    live.session._current.run = None
     recording.desk.record(fresh=False)
     live.wait(lambda: "Open a task first" in live.view.message)
     assert not recording.view.recording

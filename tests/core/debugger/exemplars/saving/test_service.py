@@ -60,9 +60,9 @@ def done(live, server):
     live.open("miniwob/click-test-2")
     live.to_review()
     right = next(one.ref for one in live.step.action.elements if one.name == "ONE")
-    live.session.edit_action(f"click [{right}]")
+    live.session.corrections.edit_action(f"click [{right}]")
     live.wait(lambda: live.step.action.origin == "person")
-    live.session.accept()
+    live.session.corrections.accept()
     live.wait_mode("ended")
     return live.view.run
 
@@ -73,7 +73,7 @@ def stopped(live, server, tmp_path):
     server.script(on('button "One"'), stop("done"))
     url = page_file(tmp_path, "<button>One</button>")
     live.open("web/open", url=url, instruction="Press it.")
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     return live.view.run
 
@@ -120,12 +120,12 @@ def test_what_is_saved_again_is_a_new_version_or_has_an_id_of_its_own_and_can_be
 def test_what_a_run_did_wrong_is_a_contrast_of_the_branch_that_did_better(keeping, live, server):
     server.script(on('button "TWO"'), on('button "ONE"'))
     live.open("miniwob/click-test-2")
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     failed = live.view.run
-    live.session.go_back(failed, 1)
+    live.session.branches.go_back(failed, 1)
     live.wait(lambda: live.view.run not in (None, failed) and live.view.mode == "waiting")
-    live.session.run()
+    live.session.run_commands.run()
     live.wait_mode("ended")
     view = keeping.open(live.view.run)
     (contrast,) = view.contrasts

@@ -1,0 +1,178 @@
+"""What a session announces of steps: the one under way as it goes on, or a recorded one over it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from core.agent.llm_calls import Asked
+from core.agent.loop import AgentRun
+from core.agent.prompt_builder import targets
+from core.debugger.background_read import LatestRead, Reader
+from core.debugger.current import Current
+from core.debugger.snapshots import ActionView, LivePageView, OutlineView, StepView
+from core.debugger.views.step import ref_of, step_view
+from core.schema.signal import Signal
+from core.trace.store import TraceStore
+
+_DECIDING = ("decide", "rationale", "function", "repair")
+"""Purposes whose reply becomes the next action, and is shown there as it comes."""
+
+_Change = Callable[[StepView], StepView]
+
+
+class StepPublisher:
+    """Reads steps beside the loop and sends them, the step under way with what is not stored of it yet."""
+
+    def __init__(self, current: Current, reader: Reader, failed: Callable[[Exception], None]) -> None:
+        """`failed` is given what reading has raised."""
+        self.step_changed: Signal[StepView] = Signal()
+        self.live_page_changed: Signal[LivePageView] = Signal()
+        self._current = current
+        self._live: LatestRead[StepView] = LatestRead(reader, failed)
+        self._recorded: LatestRead[StepView] = LatestRead(reader, failed)
+        self._step: StepView | None = None
+        """The step under way, as it was read last."""
+        self._streaming: str | None = None
+        """What the LLM has said of its next action since that was asked for."""
+        self._problem = ""
+        """Why the action that a person wrote since cannot be taken."""
+        self._shows_recorded = False
+
+    # The step under way
+
+    def publish(self, run: AgentRun, *, editable: bool) -> None:
+        """Send the step under way, unless a recorded one is being looked at.
+
+        `editable` says whether a person may change an action under review.
+        """
+        store, id = self._current.store, run.state.run
+        number = run.begun  # Until the next step has begun, the one before it is what there is to see.
+        if store is None or number == 0:
+            return
+        with_pending, live_page = _with_pending(run, editable=editable), _live_page(run)
+        self._streaming, self._problem = None, ""
+
+        def read(file: TraceStore) -> StepView:
+            return with_pending(step_view(file, file.run(id), file.step(id, number), live=True))
+
+        def send(view: StepView) -> None:
+            self._step = view
+            self._send()
+            page = live_page(view)
+            if page is not None:
+                self.live_page_changed.send(page)
+
+        self._live.ask(store, read, send)
+
+    def show_problem(self, problem: str) -> None:
+        """Say why an action that a person wrote cannot be taken."""
+        self._problem, self._streaming = problem, None
+        self._send_changed()
+
+    def streamed(self, asked: Asked) -> None:
+        """The LLM has said more."""
+        if asked.ended or asked.record.purpose not in _DECIDING:
+            return
+        self._streaming = asked.text
+        self._send_changed()
+
+    def _send_changed(self) -> None:
+        """Send the step under way anew, unless it is being read: then it is sent all the same."""
+        if not self._live.pending:
+            self._send()
+
+    def _send(self) -> None:
+        """Send the step under way with what has come since it was stored."""
+        if self._step is None or self._shows_recorded:
+            return
+        action = self._step.action
+        if self._streaming is not None:
+            action = ActionView(
+                outcome="thinking", streaming=self._streaming, form=action.form, elements=action.elements
+            )
+        elif self._problem:
+            action = action.replace(problem=self._problem)
+        self.step_changed.send(self._step.replace(action=action))
+
+    # Recorded steps
+
+    def show_recorded(self, run: int, number: int) -> None:
+        """Show a stored step over the live page; of several asked for in a row only the last is sent."""
+        store = self._current.store
+        if store is None:
+            return
+
+        def send(view: StepView) -> None:
+            self._shows_recorded = True
+            self.step_changed.send(view)
+
+        self._recorded.withdraw()
+        self._recorded.ask(
+            store, lambda file: step_view(file, file.run(run), file.step(run, number), live=False), send
+        )
+
+    def show_live(self) -> None:
+        """Show no recorded step any more: the next that is sent is the one under way."""
+        self._recorded.withdraw()
+        self._shows_recorded = False
+
+    # The end
+
+    def forget(self) -> None:
+        """Send nothing of the run that was current."""
+        self._live.withdraw()
+        self.show_live()
+        self._step, self._streaming, self._problem = None, None, ""
+
+    async def settled(self) -> None:
+        """Wait until everything that was asked for has been sent."""
+        await self._live.settled()
+        await self._recorded.settled()
+
+
+def _with_pending(run: AgentRun, *, editable: bool) -> _Change:
+    """Return what shows the action under review, as it is now, in a step."""
+    if run.next_phase != "review" or run.ended:
+        return lambda view: view
+    pending = run.state.pending
+    text = str(pending.action) if pending.action is not None else ""
+    proposed = str(pending.proposed) if pending.edited and pending.proposed is not None else ""
+    changes: dict[str, Any] = {
+        "action": text,
+        "proposed": proposed,
+        "origin": pending.origin,
+        "message": pending.problem,
+        "editable": editable,
+        "outcome": "pending",
+        "queue": tuple(str(one) for one in run.state.queue),
+    }
+    chosen: dict[str, Any] = {"chosen": text, "chosen_ref": ref_of(pending.action)}
+
+    def change(view: StepView) -> StepView:
+        return view.replace(
+            action=view.action.replace(**changes), permissible=view.permissible.replace(**chosen)
+        )
+
+    return change
+
+
+def _live_page(run: AgentRun) -> Callable[[StepView], LivePageView | None]:
+    """Return what draws, over the page as it is now, the elements that can be chosen in a step."""
+    capture = run.state.capture
+    shown = run.next_phase in ("recall", "abstract", "decide", "anticipate", "review") and not run.ended
+    wanted = set(targets(run.state)) if shown and capture is not None else set()
+
+    def draw(view: StepView) -> LivePageView | None:
+        if capture is None:
+            return None
+        observation = capture.observation
+        chosen = view.permissible.chosen_ref
+        outlines = tuple(
+            OutlineView(ref=element.ref, box=element.box, chosen=element.ref == chosen)
+            for element in observation.elements
+            if element.in_viewport and (element.ref in wanted or (shown and element.ref == chosen))
+        )
+        return LivePageView(
+            tabs=observation.tabs, url=observation.url, outlines=outlines, viewport=observation.viewport
+        )
+
+    return draw

@@ -350,6 +350,18 @@ PhaseRecord: TypeAlias = Annotated[
 ]
 
 
+def calls_of(record: Record) -> tuple[int, ...]:
+    """Return the numbers of the LLM calls that a phase record names."""
+    calls: tuple[int, ...] = getattr(record, "calls", ())
+    return calls
+
+
+def reflection_of(record: Record) -> ReflectionTold | None:
+    """Return the plan and the remedies as the phase left them; None where it records none."""
+    reflection: ReflectionTold | None = getattr(record, "reflection", None)
+    return reflection
+
+
 def place_of(action: Action | None, observed: Observed | None, acted: Acted | None) -> Box | None:
     """Return where the acted element lies in the step's picture.
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Slot
 
-from core.debugger.breakpoints.kinds import Breakpoint
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.views import BreakDeskCommands
 from core.debugger.breakpoints.watch import Watch
 from gui.panels.breakpoints.editor import BreakpointEditor

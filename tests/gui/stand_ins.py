@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.debugger.breakpoints.kinds import Breakpoint
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.views import BreaksView
 from core.debugger.breakpoints.watch import Watch
 from core.debugger.snapshots import (

@@ -5,11 +5,11 @@ from typing import Any
 
 from core.debugger.background_read import ask_file
 from core.debugger.breakpoints.collection import Breakpoints
-from core.debugger.breakpoints.kinds import Breakpoint, title
-from core.debugger.breakpoints.reverse import last_hit
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.debugger.breakpoints.reverse import last_change, last_hit
 from core.debugger.breakpoints.views import BreakpointView, BreaksView, WatchView
 from core.debugger.breakpoints.watch import Watch
-from core.debugger.breakpoints.watches import Watches, last_change
+from core.debugger.breakpoints.watches import Watches
 from core.debugger.runner import Driver
 from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
@@ -97,9 +97,7 @@ class BreakDesk:
         values = {one.watch.number: one for one in breaking.values}
         view = BreaksView(
             breakpoints=tuple(
-                BreakpointView(
-                    breakpoint=one, title=title(one), hits=breaking.breakpoints.hits_of(one.number)
-                )
+                BreakpointView(breakpoint=one, hits=breaking.breakpoints.hits_of(one.number))
                 for one in breaking.breakpoints.all
             ),
             watches=tuple(

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from core.debugger.breakpoints.kinds import Breakpoint
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.watch import Watch
 from core.schema.record import Record
 from core.schema.signal import Signal
@@ -12,8 +12,6 @@ class BreakpointView(Record):
     """One breakpoint of the list."""
 
     breakpoint: Breakpoint
-    title: str
-    """Such as ``state item is entered``."""
     hits: int = 0
 
 
@@ -25,7 +23,7 @@ class WatchView(Record):
     error: str = ""
     """Why there is no value."""
     changed: bool = False
-    """Whether it is another value than at the moment before."""
+    """Whether it is another value than at the event before."""
 
 
 class BreaksView(Record):

@@ -4,7 +4,7 @@ A live run and a stored one are followed by the same `EventTracker`, so an
 event is the same for both.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
@@ -20,14 +20,14 @@ from core.schema.step import (
     Acted,
     CallRecord,
     Committed,
-    Decided,
     Observed,
     Phase,
     PhaseRecord,
     Recalled,
     ReflectionTold,
-    Reviewed,
-    reflection_of,
+    action_of,
+    last_reflection,
+    record_of,
 )
 from core.trace.records import RunRow
 
@@ -68,20 +68,17 @@ class StepSoFar:
 
     def get(self, cls: type[R]) -> R | None:
         """Return the record of that class, where the phase has left it."""
-        return next((record for record in self.records if isinstance(record, cls)), None)
+        return record_of(cls, self.records)
 
     @property
     def reflection(self) -> ReflectionTold | None:
         """Plan and remedies as the last phase that records them left them."""
-        return reflection_in(self.records)
+        return last_reflection(self.records)
 
     @property
     def action(self) -> Action | None:
         """The action that is next or was taken: the reviewed one, else the proposed one."""
-        reviewed, decided = self.get(Reviewed), self.get(Decided)
-        if reviewed is not None:
-            return reviewed.action
-        return decided.proposal.action if decided is not None else None
+        return action_of(self.records)
 
     def with_record(self, record: PhaseRecord) -> "StepSoFar":
         """Return the step with `record`; what an earlier try at its phase and later ones left is gone."""
@@ -252,12 +249,6 @@ class EventTracker:
         )
         self._last = event
         return event
-
-
-def reflection_in(records: Iterable[PhaseRecord]) -> ReflectionTold | None:
-    """Return plan and remedies as the last of the records has them."""
-    left = (reflection_of(record) for record in reversed(tuple(records)))
-    return next((one for one in left if one is not None), None)
 
 
 def repeat_key(step: StepSoFar) -> tuple[str, str] | None:

@@ -4,24 +4,9 @@ from collections.abc import Generator
 
 from core.debugger.breakpoints.debug_event import DebugEvent, EventTracker
 from core.schema.browser_event import BrowserEvent
-from core.schema.messages import Purpose
-from core.schema.step import PHASES, Acted, CallRecord, Phase, calls_of
+from core.schema.step import PHASE_OF_PURPOSE, PHASES, Acted, CallRecord, Phase, calls_of
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
-
-_PHASE_OF: dict[Purpose, Phase] = {
-    "abstract": "abstract",
-    "parser": "abstract",
-    "remedies": "anticipate",
-    "choose": "act",
-    "aligned": "align",
-    "subtask": "align",
-    "task": "align",
-    "judgement": "align",
-    "summarise": "align",
-    "judge": "commit",
-}
-"""Where a call belongs that no record names; all others to decide."""
 
 
 def events_of(
@@ -90,4 +75,4 @@ def _phase_of(call: CallRecord, detail: StepDetail) -> Phase:
     for record in detail.records:
         if call.number in calls_of(record):
             return record.phase
-    return _PHASE_OF.get(call.purpose, "decide")
+    return PHASE_OF_PURPOSE[call.purpose]

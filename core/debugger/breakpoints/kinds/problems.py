@@ -4,11 +4,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from core.debugger.breakpoints.debug_event import DebugEvent, StepSoFar, reflection_in
+from core.debugger.breakpoints.debug_event import DebugEvent, StepSoFar
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint, ChoiceWords, cut
 from core.schema.plan import Plan
 from core.schema.record import Record
-from core.schema.step import Acted, Aligned, Decided, Scheduled, reflection_of
+from core.schema.step import Acted, Aligned, Decided, Scheduled, last_reflection, reflection_of
 
 FailureKind = Literal["any", "action", "call", "reply", "crash"]
 _LABELS: dict[FailureKind, str] = {
@@ -124,7 +124,7 @@ class PlanRevised(Breakpoint):
         reflection = reflection_of(record) if record is not None else None
         if reflection is None:
             return None
-        earlier = reflection_in(event.step.records[:-1])
+        earlier = last_reflection(event.step.records[:-1])
         if earlier is None and event.before is not None:
             earlier = event.before.reflection
         now, before = reflection.plan, earlier.plan if earlier is not None else None

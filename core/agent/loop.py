@@ -5,30 +5,17 @@ here: `advance` does one phase and returns.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
-from core.agent.abstraction.by_llm import Abstractor
-from core.agent.decision import Decider
 from core.agent.llm_calls import Answerer, Asked, Asker, Hold
-from core.agent.phases.abstract import abstract
-from core.agent.phases.act import act
-from core.agent.phases.align import align
-from core.agent.phases.commit import commit
-from core.agent.phases.decide import decide
-from core.agent.phases.observe import observe
-from core.agent.phases.recall import recall
-from core.agent.phases.recognise import recognise
-from core.agent.phases.review import Gate, gate_of, review
+from core.agent.phases.registry import RUN, PhaseTools
+from core.agent.phases.review import Gate, gate_of
 from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
-from core.agent.reflection.alignment import Judge
-from core.agent.reflection.anticipation import Anticipator
 from core.agent.reflection.consequences import backtrack, end_trial
 from core.agent.reflection.remedies import RemedyEntry
-from core.agent.reflection.scheduled import CarryingOut
 from core.agent.reflection.snapshot import told
 from core.agent.resources import Knowledge
-from core.agent.run_history import Past
 from core.agent.saved_state import saved_of
 from core.agent.spaces.backup import CHOOSE
 from core.agent.state import Budget, Pending, RunState, StepClock
@@ -43,15 +30,11 @@ from core.schema.errors import BackstepError, BrowserError, UsageError
 from core.schema.messages import LLMRequest, Message
 from core.schema.observation import Capture
 from core.schema.plan import Plan
-from core.schema.step import (
+from core.schema.step import Aligned, Anticipated, Decided, (
     PHASES,
     Acted,
-    Aligned,
-    Anticipated,
     CallRecord,
     Committed,
-    Decided,
-    Observed,
     Phase,
     PhaseRecord,
     Scheduled,
@@ -80,21 +63,15 @@ class AgentRun:
         self.outcome: RunOutcome = "running"
         self.verdict = Verdict()
         self.error = ""
-        self._prompter = prompter
         self._asker = prompter.asker
         self._knowledge = prompter.knowledge
-        self._decider = Decider(prompter)
-        self._carrying_out = CarryingOut(prompter)
-        self._abstractor = Abstractor(prompter)
-        self._anticipator = Anticipator(prompter, self._decider)
-        self._judge_of_steps = Judge(prompter)
+        self._tools = PhaseTools(store, world, prompter, state)
         self._next_preset = state.preset
         self._begun = begun
         self._done: PhaseRecord | None = None
         """What the phase under way left, where the trace has not taken it yet."""
         self._judged: Verdict | None = None
         self._advancing = False
-        self._pictured: tuple[Capture, str, str] | None = None
         self._phase_begun = 0.0
 
     @property
@@ -127,8 +104,7 @@ class AgentRun:
         """
         if preset is not None:
             self._next_preset = preset
-            undecided = PHASES.index(self.state.next_phase) <= PHASES.index("decide")
-            if undecided and not self._advancing:
+            if self.state.undecided and not self._advancing:
                 self.state.preset = preset
                 if self.state.next_phase != "observe":
                     self._begin_again("recognise")
@@ -141,12 +117,12 @@ class AgentRun:
         self.world.touches.touch()
         self.state.stale = True
         self.state.queue.clear()
-        if PHASES.index(self.state.next_phase) <= PHASES.index("act") and self._done is None:
+        if self.state.unacted and self._done is None:
             self._begin_again("observe")
 
     def decide_again(self) -> None:
         """Throw the proposal away: decide is the next phase again."""
-        if self.state.next_phase in ("anticipate", "review", "act") and self._done is None:
+        if self.state.unacted and not self.state.undecided and self._done is None:
             self.state.queue.clear()
             self._begin_again("decide")
 
@@ -155,12 +131,12 @@ class AgentRun:
         state.next_phase = phase
         state.pending = Pending()
         self._done = None
-        self._anticipator.forget()
+        self._tools.anticipator.forget()
         state.reflection.remedies = state.reflection.remedies.without_step(
             state.number, "The step was decided anew."
         )
         if phase == "decide":
-            self._carrying_out.withdrawn(state, "The person had another action asked for.")
+            self._tools.carrying_out.withdrawn(state, "The person had another action asked for.")
         elif state.reflection.doing is not None:
             state.reflection.scheduled, state.reflection.doing = state.reflection.doing, None
 
@@ -199,8 +175,8 @@ class AgentRun:
             raise UsageError(
                 f"Remedy {number} does not wait; {f'there are {waiting}' if waiting else 'none does'}."
             )
-        here = entry.step == state.number and PHASES.index(state.next_phase) <= PHASES.index("act")
-        undone = state.next_phase in ("anticipate", "review", "act") and self._done is None
+        here = entry.step == state.number and state.unacted
+        undone = state.unacted and not state.undecided and self._done is None
         if undone:
             state.queue.clear()
             self._begin_again("decide")
@@ -222,18 +198,10 @@ class AgentRun:
     def seal(self, before: Capture, records: Iterable[PhaseRecord]) -> None:
         """Store a whole step of the person's, which began with `before`, and go on to the next; raises TraceError."""
         state = self.state
-        self._save_page()
-        observed = self._with_blobs(Observed(observation=before.observation), before)
-        for record in (observed, *records):
+        for record in (self._tools.pages.save(before), *records):
             self.store.save_phase(state.run, state.number, record)
         self._keep_page_log("in the action", also_empty=True)
         self._next_step()
-
-    def _save_page(self) -> None:
-        state = self.state
-        page = state.page if state.profile is None else state.page.without_logins()
-        kept = page.model_dump_json(exclude_defaults=True)
-        self.store.save_page(state.run, state.number, kept.encode())
 
     def drop_scheduled(self, why: str) -> None:
         """Do without the remedy that the next step would try; the next that waits is gone back for."""
@@ -257,7 +225,7 @@ class AgentRun:
 
     def leave(self) -> None:
         """Leave the run as it is, to be taken up again; a step that was only about to begin is begun for that."""
-        self._anticipator.forget()
+        self._tools.anticipator.forget()
         state = self.state
         if self._begun != state.number and not self.ended:
             self._begin_step()
@@ -297,7 +265,8 @@ class AgentRun:
                 self._keep_page_log("before the action")
             began, self._phase_begun = time.perf_counter(), time.time()
             try:
-                self._done = await self._do(phase)
+                done = RUN[phase](self._tools)
+                self._done = await done if isinstance(done, Awaitable) else done
             finally:
                 state.clock.active += time.perf_counter() - began
         record = self._done
@@ -339,52 +308,6 @@ class AgentRun:
         if also_empty or not told.empty:
             self.store.save_page_log(self.state.run, self._begun, moment, told)
         listener.drop()
-
-    async def _do(self, phase: Phase) -> PhaseRecord:
-        state = self.state
-        match phase:
-            case "observe":
-                observed, capture = await observe(state, self.world)
-                self._save_page()
-                return self._with_blobs(observed, capture)
-            case "recognise":
-                back, forward = await self.world.history()
-                return recognise(state, self._knowledge, back=back, forward=forward)
-            case "recall":
-                return await recall(state, self._knowledge)
-            case "abstract":
-                return await abstract(state, self.world, self._abstractor)
-            case "decide":
-                return await decide(state, self._decider, self._carrying_out, self._prompter)
-            case "anticipate":
-                return await self._anticipator.anticipate(state)
-            case "review":
-                return review(state)
-            case "act":
-                state.acted = await act(state, self.world, self._prompter, Past(self.store, state.run))
-                return state.acted
-            case "align":
-                return await align(state, self._judge_of_steps, self._take_late_remedies)
-            case "commit":
-                return commit(state)
-
-    async def _take_late_remedies(self) -> None:
-        """Complete the record of anticipate with the remedies that were asked for while the action ran."""
-        late = await self._anticipator.late(self.state)
-        if late is not None:
-            self.store.save_phase(self.state.run, self.state.number, late)
-
-    def _with_blobs(self, observed: Observed, capture: Capture) -> Observed:
-        if self._pictured is None or self._pictured[0] is not capture:
-            html = (
-                self.store.put_blob(capture.html.encode(errors="replace"), "text/html")
-                if capture.html
-                else ""
-            )
-            picture = self.store.put_blob(capture.screenshot, "image/webp") if capture.screenshot else ""
-            self._pictured = (capture, html, picture)
-        _, html, picture = self._pictured
-        return observed.replace(html=html, screenshot=picture)
 
     async def _go_on(self, phase: Phase) -> None:
         state = self.state
@@ -452,8 +375,7 @@ class AgentRun:
     def switch(self, mechanism: Mechanism, on: bool) -> None:
         """Switch a mechanism on or off; it holds from the next step on, or in one that has decided nothing yet."""
         self.state.switched[mechanism] = on
-        undecided = PHASES.index(self.state.next_phase) <= PHASES.index("decide")
-        if undecided and not self._advancing and self.state.next_phase != "observe":
+        if self.state.undecided and not self._advancing and self.state.next_phase != "observe":
             self._begin_again("recognise")
 
     def set_amount(self, mechanism: Mechanism, value: int) -> tuple[int, int]:
@@ -473,7 +395,7 @@ class AgentRun:
         """
         if self.ended:
             return
-        self._anticipator.forget()
+        self._tools.anticipator.forget()
         if verdict is None and outcome in ("done", "budget", "gate", "loop"):
             if self._judged is None:
                 self._judged, failure = await self._judge()

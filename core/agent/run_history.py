@@ -8,7 +8,7 @@ from core.browser.checkpoints.stored_state import PageState
 from core.browser.recorded.exchange import Exchange
 from core.schema.errors import TraceError
 from core.schema.recorded_input import RecordedInput
-from core.schema.step import Acted, Observed, Recalled
+from core.schema.step import Acted, Observed, Recalled, record_of
 from core.trace.store import TraceStore
 
 
@@ -44,7 +44,7 @@ class Past:
     def recalled(self, step: int) -> Recalled | None:
         """Return the exemplars that a step recalled."""
         records = self._store.step(self._run, step).records
-        return next((one for one in records if isinstance(one, Recalled)), None)
+        return record_of(Recalled, records)
 
     def exchanges(self, saved: SavedAgent, step: int) -> tuple[Exchange, ...]:
         """Return what servers answered on the way to a step's page: while its task was opened, and to what was done."""
@@ -88,7 +88,7 @@ class Past:
 
     def _observed(self, step: int) -> Observed:
         records = self._store.step(self._run, step).records
-        observed = next((one for one in records if isinstance(one, Observed)), None)
+        observed = record_of(Observed, records)
         if observed is None:
             raise TraceError(f"Step {step} of run {self._run} never saw its page; go back to an earlier one.")
         return observed

@@ -27,7 +27,7 @@ from core.schema.record import Record
 from core.schema.recorded_input import RecordedInput
 from core.schema.restore import SentAt
 from core.schema.space_memory import SpaceMemory
-from core.schema.step import Acted, Aligned, Origin, Phase, Proposal, Recalled, Recognised, Scheduled
+from core.schema.step import PHASES, Acted, Aligned, Origin, Phase, Proposal, Recalled, Recognised, Scheduled
 from core.schema.task import Episode
 
 Table = TypeVar("Table", bound=Record)
@@ -176,6 +176,16 @@ class RunState:
     """Whether this step's action came from the queue."""
     overlap: bool = False
     """Whether a phase may begin early; not while a person steps by hand."""
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the step has not decided yet."""
+        return PHASES.index(self.next_phase) <= PHASES.index("decide")
+
+    @property
+    def unacted(self) -> bool:
+        """Whether the step's action has not been carried out yet."""
+        return PHASES.index(self.next_phase) <= PHASES.index("act")
 
     def is_on(self, mechanism: Mechanism) -> bool:
         """Return whether a mechanism works, by its switch or else by the preset."""

@@ -7,7 +7,7 @@ from core.agent.spaces.draft import DraftPage, draft_space, group_pages
 from core.cli.output import say
 from core.cli.runs import open_for_reading
 from core.schema.errors import DataError, NotInTraceError, UsageError
-from core.schema.step import Observed, Reviewed
+from core.schema.step import Observed, Reviewed, record_of
 from core.settings.settings import Settings
 from core.trace.store import TraceStore
 
@@ -47,8 +47,8 @@ def draft(settings: Settings, runs: Iterable[int], output: Path, *, title: str, 
 def _pages(store: TraceStore, run: int) -> Iterable[DraftPage]:
     for row in store.steps(run):
         records = store.step(run, row.number).records
-        observed = next((one for one in records if isinstance(one, Observed)), None)
-        reviewed = next((one for one in records if isinstance(one, Reviewed)), None)
+        observed = record_of(Observed, records)
+        reviewed = record_of(Reviewed, records)
         if observed is not None:
             yield DraftPage(
                 observation=observed.observation, action=reviewed.action if reviewed is not None else None

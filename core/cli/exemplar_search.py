@@ -16,7 +16,7 @@ from core.memory.library.records import Filter
 from core.schema.errors import NotInTraceError, UsageError
 from core.schema.exemplar import metadata_of
 from core.schema.recall import RecallSettings
-from core.schema.step import Observed
+from core.schema.step import Observed, record_of
 from core.settings.settings import Settings
 
 
@@ -133,7 +133,7 @@ def _query_of(settings: Settings, run: int) -> str:
         raise UsageError(str(error)) from error
     finally:
         store.close()
-    observed = next((one for one in records if isinstance(one, Observed)), None)
+    observed = record_of(Observed, records)
     if observed is None:
         raise UsageError(f"Run {run} has no page to go by; give the text of a task instead.")
     return metadata_of(row.instruction, clean_of(observed.observation).text)

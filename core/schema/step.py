@@ -1,9 +1,13 @@
-"""What each phase leaves behind: ten small frozen records, stored as the phase ends.
+"""The phases of a step: what each leaves behind, and what storing and showing it needs to know of it.
 
-Large parts (HTML, screenshots, prompts) are named by the hash of their blob.
+A phase is its name in `Phase`, its record and its place in `PhaseRecord`; a
+record is small, frozen and stored as the phase ends. Large parts (HTML,
+screenshots, prompts) are named by the hash of their blob. What a phase does is
+in `core.agent.phases`.
 """
 
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import Field
 
@@ -53,26 +57,36 @@ class Fit(Record):
 Phase = Literal[
     "observe", "recognise", "recall", "abstract", "decide", "anticipate", "review", "act", "align", "commit"
 ]
-PHASES: tuple[Phase, ...] = (
-    "observe",
-    "recognise",
-    "recall",
-    "abstract",
-    "decide",
-    "anticipate",
-    "review",
-    "act",
-    "align",
-    "commit",
-)
+PHASES: tuple[Phase, ...] = get_args(Phase)
+"""In the order in which a step does them."""
 Origin = Literal["agent", "person", "remedy", "replay"]
 Effect = Literal["page action", "go back", "push", "pop", "note", "stop", "none"]
 BlobHash = str
 """SHA-256 of the uncompressed content, in hex."""
 
 
-class Observed(Record):
+class PhaseSpec(Record):
+    """What storing and showing a phase needs to know of it; the record of each phase fills in what differs."""
+
+    part: ClassVar[str] = ""
+    """The field that is stored as a blob of its own, so that the same page seen twice is stored once."""
+    blobs: ClassVar[tuple[str, ...]] = ()
+    """The fields that name a blob; the row of the step has them instead of the record."""
+    purposes: ClassVar[tuple[Purpose, ...]] = ()
+    """What the LLM is asked for in the phase: where a call belongs that no record names."""
+    tone: ClassVar[Literal["dim", "good", "agent", "remedy"]] = "dim"
+    """The colour token of the phase in the time bar."""
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of the step's row that the record decides."""
+        return {}
+
+
+class Observed(PhaseSpec):
     """observe: the page as the step found it."""
+
+    part: ClassVar[str] = "observation"
+    blobs: ClassVar[tuple[str, ...]] = ("html", "screenshot")
 
     phase: Literal["observe"] = "observe"
     observation: Observation
@@ -80,6 +94,9 @@ class Observed(Record):
     screenshot: BlobHash = ""
     reused: bool = False
     """Whether this is what was read last: the page has not changed since, and was not read anew."""
+
+    def columns(self) -> dict[str, Any]:
+        return {"url": self.observation.url, "title": self.observation.title}
 
 
 class DiagramEdge(Record):
@@ -132,8 +149,10 @@ class StackRecord(Record):
     calls_limit: int = 0
 
 
-class Recognised(Record):
+class Recognised(PhaseSpec):
     """recognise: which state the page is in, why, and what may be done."""
+
+    part: ClassVar[str] = "permissible"
 
     phase: Literal["recognise"] = "recognise"
     space: str
@@ -153,8 +172,11 @@ class Recognised(Record):
     """None where policies are switched off, or none is meant for the page."""
     permissible: Permissible
 
+    def columns(self) -> dict[str, Any]:
+        return {"state": self.state}
 
-class Recalled(Record):
+
+class Recalled(PhaseSpec):
     """recall: exemplars fetched."""
 
     phase: Literal["recall"] = "recall"
@@ -168,8 +190,11 @@ class Recalled(Record):
     """Why memory could not be asked."""
 
 
-class Abstracted(Record):
+class Abstracted(PhaseSpec):
     """abstract: what of the observation goes into the prompt."""
+
+    part: ClassVar[str] = "clean"
+    purposes: ClassVar[tuple[Purpose, ...]] = ("abstract", "parser")
 
     phase: Literal["abstract"] = "abstract"
     clean: CleanObservation
@@ -226,8 +251,19 @@ class Proposal(Record):
     """Why there is no usable action: the reply's fault, after its repair turn."""
 
 
-class Decided(Record):
+class Decided(PhaseSpec):
     """decide: a thought and an action, or why there is none."""
+
+    purposes: ClassVar[tuple[Purpose, ...]] = (
+        "decide",
+        "rationale",
+        "function",
+        "repair",
+        "plan",
+        "review",
+        "answer",
+    )
+    tone: ClassVar[Literal["agent"]] = "agent"
 
     phase: Literal["decide"] = "decide"
     proposal: Proposal
@@ -242,9 +278,22 @@ class Decided(Record):
     """Why there is no plan though one was asked for."""
     reflection: ReflectionTold | None = None
 
+    def columns(self) -> dict[str, Any]:
+        return {
+            "origin": "agent",
+            "edited": False,
+            "outcome": "pending",
+            "thought": self.proposal.thought,
+            "action": "" if self.proposal.action is None else str(self.proposal.action),
+            "message": self.proposal.problem,
+        }
 
-class Anticipated(Record):
+
+class Anticipated(PhaseSpec):
     """anticipate: alternatives prepared before acting."""
+
+    purposes: ClassVar[tuple[Purpose, ...]] = ("remedies",)
+    tone: ClassVar[Literal["remedy"]] = "remedy"
 
     phase: Literal["anticipate"] = "anticipate"
     remedies: tuple[Action, ...] = ()
@@ -258,7 +307,7 @@ class Anticipated(Record):
     reflection: ReflectionTold | None = None
 
 
-class Reviewed(Record):
+class Reviewed(PhaseSpec):
     """review: the action that leaves, and whose it is."""
 
     phase: Literal["review"] = "review"
@@ -272,6 +321,15 @@ class Reviewed(Record):
     note: str = ""
     """Such as a gate that held, and the rule that decided."""
 
+    def columns(self) -> dict[str, Any]:
+        columns = {
+            "origin": self.origin,
+            "edited": self.edited,
+            "action": "" if self.action is None else str(self.action),
+        }
+        # A review that changes nothing need not repeat why.
+        return {**columns, "thought": self.thought} if self.thought or self.edited else columns
+
 
 class Primitive(Record):
     """One action of the page among those that a state's action is made of."""
@@ -284,8 +342,11 @@ class Primitive(Record):
     xpath: str = ""
 
 
-class Acted(Record):
+class Acted(PhaseSpec):
     """act: what was done in the page, and the page after it."""
+
+    purposes: ClassVar[tuple[Purpose, ...]] = ("choose",)
+    tone: ClassVar[Literal["good"]] = "good"
 
     phase: Literal["act"] = "act"
     effect: Effect
@@ -313,9 +374,19 @@ class Acted(Record):
     sent: tuple[Sent, ...] = ()
     """What the page sent since the last action that going back does not take back."""
 
+    def columns(self) -> dict[str, Any]:
+        return {
+            "effect": self.effect,
+            "outcome": self.outcome,
+            "message": self.message,
+            "target": self.target,
+        }
 
-class Aligned(Judgement):
+
+class Aligned(Judgement, PhaseSpec):
     """align: whether it served its purpose."""
+
+    purposes: ClassVar[tuple[Purpose, ...]] = ("aligned", "subtask", "task", "judgement", "summarise")
 
     phase: Literal["align"] = "align"
     judged: bool = False
@@ -325,14 +396,19 @@ class Aligned(Judgement):
     reflection: ReflectionTold | None = None
 
 
-class Committed(Record):
+class Committed(PhaseSpec):
     """commit: the step is sealed."""
+
+    purposes: ClassVar[tuple[Purpose, ...]] = ("judge",)
 
     phase: Literal["commit"] = "commit"
     seconds: float
     seconds_in_llm: float
     stops: str = ""
     """The state that ends the run, where the action has led to one."""
+
+    def columns(self) -> dict[str, Any]:
+        return {"sealed": True, "seconds": self.seconds, "seconds_in_llm": self.seconds_in_llm}
 
 
 PhaseRecord: TypeAlias = Annotated[
@@ -348,6 +424,47 @@ PhaseRecord: TypeAlias = Annotated[
     | Committed,
     Field(discriminator="phase"),
 ]
+RECORDS: dict[Phase, type[PhaseSpec]] = {
+    record.model_fields["phase"].default: record for record in get_args(get_args(PhaseRecord)[0])
+}
+"""The record of each phase."""
+PHASE_OF_PURPOSE: dict[Purpose, Phase] = {
+    purpose: phase for phase, record in RECORDS.items() for purpose in record.purposes
+}
+"""The phase that an LLM call belongs to where no record names it."""
+R = TypeVar("R")
+
+
+def record_of(cls: type[R], records: Iterable[PhaseRecord]) -> R | None:
+    """Return the record of that class among those of a step."""
+    return next((record for record in records if isinstance(record, cls)), None)
+
+
+def action_of(records: Iterable[PhaseRecord]) -> Action | None:
+    """Return the action of a step that is next or was taken: the reviewed one, else the proposed one."""
+    records = tuple(records)
+    reviewed, decided = record_of(Reviewed, records), record_of(Decided, records)
+    if reviewed is not None:
+        return reviewed.action
+    return decided.proposal.action if decided is not None else None
+
+
+def calls_of(record: Record) -> tuple[int, ...]:
+    """Return the numbers of the LLM calls that a phase record names."""
+    calls: tuple[int, ...] = getattr(record, "calls", ())
+    return calls
+
+
+def reflection_of(record: Record) -> ReflectionTold | None:
+    """Return the plan and the remedies as the phase left them; None where it records none."""
+    reflection: ReflectionTold | None = getattr(record, "reflection", None)
+    return reflection
+
+
+def last_reflection(records: Iterable[PhaseRecord]) -> ReflectionTold | None:
+    """Return the plan and the remedies as the last of a step's records has them."""
+    found = [one for record in records if (one := reflection_of(record)) is not None]
+    return found[-1] if found else None
 
 
 def place_of(action: Action | None, observed: Observed | None, acted: Acted | None) -> Box | None:

@@ -8,49 +8,16 @@ can be read in any SQLite tool, and compressed where it is long.
 """
 
 import json
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import zstandard
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from core.schema.action_space import Permissible
 from core.schema.observation import CleanObservation, Observation
-from core.schema.step import (
-    Abstracted,
-    Acted,
-    Aligned,
-    Anticipated,
-    Committed,
-    Decided,
-    Observed,
-    Phase,
-    PhaseRecord,
-    Recalled,
-    Recognised,
-    Reviewed,
-)
+from core.schema.step import RECORDS, Phase, PhaseRecord
 from core.trace import blobs
 
-CLASSES: dict[Phase, type[BaseModel]] = {
-    "observe": Observed,
-    "recognise": Recognised,
-    "recall": Recalled,
-    "abstract": Abstracted,
-    "decide": Decided,
-    "anticipate": Anticipated,
-    "review": Reviewed,
-    "act": Acted,
-    "align": Aligned,
-    "commit": Committed,
-}
-_PARTS: dict[Phase, tuple[str, type[BaseModel]]] = {
-    "observe": ("observation", Observation),
-    "recognise": ("permissible", Permissible),
-    "abstract": ("clean", CleanObservation),
-}
-_ELSEWHERE: dict[Phase, set[str]] = {"observe": {"html", "screenshot"}}
-"""Fields that the step's own row has."""
 _SHORT = 512
 """Bytes of JSON up to which a record stays readable text."""
 
@@ -66,12 +33,12 @@ class Encoded(NamedTuple):
 
 def encode(record: PhaseRecord, observation: Observation | None = None) -> Encoded:
     """Take `record` apart; `observation` is what its clean observation was made from."""
-    name, _ = _PARTS.get(record.phase, ("", None))
+    whole = getattr(record, record.part) if record.part else None
     part = None
-    if isinstance(record, Abstracted):
-        part = _encode_clean(record.clean, observation)
-    elif name:
-        part = to_json(getattr(record, name), exclude_defaults=True)
+    if isinstance(whole, CleanObservation):
+        part = _encode_clean(whole, observation)
+    elif whole is not None:
+        part = to_json(whole, exclude_defaults=True)
     # Only whole fields can be left out: inside them a default tells one kind of action from another.
     unsaid = {
         field
@@ -79,7 +46,7 @@ def encode(record: PhaseRecord, observation: Observation | None = None) -> Encod
         if not info.is_required()
         and getattr(record, field) == info.get_default(call_default_factory=True, validated_data={})
     }
-    data = to_json(record, exclude=unsaid | {name} | _ELSEWHERE.get(record.phase, set()))
+    data = to_json(record, exclude=unsaid | {record.part, *record.blobs})
     return Encoded(data.decode() if len(data) <= _SHORT else blobs.compress(data), part)
 
 
@@ -96,15 +63,17 @@ def decode(
     not make one.
     """
     data = record.encode() if isinstance(record, str) else _decompressed(record)
-    cls = CLASSES[phase]
-    name, part_class = _PARTS.get(phase, ("", BaseModel))
-    if not name:
+    cls = RECORDS[phase]
+    if not cls.part:
         return from_json(cls, data)  # type: ignore[return-value]
     if part is None:
-        raise ValueError(f"the {name} is missing")
+        raise ValueError(f"the {cls.part} is missing")
+    part_class = cast(type[BaseModel], cls.model_fields[cls.part].annotation)
     whole: BaseModel
-    whole = _decode_clean(part, observation) if phase == "abstract" else from_json(part_class, part)
-    return cls.model_validate({**json.loads(data), **(extra or {}), name: whole})  # type: ignore[return-value]
+    whole = (
+        _decode_clean(part, observation) if part_class is CleanObservation else from_json(part_class, part)
+    )
+    return cls.model_validate({**json.loads(data), **(extra or {}), cls.part: whole})  # type: ignore[return-value]
 
 
 def to_json(model: BaseModel, **options: Any) -> bytes:

@@ -15,7 +15,7 @@ from core.schema.log import LogLine
 from core.schema.messages import Usage
 from core.schema.observation import Observation
 from core.schema.record import Record
-from core.schema.step import CallRecord, Observed, PhaseRecord
+from core.schema.step import RECORDS, CallRecord, Observed, PhaseRecord
 from core.trace import encoding, search
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase, damaged
@@ -349,8 +349,8 @@ def _records(
         if base is not None and base not in observations:
             observations[base] = observation(database, blobs, base)
         part = None if row["part"] is None else blobs.content(row["part"])
-        extra = {name: value for name, value in names.items() if value and row["phase"] == "observe"}
         try:
+            extra = {name: names[name] for name in RECORDS[row["phase"]].blobs if names[name]}
             record = encoding.decode(row["phase"], row["record"], part, observations.get(base), extra)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise TraceError(

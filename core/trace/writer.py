@@ -12,18 +12,7 @@ from core.schema.errors import TraceError
 from core.schema.log import LogLine
 from core.schema.observation import Observation
 from core.schema.restore import Restored
-from core.schema.step import (
-    PHASES,
-    Abstracted,
-    Acted,
-    CallRecord,
-    Committed,
-    Decided,
-    Observed,
-    PhaseRecord,
-    Recognised,
-    Reviewed,
-)
+from core.schema.step import PHASES, Abstracted, CallRecord, Committed, PhaseRecord, Reviewed
 from core.schema.task import Verdict
 from core.trace import encoding
 from core.trace import reader as reading
@@ -104,10 +93,9 @@ def save_phase(
     if begun is not None:
         values = {"step": row["id"], "phase": record.phase, "begun": begun}
         _insert(database, "phases_begun", values, replace=True)
-    told = {"phase": record.phase, **_told_by(record)}
-    if isinstance(record, Observed):
-        told |= {"html": blobs.id_of(record.html), "screenshot": blobs.id_of(record.screenshot)}
-    _update(database, "steps", "id = ?", (row["id"],), told)
+    named = {name: blobs.id_of(getattr(record, name)) for name in record.blobs}
+    columns = {"phase": record.phase, **record.columns(), **named}
+    _update(database, "steps", "id = ?", (row["id"],), columns)
     if isinstance(record, Reviewed) and (record.edited or record.origin == "person"):
         database.execute("UPDATE runs SET touched = 1 WHERE run = ?", (run,))
     if isinstance(record, Committed):
@@ -117,49 +105,6 @@ def save_phase(
             " WHERE run = ?",
             (run,),
         )
-
-
-def _told_by(record: PhaseRecord) -> dict[str, Any]:
-    """Return the columns of the step that the record decides."""
-    match record:
-        case Observed():
-            return {"url": record.observation.url, "title": record.observation.title}
-        case Recognised():
-            return {"state": record.state}
-        case Decided():
-            proposal = record.proposal
-            return {
-                "origin": "agent",
-                "edited": False,
-                "outcome": "pending",
-                "thought": proposal.thought,
-                "action": "" if proposal.action is None else str(proposal.action),
-                "message": proposal.problem,
-            }
-        case Reviewed():
-            told: dict[str, Any] = {
-                "origin": record.origin,
-                "edited": record.edited,
-                "action": "" if record.action is None else str(record.action),
-            }
-            # A review that changes nothing need not repeat why.
-            if record.thought or record.edited:
-                told["thought"] = record.thought
-            return told
-        case Acted():
-            return {
-                "effect": record.effect,
-                "outcome": record.outcome,
-                "message": record.message,
-                "target": record.target,
-            }
-        case Committed():
-            return {
-                "sealed": True,
-                "seconds": record.seconds,
-                "seconds_in_llm": record.seconds_in_llm,
-            }
-    return {}
 
 
 def save_call(

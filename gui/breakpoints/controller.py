@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
-from core.debugger.breakpoints.kinds import Breakpoint
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.watch import Watch
 from gui.panels.breakpoints.editor import BreakpointEditor
 from gui.panels.breakpoints.fields import Offers

@@ -6,14 +6,10 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect
 from PySide6.QtGui import QImage, QPainter
 
-from core.debugger.breakpoints.kinds import (
-    ActionChosen,
-    Condition,
-    FigureAbove,
-    NotAligned,
-    StateEntered,
-    title,
-)
+from core.debugger.breakpoints.kinds.actions import ActionChosen
+from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove
+from core.debugger.breakpoints.kinds.places import StateEntered
+from core.debugger.breakpoints.kinds.problems import NotAligned
 from core.debugger.breakpoints.views import BreakpointView, BreaksView, WatchView
 from core.debugger.breakpoints.watch import Watch
 from core.debugger.snapshots import (
@@ -334,7 +330,7 @@ BRANCHED = RUNS.replace(
 )
 BREAKS = BreaksView(
     breakpoints=tuple(
-        BreakpointView(breakpoint=one, title=title(one), hits=hits)
+        BreakpointView(breakpoint=one, hits=hits)
         for one, hits in (
             (StateEntered(number=1, state="item"), 2),
             (ActionChosen(number=2, action="buy_*", target="Buy now", condition="step.number > 3"), 0),

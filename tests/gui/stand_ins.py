@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.agent_settings import AgentSettings
 from core.debugger.branching.branches import Branches
-from core.debugger.breakpoints.kinds import Breakpoint
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.views import BreaksView
 from core.debugger.breakpoints.watch import Watch
 from core.debugger.corrections import Corrections

@@ -30,11 +30,16 @@ from core.schema.step import Acted, Primitive
 
 
 async def act(state: RunState, world: World, prompter: Prompter, past: Past) -> Acted:
-    """Do what the reviewed action says; what fails is told in `Acted.message`.
+    """Do what the reviewed action says; `Acted.message` says what failed.
 
     Only going back may raise: BrowserError where the browser has ended, and
     LLMError where an element is asked for in vain.
     """
+    state.acted = await _act(state, world, prompter, past)
+    return state.acted
+
+
+async def _act(state: RunState, world: World, prompter: Prompter, past: Past) -> Acted:
     knowledge = prompter.knowledge
     pending = state.pending
     action = pending.action

@@ -15,15 +15,17 @@ from core.agent.spaces.backup import CHOOSE, choice_of
 from core.agent.spaces.file import SpaceState, StateSpace
 from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState
+from core.agent.world import World
 from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.step import Diagram, DiagramEdge, Fit, FrameRecord, Recognised, StackRecord
 
 
-def recognise(state: RunState, knowledge: Knowledge, *, back: int, forward: int) -> Recognised:
-    """Find the state and list what may be done; `back` and `forward` are the lengths of the tab's history.
+async def recognise(state: RunState, world: World, knowledge: Knowledge) -> Recognised:
+    """Find the state and list what may be done.
 
     Raises DataError and UsageError where a file it goes by is wrong or gone.
     """
+    back, forward = await world.history()
     offered = permissible_of(state.observation, back=back, forward=forward)
     found = _in_space(state, knowledge, offered)
     permissible = _in_policy(state, knowledge, found.permissible, offered.action("stop"))

@@ -10,7 +10,7 @@ from core.debugger.ask_again.views import Answer, Question, WhatIf, changed_line
 from core.llm.repair import ReplyFormat, read_reply
 from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLMRequest, Message, Purpose
-from core.schema.step import CallRecord, Decided, Recognised, Reviewed
+from core.schema.step import CallRecord, Decided, Recognised, Reviewed, record_of
 from core.trace.prompts import Prompt
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
@@ -94,7 +94,7 @@ def what_ifs_of(store: TraceStore, run: int, step: int) -> tuple[WhatIf, ...]:
 
 
 def _request(detail: StepDetail, call: CallRecord, prompt: Prompt, question: Question) -> LLMRequest:
-    recognised = next((one for one in detail.records if isinstance(one, Recognised)), None)
+    recognised = record_of(Recognised, detail.records)
     sampling = prompt.sampling
     if question.temperature is not None:
         sampling = sampling.replace(temperature=question.temperature)

@@ -1,5 +1,5 @@
-"""Where a run is to stop, what is watched meanwhile, and the small language both are written in.
+"""Where a run is to stop, what is watched meanwhile, and the language of expressions both use.
 
-What is asked is the same for a run under way and for a stored one: a moment
-is told by the records of its step, wherever they come from.
+A live run and a stored one give the same debug events, which are made from
+the records of their steps.
 """

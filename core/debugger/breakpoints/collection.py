@@ -1,14 +1,14 @@
-"""The breakpoints of a database: kept in it, asked at each moment, counted where they hit."""
+"""The breakpoints of a database: stored in it, checked at each event, counted where they hit."""
 
 import json
 import time
 
 from pydantic import ValidationError
 
-from core.debugger.breakpoints.debug_event import Moment
+from core.debugger.breakpoints.debug_event import DebugEvent
 from core.debugger.breakpoints.expression import compile_expression
-from core.debugger.breakpoints.kinds import BREAKPOINT, Breakpoint, expressions_of, title
-from core.debugger.breakpoints.matching import hit
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.debugger.breakpoints.kinds.registry import read_breakpoint
 from core.schema.errors import UsageError
 from core.trace.encoding import to_json
 from core.trace.records import Hit
@@ -19,18 +19,18 @@ class Breakpoints:
     """The list, as the store has it; each change is stored at once."""
 
     def __init__(self, store: TraceStore) -> None:
-        """Read what is stored; a breakpoint that cannot be read is told in `problems`. Raises TraceError."""
+        """Read what is stored; a breakpoint that cannot be read is named in `problems`. Raises TraceError."""
         self._store = store
-        self._kept: dict[int, Breakpoint] = {}
+        self._readable: dict[int, Breakpoint] = {}
         self._hits: dict[int, int] = {}
-        self._unread: dict[int, str] = {}
+        self._unreadable: dict[int, str] = {}
         for row in store.breakpoints():
             self._hits[row.number] = row.hits
             try:
                 values = {**json.loads(row.definition), "kind": row.kind, "number": row.number}
-                self._kept[row.number] = BREAKPOINT.validate_python(values)
+                self._readable[row.number] = read_breakpoint(values)
             except (ValueError, TypeError):
-                self._unread[row.number] = (
+                self._unreadable[row.number] = (
                     f"Breakpoint {row.number} ({row.kind or 'of no kind'}) cannot be read from "
                     f"{store.path} and stops nothing; remove it and make it anew."
                 )
@@ -38,12 +38,12 @@ class Breakpoints:
     @property
     def all(self) -> tuple[Breakpoint, ...]:
         """Every breakpoint that can be read, in the order of their numbers."""
-        return tuple(self._kept[number] for number in sorted(self._kept))
+        return tuple(self._readable[number] for number in sorted(self._readable))
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What could not be read, a sentence each."""
-        return tuple(self._unread.values())
+        return tuple(self._unreadable.values())
 
     def hits_of(self, number: int) -> int:
         """Return how often it was hit, in all runs."""
@@ -52,54 +52,54 @@ class Breakpoints:
 
     def add(self, breakpoint: Breakpoint) -> Breakpoint:
         """Store a new breakpoint and return it with its number; raises UsageError for a wrong expression."""
-        _check(breakpoint)
+        _validate(breakpoint)
         number = self._store.add_breakpoint(breakpoint.kind, _definition(breakpoint))
-        self._kept[number] = breakpoint.replace(number=number)
+        self._readable[number] = breakpoint.replace(number=number)
         self._hits[number] = 0
-        return self._kept[number]
+        return self._readable[number]
 
     def replace(self, breakpoint: Breakpoint) -> None:
         """Put it in place of the one of its number, whose hits stay counted; raises UsageError."""
-        _check(breakpoint)
+        _validate(breakpoint)
         self._require(breakpoint.number)
         self._store.replace_breakpoint(breakpoint.number, breakpoint.kind, _definition(breakpoint))
-        self._kept[breakpoint.number] = breakpoint
-        self._unread.pop(breakpoint.number, None)
+        self._readable[breakpoint.number] = breakpoint
+        self._unreadable.pop(breakpoint.number, None)
 
     def remove(self, number: int) -> None:
         """Delete it; what it has hit stays in the trace. Raises UsageError where there is none."""
         self._require(number)
         self._store.remove_breakpoint(number)
-        for kept in (self._kept, self._hits, self._unread):
-            kept.pop(number, None)
+        for by_number in (self._readable, self._hits, self._unreadable):
+            by_number.pop(number, None)
 
     def enable(self, number: int, on: bool) -> None:
         """Let it stop runs, or not; raises UsageError where there is none."""
         self._require(number)
-        if number in self._unread:
-            raise UsageError(self._unread[number])
-        self.replace(self._kept[number].replace(enabled=on))
+        if number in self._unreadable:
+            raise UsageError(self._unreadable[number])
+        self.replace(self._readable[number].replace(enabled=on))
 
-    def ask(self, moment: Moment) -> tuple[Hit, ...]:
-        """Return what hits at this moment, counted and stored; the run is to stop where one has `stopped`.
+    def check(self, event: DebugEvent) -> tuple[Hit, ...]:
+        """Return what hits at this event, counted and stored; the run is to stop where one has `stopped`.
 
         A breakpoint whose expression fails stops the run, and its sentence says why.
         """
         found: list[Hit] = []
         for breakpoint in self.all:
-            answer = answered(breakpoint, moment)
-            if answer is None:
+            hit = hit_of(breakpoint, event)
+            if hit is None:
                 continue
-            sentence, failed = answer
+            sentence, failed = hit
             count = self._hits[breakpoint.number] + 1
             passed = count <= breakpoint.ignore and not failed
             if passed:
                 sentence = f"{sentence} Hit {count} of the first {breakpoint.ignore}, which are let pass."
             found.append(
                 Hit(
-                    run=moment.run.run,
-                    step=moment.figures.step,
-                    phase=moment.phase,
+                    run=event.run.run,
+                    step=event.figures.step,
+                    phase=event.phase,
                     breakpoint=breakpoint.number,
                     sentence=sentence,
                     stopped=failed or (breakpoint.then == "stop" and not passed),
@@ -121,25 +121,26 @@ class Breakpoints:
             )
 
 
-def answered(breakpoint: Breakpoint, moment: Moment) -> tuple[str, bool] | None:
-    """Return the sentence of an enabled breakpoint that hits, and whether it is that its expression fails."""
+def hit_of(breakpoint: Breakpoint, event: DebugEvent) -> tuple[str, bool] | None:
+    """Return the sentence of an enabled breakpoint that hits, and whether it says that an expression fails."""
     if not breakpoint.enabled:
         return None
     try:
-        sentence = hit(breakpoint, moment)
+        sentence = breakpoint.reason(event)
     except UsageError as error:
-        return f"Breakpoint {breakpoint.number} ({title(breakpoint)}): {error}", True
+        condition = f", if {breakpoint.condition}" if breakpoint.condition else ""
+        return f"Breakpoint {breakpoint.number} ({breakpoint.label()}{condition}): {error}", True
     return None if sentence is None else (sentence, False)
 
 
-def _check(breakpoint: Breakpoint) -> None:
+def _validate(breakpoint: Breakpoint) -> None:
     """Raises UsageError where an expression cannot be read, or a value is out of its bounds."""
     try:
-        BREAKPOINT.validate_python(breakpoint.model_dump())
+        read_breakpoint(breakpoint.model_dump())
     except ValidationError as error:
         first = error.errors()[0]
         raise UsageError(f"The breakpoint's {first['loc'][-1]} cannot be used: {first['msg']}.") from error
-    for text in expressions_of(breakpoint):
+    for text in breakpoint.expressions:
         compile_expression(text)
 
 

@@ -4,7 +4,7 @@ import re
 from typing import Literal
 
 from core.debugger.breakpoints.expression import SUBJECT
-from core.debugger.breakpoints.functions import FUNCTIONS
+from core.debugger.breakpoints.operations import FUNCTIONS
 from core.debugger.breakpoints.shapes import Shape
 from core.schema.record import Record
 

@@ -1,10 +1,10 @@
-"""Moments: the points where a run could stop, each with all that is known there.
+"""Debug events: the points where a run could stop, each with all that is known there.
 
-A run under way and a stored one are told to the same `Moments`, so a moment
-says the same of both.
+A live run and a stored one are followed by the same `EventTracker`, so an
+event is the same for both.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
@@ -18,17 +18,16 @@ from core.schema.restore import Sent
 from core.schema.step import (
     PHASES,
     Acted,
-    Aligned,
-    Anticipated,
     CallRecord,
     Committed,
-    Decided,
     Observed,
     Phase,
     PhaseRecord,
     Recalled,
     ReflectionTold,
-    Reviewed,
+    action_of,
+    last_reflection,
+    record_of,
 )
 from core.trace.records import RunRow
 
@@ -37,15 +36,15 @@ Where = Literal[
     "after",  # a phase, which is stored
     "before call",  # an LLM call
     "after call",
-    "request",  # the page begins to send something
-    "event",  # something happened in the browser beside what was asked of it
+    "request",  # the page begins to send a request
+    "event",  # something happened in the browser outside of an action
 ]
 
 R = TypeVar("R")
 
 
 class Figures(Record):
-    """What the run has come to at a moment."""
+    """Totals of the run up to an event."""
 
     step: int = 0
     trial: int = 1
@@ -62,27 +61,24 @@ class Figures(Record):
 
 @dataclass(frozen=True)
 class StepSoFar:
-    """What the phases of a step have left by a moment."""
+    """The records of a step up to an event."""
 
     number: int
     records: tuple[PhaseRecord, ...] = ()
 
     def get(self, cls: type[R]) -> R | None:
         """Return the record of that class, where the phase has left it."""
-        return next((record for record in self.records if isinstance(record, cls)), None)
+        return record_of(cls, self.records)
 
     @property
     def reflection(self) -> ReflectionTold | None:
-        """Plan and remedies as the last phase left them that tells of them."""
-        return reflection_in(self.records)
+        """Plan and remedies as the last phase that records them left them."""
+        return last_reflection(self.records)
 
     @property
     def action(self) -> Action | None:
-        """The action that is next or was taken: the reviewed one, or else the proposed one."""
-        reviewed, decided = self.get(Reviewed), self.get(Decided)
-        if reviewed is not None:
-            return reviewed.action
-        return decided.proposal.action if decided is not None else None
+        """The action that is next or was taken: the reviewed one, else the proposed one."""
+        return action_of(self.records)
 
     def with_record(self, record: PhaseRecord) -> "StepSoFar":
         """Return the step with `record`; what an earlier try at its phase and later ones left is gone."""
@@ -92,40 +88,45 @@ class StepSoFar:
 
 
 @dataclass(frozen=True)
-class Moment:
+class DebugEvent:
     """A point where the run could stop."""
 
     where: Where
     phase: Phase
     run: RunRow
-    """Its row, which is to be asked only for what was known when it began: the rest is in `figures`."""
+    """Its row; only what was known when the run began may be read from it. Totals are in `figures`."""
     figures: Figures
     step: StepSoFar
     before: StepSoFar | None = None
     """The step before, whole; None at the first."""
     call: CallRecord | None = None
     request: Sent | None = None
-    event: BrowserEvent | None = None
+    browser_event: BrowserEvent | None = None
     recall: Recall | None = None
     """The exemplars in use, fetched at this step or at an earlier one."""
-    tried: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """The last step of this trial that did an action on a page, by the page's fingerprint and the action in words."""
-    previous: "Moment | None" = None
-    """The moment before this one, without its own previous one."""
+    actions_done: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """The last step of this trial that did an action on a page, by `repeat_key`."""
+    previous: "DebugEvent | None" = None
+    """The event before this one, without its own `previous`."""
     parts: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What expressions were shown of it, kept for the next that asks."""
+    """Parts of the subject of expressions that were built for this event, by name."""
 
     def latest(self, cls: type[R]) -> R | None:
         """Return the record of that class: this step's, or until there is one that of the step before."""
         found = self.step.get(cls)
         return self.before.get(cls) if found is None and self.before is not None else found
 
+    def completed(self, cls: type[R]) -> R | None:
+        """Return the record of the phase that has just ended, where it is of that class."""
+        last = self.step.records[-1] if self.where == "after" else None
+        return last if isinstance(last, cls) else None
+
     def is_at(self, where: Where, phase: Phase) -> bool:
         return self.where == where and self.phase == phase
 
 
-class Moments:
-    """Follows one run: is told what happens, in order, and returns the moment each time."""
+class EventTracker:
+    """Follows one run: its methods are called in the order things happen, and each returns the event."""
 
     def __init__(self, run: RunRow) -> None:
         self._run = run
@@ -136,16 +137,16 @@ class Moments:
         self._sealed_seconds = 0.0
         self._calls_of_step: dict[int, float] = {}
         self._recalls: dict[int, Recall] = {}
-        self._tried: dict[tuple[str, str], int] = {}
-        self._last: Moment | None = None
+        self._actions_done: dict[tuple[str, str], int] = {}
+        self._last: DebugEvent | None = None
 
     @property
-    def last(self) -> Moment | None:
-        """The moment that was returned last."""
+    def last(self) -> DebugEvent | None:
+        """The event returned last."""
         return self._last
 
     def begin_step(self, number: int, trial: int = 1) -> None:
-        """A step begins; nothing is a moment before its first phase is."""
+        """A step begins. This is no event; the first one is before its first phase."""
         if self._step.number:
             self._before = self._step
         self._step = StepSoFar(number)
@@ -153,12 +154,12 @@ class Moments:
         self._calls_of_step = {}
         self._figures = self._figures.replace(step=number, trial=trial)
 
-    def before(self, phase: Phase) -> Moment:
+    def before(self, phase: Phase) -> DebugEvent:
         """A phase is about to be done."""
         self._phase = phase
-        return self._moment("before")
+        return self._event("before")
 
-    def after(self, record: PhaseRecord) -> Moment:
+    def after(self, record: PhaseRecord) -> DebugEvent:
         """A phase has left its record; done again, it takes the place of the first."""
         self._phase = record.phase
         self._step = self._step.with_record(record)
@@ -170,14 +171,14 @@ class Moments:
                 self._acted(record)
             case Committed():
                 self._count_seconds(record.seconds)
-        return self._moment("after")
+        return self._event("after")
 
-    def before_call(self, call: CallRecord) -> Moment:
+    def before_call(self, call: CallRecord) -> DebugEvent:
         """A call is about to be made."""
         self._figures = self._figures.replace(llm_calls=self._figures.llm_calls + 1)
-        return self._moment("before call", call=call)
+        return self._event("before call", call=call)
 
-    def after_call(self, call: CallRecord) -> Moment:
+    def after_call(self, call: CallRecord) -> DebugEvent:
         """A call has ended, with a reply or without one."""
         figures = self._figures
         cost = figures.cost if call.cost is None else (figures.cost or 0.0) + call.cost
@@ -185,15 +186,15 @@ class Moments:
         self._figures = figures.replace(cost=cost, tokens=tokens)
         self._calls_of_step[call.number] = call.seconds
         self._count_seconds(self._seconds_known())
-        return self._moment("after call", call=call)
+        return self._event("after call", call=call)
 
-    def request(self, request: Sent) -> Moment:
+    def request(self, request: Sent) -> DebugEvent:
         """The page begins to send something."""
-        return self._moment("request", request=request)
+        return self._event("request", request=request)
 
-    def event(self, event: BrowserEvent) -> Moment:
+    def browser_event(self, event: BrowserEvent) -> DebugEvent:
         """Something happened in the browser outside of an action."""
-        return self._moment("event", event=event)
+        return self._event("event", browser_event=event)
 
     def _acted(self, record: Acted) -> None:
         if record.effect == "page action":
@@ -202,9 +203,9 @@ class Moments:
         self._count_seconds(self._seconds_known())
         action = self._step.action
         if isinstance(action, NewTrial) and record.outcome == "done":
-            self._tried = {}
-        elif key := trial_of(self._step):
-            self._tried = {**self._tried, key: self._step.number}
+            self._actions_done = {}
+        elif key := repeat_key(self._step):
+            self._actions_done = {**self._actions_done, key: self._step.number}
 
     def _seconds_known(self) -> float:
         acted = self._step.get(Acted)
@@ -212,7 +213,7 @@ class Moments:
         return sum(self._calls_of_step.values()) + milliseconds / 1000
 
     def _count_seconds(self, of_step: float) -> None:
-        """Take what the step has taken so far; calls made at once may know more than the step does."""
+        """Update the seconds of the run; parallel calls may add up to more than the step took."""
         seconds = max(self._figures.seconds, self._sealed_seconds + of_step)
         self._figures = self._figures.replace(seconds=seconds)
 
@@ -224,15 +225,15 @@ class Moments:
             return None
         return self._recalls.get(recalled.recalled_at)
 
-    def _moment(
+    def _event(
         self,
         where: Where,
         *,
         call: CallRecord | None = None,
         request: Sent | None = None,
-        event: BrowserEvent | None = None,
-    ) -> Moment:
-        moment = Moment(
+        browser_event: BrowserEvent | None = None,
+    ) -> DebugEvent:
+        event = DebugEvent(
             where=where,
             phase=self._phase,
             run=self._run,
@@ -241,26 +242,17 @@ class Moments:
             before=self._before,
             call=call,
             request=request,
-            event=event,
+            browser_event=browser_event,
             recall=self._recall(),
-            tried=self._tried,
+            actions_done=self._actions_done,
             previous=None if self._last is None else replace(self._last, previous=None),
         )
-        self._last = moment
-        return moment
+        self._last = event
+        return event
 
 
-def reflection_in(records: Iterable[PhaseRecord]) -> ReflectionTold | None:
-    """Return plan and remedies as the last of the records has them."""
-    told: ReflectionTold | None = None
-    for record in records:
-        if isinstance(record, Decided | Anticipated | Aligned) and record.reflection is not None:
-            told = record.reflection
-    return told
-
-
-def trial_of(step: StepSoFar) -> tuple[str, str] | None:
-    """Return the page's fingerprint and the step's action in words; None where it does nothing to be repeated."""
+def repeat_key(step: StepSoFar) -> tuple[str, str] | None:
+    """Return the page's fingerprint and the step's action in words; None where nothing can be repeated."""
     action, observed = step.action, step.get(Observed)
     if action is None or observed is None or isinstance(action, Note | Stop | Backtrack | NewTrial):
         return None

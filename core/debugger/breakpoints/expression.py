@@ -3,8 +3,8 @@
 Only names of the subject, their parts, a few functions, comparisons, ``and``,
 ``or``, ``not``, ``if``/``else``, arithmetic and ``for`` inside of a function
 are expressions; each is turned into a closure, so nothing of Python is left to
-be reached. Why not simpleeval: here names are checked while they are written
-and told with their place, None has every part and compares as false, the work
+be reached. Why not simpleeval: here names are checked while they are written,
+errors name their place, None has every part and compares as false, the work
 of a whole evaluation is bounded, and ``any`` ends at the first element that is
 enough. That leaves little of it, and it walks a large page several times as slowly.
 """
@@ -17,11 +17,22 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
-from core.debugger.breakpoints.functions import FUNCTIONS, Function, Work, compiled_pattern
-from core.debugger.breakpoints.operators import COMPARISONS, SIGNS, calculated
+from core.debugger.breakpoints.operations import (
+    COMPARISONS,
+    FUNCTIONS,
+    LARGEST,
+    SIGNS,
+    Function,
+    Stuck,
+    Work,
+    calculated,
+    compiled_pattern,
+    items_of,
+    list_of,
+    word_for,
+)
 from core.debugger.breakpoints.shapes import PLAIN, Shape, nearest, shape_of
 from core.debugger.breakpoints.subject import Subject
-from core.debugger.breakpoints.values import LARGEST, Stuck, items_of, list_of, word_for
 from core.schema.errors import UsageError
 
 LONGEST = 1000

@@ -1,16 +1,15 @@
-"""Breakpoints and watches of a run under way: told what happens, asked whether to stop."""
+"""Breakpoints and watches of a live run: checked at each of its events."""
 
 import asyncio
 from collections.abc import Callable
 
 from core.agent.loop import AgentRun
 from core.debugger.breakpoints.collection import Breakpoints
-from core.debugger.breakpoints.debug_event import Moment, Moments
-from core.debugger.breakpoints.kinds import RequestBegins
-from core.debugger.breakpoints.page_watches import read_page_watches
-from core.debugger.breakpoints.stored_events import follow_stored
+from core.debugger.breakpoints.debug_event import DebugEvent, EventTracker
+from core.debugger.breakpoints.kinds.actions import RequestBegins
+from core.debugger.breakpoints.stored_events import track_stored
 from core.debugger.breakpoints.watch import PageValue, WatchValue
-from core.debugger.breakpoints.watches import Watches
+from core.debugger.breakpoints.watches import Watches, read_page_watches
 from core.schema.restore import Sent
 from core.schema.signal import Signal
 from core.schema.step import Acted, CallRecord, Phase, PhaseRecord
@@ -21,29 +20,29 @@ from core.trace.store import TraceStore
 class Breaking:
     """Follows the current run; everything here runs in the worker's loop.
 
-    Where nothing is to be looked for, nothing is followed: what a run has
-    done before is read from the trace when the first breakpoint is made.
+    Without breakpoints and watches nothing is tracked: what a run has done
+    before is read from the trace when the first one is made.
     """
 
     def __init__(self, on_hit: Callable[[Hit], None]) -> None:
         self.breakpoints: Breakpoints | None = None
         self.watches: Watches | None = None
         self.values: tuple[WatchValue, ...] = ()
-        """What the watches came to last."""
+        """The last values of the watches."""
         self.page_values: dict[int, PageValue] = {}
-        """What those of the page came to when it was last read."""
+        """The values of the watches of the page when it was last read, by number."""
         self.looked: Signal[None] = Signal()
-        """Sent when breakpoints and watches were asked."""
+        """Sent when breakpoints and watches were checked."""
         self._on_hit = on_hit
-        self._moments: Moments | None = None
+        self._tracker: EventTracker | None = None
         self._run: int | None = None
         self._step = 0
         self._passed: tuple[int, int, Phase] | None = None
-        """The moment before a phase at which the run has stopped: it is not asked again."""
-        self._asked: list[Sent] = []
-        """What was asked about before it left, in the action under way."""
+        """Where the run has stopped before a phase: that event is not checked again."""
+        self._checked_requests: list[Sent] = []
+        """Requests of the current action that were checked before they left."""
         self.refused = False
-        """Whether what was held last is not to leave."""
+        """Whether the request that was held last must not leave."""
         self._go_on = asyncio.Event()
         self._go_on.set()
 
@@ -53,11 +52,11 @@ class Breaking:
 
     @property
     def held(self) -> bool:
-        """Whether the run stands in the middle of a phase, before or after an LLM call."""
+        """Whether the run is paused within a phase."""
         return not self._go_on.is_set()
 
     def let_go(self, *, refuse: bool = False) -> None:
-        """Go on; with `refuse` without what was held."""
+        """Go on; with `refuse` without the request that was held."""
         self.refused = refuse
         self._go_on.set()
 
@@ -72,57 +71,57 @@ class Breaking:
 
     def before(self, run: AgentRun, phase: Phase) -> str:
         """Return why to stop before this phase, or nothing."""
-        moments = self._following(run)
-        if moments is None:
+        tracker = self._tracking(run)
+        if tracker is None:
             return ""
         here = (run.state.run, run.state.number, phase)
         if self._passed == here:
             return ""
-        self._begin_step(moments, run)
-        why = self._ask(moments.before(phase))
+        self._begin_step(tracker, run)
+        why = self._check(tracker.before(phase))
         self._passed = here if why else None
         return why
 
     def after(self, run: AgentRun, record: PhaseRecord) -> str:
         """Return why to stop after this phase, or nothing."""
         self._passed = None
-        moments = self._following(run)
-        if moments is None:
+        tracker = self._tracking(run)
+        if tracker is None:
             return ""
         reasons: list[str] = []
         if isinstance(record, Acted):
-            for event in record.events:
-                reasons.append(self._ask(moments.event(event)))
-            asked, self._asked = self._asked, []
+            for one in record.events:
+                reasons.append(self._check(tracker.browser_event(one)))
+            checked, self._checked_requests = self._checked_requests, []
             for sent in record.sent:
-                if sent in asked:
-                    asked.remove(sent)
+                if sent in checked:
+                    checked.remove(sent)
                 else:
-                    reasons.append(self._ask(moments.request(sent)))
-        reasons.append(self._ask(moments.after(record)))
+                    reasons.append(self._check(tracker.request(sent)))
+        reasons.append(self._check(tracker.after(record)))
         return " ".join(filter(None, reasons))
 
     async def look_at_page(self, run: AgentRun) -> None:
-        """Read the watches of the live page, for the next that asks."""
+        """Read the watches of the live page, for the next check."""
         if self.watches is not None and any(one.kind != "expression" for one in self.watches.all):
             self.page_values = await read_page_watches(run.world.tabs.current, self.watches.all)
 
     def look_again(self, run: AgentRun) -> None:
-        """Look at the watches where the run rests, without asking whether to stop."""
-        moments = self._following(run)
-        if moments is not None and moments.last is not None and self.watches is not None:
-            self.values = self.watches.look(moments.last, self.page_values)
+        """Read the watches where the run is paused, without checking whether to stop."""
+        tracker = self._tracking(run)
+        if tracker is not None and tracker.last is not None and self.watches is not None:
+            self.values = self.watches.read(tracker.last, self.page_values)
 
     def call(self, run: AgentRun, call: CallRecord, *, over: bool) -> str:
         """Return why to stop before this LLM call, or `over`, after it."""
-        moments = self._following(run)
-        if moments is None:
+        tracker = self._tracking(run)
+        if tracker is None:
             return ""
-        return self._ask(moments.after_call(call) if over else moments.before_call(call))
+        return self._check(tracker.after_call(call) if over else tracker.before_call(call))
 
     @property
     def holds_requests(self) -> bool:
-        """Whether something that a page begins to send may be stopped at."""
+        """Whether a request may be held before it leaves."""
         return self.breakpoints is not None and any(
             one.enabled and one.then == "stop"
             for one in self.breakpoints.all
@@ -130,41 +129,41 @@ class Breaking:
         )
 
     def request(self, run: AgentRun, sent: Sent) -> str:
-        """Return why to hold what is about to leave, or nothing; it is not asked about once more after the action."""
-        moments = self._following(run)
-        if moments is None:
+        """Return why to hold a request that is about to leave, or nothing; it is not checked again after the action."""
+        tracker = self._tracking(run)
+        if tracker is None:
             return ""
-        self._asked.append(sent)
-        return self._ask(moments.request(sent))
+        self._checked_requests.append(sent)
+        return self._check(tracker.request(sent))
 
-    def _ask(self, moment: Moment) -> str:
+    def _check(self, event: DebugEvent) -> str:
         assert self.breakpoints is not None
         assert self.watches is not None
-        self.values, changed = self.watches.ask(moment, self.page_values)
-        hits = (*self.breakpoints.ask(moment), *changed)
+        self.values, changed = self.watches.check(event, self.page_values)
+        hits = (*self.breakpoints.check(event), *changed)
         for hit in hits:
             self._on_hit(hit)
         self.looked.send(None)
         return " ".join(hit.sentence for hit in hits if hit.stopped)
 
-    def _following(self, run: AgentRun) -> Moments | None:
-        """Return the moments of the run, or None where nothing is to be looked for."""
+    def _tracking(self, run: AgentRun) -> EventTracker | None:
+        """Return the tracker of the run, or None where there is nothing to check."""
         if self.breakpoints is None or self.watches is None:
             return None
         if not any(one.enabled for one in self.breakpoints.all) and not self.watches.all:
-            self._moments = None
+            self._tracker = None
             return None
         state = run.state
-        if self._moments is None or self._run != state.run:
-            self._moments, self._run, self._step = Moments(run.store.run(state.run)), state.run, 0
-            follow_stored(self._moments, run.store, state.run, before_step=max(run.begun, 1))
+        if self._tracker is None or self._run != state.run:
+            self._tracker, self._run, self._step = EventTracker(run.store.run(state.run)), state.run, 0
+            track_stored(self._tracker, run.store, state.run, before_step=max(run.begun, 1))
             if run.begun == state.number:
-                self._begin_step(self._moments, run)
+                self._begin_step(self._tracker, run)
                 for record in run.store.step(state.run, run.begun).records:
-                    self._moments.after(record)
-        return self._moments
+                    self._tracker.after(record)
+        return self._tracker
 
-    def _begin_step(self, moments: Moments, run: AgentRun) -> None:
+    def _begin_step(self, tracker: EventTracker, run: AgentRun) -> None:
         if self._step != run.state.number:
             self._step = run.state.number
-            moments.begin_step(run.state.number, run.state.trial)
+            tracker.begin_step(run.state.number, run.state.trial)

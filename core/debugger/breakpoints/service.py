@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.debugger.breakpoints.collection import Breakpoints
-from core.debugger.breakpoints.kinds import Breakpoint, title
-from core.debugger.breakpoints.reverse import last_hit
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.debugger.breakpoints.reverse import last_change, last_hit
 from core.debugger.breakpoints.views import BreakpointView, BreaksView, WatchView
 from core.debugger.breakpoints.watch import Watch
-from core.debugger.breakpoints.watches import Watches, last_change
+from core.debugger.breakpoints.watches import Watches
 from core.debugger.service import Service, command
 from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
@@ -108,9 +108,7 @@ class BreakpointsService(Service[BreaksView]):
         values = {one.watch.number: one for one in breaking.values}
         view = BreaksView(
             breakpoints=tuple(
-                BreakpointView(
-                    breakpoint=one, title=title(one), hits=breaking.breakpoints.hits_of(one.number)
-                )
+                BreakpointView(breakpoint=one, hits=breaking.breakpoints.hits_of(one.number))
                 for one in breaking.breakpoints.all
             ),
             watches=tuple(

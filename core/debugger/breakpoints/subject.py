@@ -1,4 +1,4 @@
-"""What expressions see of a moment: a tree of plain values, each part built when it is asked for.
+"""What expressions see of a debug event: a tree of plain values, each part built when it is asked for.
 
 Page, state, permissible actions and policies are those of the step before
 until the step has found its own: what did not change does not change between
@@ -8,13 +8,13 @@ The models here are also what completion and help are made from: their
 docstrings are read by whoever writes an expression.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from pydantic import SkipValidation
 
 from core.agent.general_space import label_of
-from core.debugger.breakpoints.debug_event import Moment, StepSoFar, Where
+from core.debugger.breakpoints.debug_event import DebugEvent, StepSoFar, Where
 from core.schema.action import Action, Goto, Named
 from core.schema.messages import Purpose
 from core.schema.record import Record
@@ -214,7 +214,7 @@ class RequestPart(Record):
 
 
 class Subject(Record):
-    """All that an expression may name; what is not there at a moment is nothing."""
+    """All that an expression may name; what is not there at an event is nothing."""
 
     run: RunPart
     """The run, with what it has come to."""
@@ -251,20 +251,27 @@ class Subject(Record):
 
 
 class SubjectOf:
-    """The subject of one moment, by the names of its parts."""
+    """The subject of one event, by the names of its parts."""
 
-    def __init__(self, moment: Moment) -> None:
-        self._moment = moment
+    def __init__(self, event: DebugEvent) -> None:
+        self._event = event
 
     def __getitem__(self, name: str) -> Any:
-        parts = self._moment.parts
+        parts = self._event.parts
         if name not in parts:
-            parts[name] = _BUILDERS[name](self._moment)
+            parts[name] = _BUILDERS[name](self._event)
         return parts[name]
 
+    def differs(self, earlier: DebugEvent | None, names: Iterable[str]) -> bool:
+        """Return whether any part of these names is other than at the earlier event, or there was none."""
+        if earlier is None:
+            return True
+        before = SubjectOf(earlier)
+        return any(self[name] != before[name] for name in names)
 
-def _run(moment: Moment) -> RunPart:
-    row, figures = moment.run, moment.figures
+
+def _run(event: DebugEvent) -> RunPart:
+    row, figures = event.run, event.figures
     return RunPart(
         number=row.run,
         task=row.task,
@@ -280,13 +287,13 @@ def _run(moment: Moment) -> RunPart:
     )
 
 
-def _step(moment: Moment) -> StepPart:
-    figures = moment.figures
-    return StepPart(number=figures.step, trial=figures.trial, phase=moment.phase, where=moment.where)
+def _step(event: DebugEvent) -> StepPart:
+    figures = event.figures
+    return StepPart(number=figures.step, trial=figures.trial, phase=event.phase, where=event.where)
 
 
-def _page(moment: Moment) -> PagePart | None:
-    observed = moment.latest(Observed)
+def _page(event: DebugEvent) -> PagePart | None:
+    observed = event.latest(Observed)
     if observed is None:
         return None
     page = observed.observation
@@ -295,21 +302,21 @@ def _page(moment: Moment) -> PagePart | None:
     return PagePart(url=page.url, title=page.title, elements=elements)
 
 
-def _state(moment: Moment) -> StatePart | None:
-    recognised = moment.latest(Recognised)
+def _state(event: DebugEvent) -> StatePart | None:
+    recognised = event.latest(Recognised)
     return None if recognised is None else StatePart(name=recognised.state, space=recognised.space)
 
 
-def _permissible(moment: Moment) -> tuple[str, ...] | None:
-    recognised = moment.latest(Recognised)
+def _permissible(event: DebugEvent) -> tuple[str, ...] | None:
+    recognised = event.latest(Recognised)
     return None if recognised is None else tuple(one.name for one in recognised.permissible.actions)
 
 
-def _action(moment: Moment) -> ActionPart | None:
-    action = moment.step.action
+def _action(event: DebugEvent) -> ActionPart | None:
+    action = event.step.action
     if action is None:
         return None
-    observed, acted = moment.step.get(Observed), moment.step.get(Acted)
+    observed, acted = event.step.get(Observed), event.step.get(Acted)
     label = label_of(observed.observation, action) if observed is not None else ""
     return ActionPart(
         name=action.name,
@@ -317,7 +324,7 @@ def _action(moment: Moment) -> ActionPart | None:
         text=text_of(action),
         target=(acted.target if acted is not None else "") or label,
         url=action.url if isinstance(action, Goto) else "",
-        origin=_origin(moment.step),
+        origin=_origin(event.step),
     )
 
 
@@ -337,36 +344,36 @@ def text_of(action: Action) -> str:
     return next((text for text in given if text), "")
 
 
-def _thought(moment: Moment) -> str | None:
-    reviewed, decided = moment.step.get(Reviewed), moment.step.get(Decided)
+def _thought(event: DebugEvent) -> str | None:
+    reviewed, decided = event.step.get(Reviewed), event.step.get(Decided)
     if reviewed is not None and (reviewed.thought or reviewed.edited):
         return reviewed.thought
     return decided.proposal.thought if decided is not None else None
 
 
-def _stack_record(moment: Moment) -> StackRecord | None:
-    recognised = moment.latest(Recognised)
+def _stack_record(event: DebugEvent) -> StackRecord | None:
+    recognised = event.latest(Recognised)
     return recognised.stack if recognised is not None else None
 
 
-def _policy(moment: Moment) -> PolicyPart | None:
-    stack = _stack_record(moment)
+def _policy(event: DebugEvent) -> PolicyPart | None:
+    stack = _stack_record(event)
     if stack is None or not stack.frames:
         return None
     top = stack.frames[-1]
     return PolicyPart(name=top.policy, argument=top.argument, depth=len(stack.frames))
 
 
-def _stack(moment: Moment) -> tuple[str, ...] | None:
-    stack = _stack_record(moment)
+def _stack(event: DebugEvent) -> tuple[str, ...] | None:
+    stack = _stack_record(event)
     return None if stack is None else tuple(frame.policy for frame in stack.frames)
 
 
-def _plan(moment: Moment) -> PlanPart | None:
-    told = _reflection_step(moment).reflection
-    if told is None or told.plan is None:
+def _plan(event: DebugEvent) -> PlanPart | None:
+    reflection = _reflection_step(event).reflection
+    if reflection is None or reflection.plan is None:
         return None
-    plan = told.plan
+    plan = reflection.plan
     over = sum(one.status in ("done", "needless") for one in plan.subtasks)
     return PlanPart(
         current=plan.current.text if plan.current is not None else None,
@@ -376,29 +383,29 @@ def _plan(moment: Moment) -> PlanPart | None:
     )
 
 
-def _remedies(moment: Moment) -> RemediesPart | None:
-    told = _reflection_step(moment).reflection
-    if told is None:
+def _remedies(event: DebugEvent) -> RemediesPart | None:
+    reflection = _reflection_step(event).reflection
+    if reflection is None:
         return None
-    return RemediesPart(waiting=sum(one.state == "waiting" for one in told.remedies))
+    return RemediesPart(waiting=sum(one.state == "waiting" for one in reflection.remedies))
 
 
-def _reflection_step(moment: Moment) -> StepSoFar:
-    """Return the step that tells of plan and remedies: until this one has decided, the one before."""
-    if moment.step.reflection is None and moment.before is not None:
-        return moment.before
-    return moment.step
+def _reflection_step(event: DebugEvent) -> StepSoFar:
+    """Return the step whose plan and remedies hold: until this one has decided, the one before."""
+    if event.step.reflection is None and event.before is not None:
+        return event.before
+    return event.step
 
 
-def _judgement(moment: Moment) -> JudgementPart | None:
-    aligned = moment.step.get(Aligned)
+def _judgement(event: DebugEvent) -> JudgementPart | None:
+    aligned = event.step.get(Aligned)
     if aligned is None or not aligned.judged:
         return None
     return JudgementPart(aligned=aligned.aligned, sentence=aligned.sentence)
 
 
-def _retrieval(moment: Moment) -> RetrievalPart | None:
-    recall = moment.recall
+def _retrieval(event: DebugEvent) -> RetrievalPart | None:
+    recall = event.recall
     if recall is None:
         return None
     return RetrievalPart(
@@ -408,18 +415,18 @@ def _retrieval(moment: Moment) -> RetrievalPart | None:
     )
 
 
-def _last(moment: Moment) -> LastPart | None:
-    acted = moment.step.get(Acted)
-    if acted is None and moment.before is not None:
-        acted = moment.before.get(Acted)
+def _last(event: DebugEvent) -> LastPart | None:
+    acted = event.step.get(Acted)
+    if acted is None and event.before is not None:
+        acted = event.before.get(Acted)
     return None if acted is None else LastPart(outcome=acted.outcome, message=acted.message)
 
 
-def _call(moment: Moment) -> CallPart | None:
-    call = moment.call
+def _call(event: DebugEvent) -> CallPart | None:
+    call = event.call
     if call is None:
         return None
-    ended = moment.where == "after call"
+    ended = event.where == "after call"
     return CallPart(
         number=call.number,
         purpose=call.purpose,
@@ -430,14 +437,14 @@ def _call(moment: Moment) -> CallPart | None:
     )
 
 
-def _request(moment: Moment) -> RequestPart | None:
-    request = moment.request
+def _request(event: DebugEvent) -> RequestPart | None:
+    request = event.request
     if request is None:
         return None
     return RequestPart(method=request.method, url=request.url, socket=request.socket)
 
 
-_BUILDERS: dict[str, Callable[[Moment], Any]] = {
+_BUILDERS: dict[str, Callable[[DebugEvent], Any]] = {
     "run": _run,
     "step": _step,
     "page": _page,

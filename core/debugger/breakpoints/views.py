@@ -1,6 +1,6 @@
 """What the window draws of breakpoints and watches."""
 
-from core.debugger.breakpoints.kinds import Breakpoint
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.watch import Watch
 from core.schema.record import Record
 
@@ -9,8 +9,6 @@ class BreakpointView(Record):
     """One breakpoint of the list."""
 
     breakpoint: Breakpoint
-    title: str
-    """Such as ``state item is entered``."""
     hits: int = 0
 
 
@@ -22,7 +20,7 @@ class WatchView(Record):
     error: str = ""
     """Why there is no value."""
     changed: bool = False
-    """Whether it is another value than at the moment before."""
+    """Whether it is another value than at the event before."""
 
 
 class BreaksView(Record):

@@ -1,4 +1,4 @@
-"""A watch, and what it came to."""
+"""A watch and its value, as the window sees them: nothing here needs the database or the browser."""
 
 from typing import Literal
 
@@ -22,18 +22,18 @@ class Watch(Record):
 
 
 class WatchValue(Record):
-    """What a watch came to at a moment."""
+    """The value of a watch at an event."""
 
     watch: Watch
     text: str = ""
     error: str = ""
     """Why there is no value, in a sentence."""
     changed: bool = False
-    """Whether it is another value than at the moment before."""
+    """Whether it is another value than at the event before."""
 
 
 class PageValue(Record):
-    """What a watch of the page came to there."""
+    """The value of a watch of the page, as read there."""
 
     text: str = ""
     error: str = ""

@@ -1,45 +1,50 @@
-"""Watches: values that are looked at from moment to moment, of the run or of the live page.
+"""Watches: values that are read at each event, of the run or of the live page.
 
-Those of the page (an element by CSS or XPath, a script) are read there by
-whoever has it; here is what they are, and what became of their values.
+Those of the page (by CSS, by XPath or by a script) are read in it, and cannot
+change it.
 """
 
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from core.debugger.breakpoints.debug_event import Moment
+from core.browser.channel import PageGone
+from core.browser.page import Page
+from core.debugger.breakpoints.debug_event import DebugEvent
 from core.debugger.breakpoints.expression import compile_expression, evaluate
-from core.debugger.breakpoints.matching import has_changed
-from core.debugger.breakpoints.stored_events import moments_of
+from core.debugger.breakpoints.operations import text_of_value
 from core.debugger.breakpoints.subject import SubjectOf
-from core.debugger.breakpoints.values import text_of_value
 from core.debugger.breakpoints.watch import PageValue, Watch, WatchValue
-from core.schema.errors import UsageError
-from core.schema.step import Phase
+from core.schema.errors import BrowserError, UsageError
 from core.trace.records import Hit
 from core.trace.store import TraceStore
+
+_PAGE_MILLISECONDS = 1000
+_LONGEST_PAGE_VALUE = 2000
+"""Characters."""
+_AS_TEXT = """(found => found === null ? null
+  : found instanceof Element ? ("value" in found ? found.value : found.textContent.trim()) : found.textContent)"""
 
 
 class Watches:
     """The watches of a database, with the values they had last; each change is stored at once."""
 
     def __init__(self, store: TraceStore) -> None:
-        """Read what is stored; a watch that cannot be read is told in `problems`. Raises TraceError."""
+        """Read what is stored; a watch that cannot be read is named in `problems`. Raises TraceError."""
         self._store = store
-        self._kept: dict[int, Watch] = {}
-        self._unread: dict[int, str] = {}
+        self._readable: dict[int, Watch] = {}
+        self._unreadable: dict[int, str] = {}
         self._values: dict[int, WatchValue] = {}
-        self._looked: Moment | None = None
-        """The moment that the values are of."""
+        self._read_at: DebugEvent | None = None
+        """The event that the values are of."""
         for row in store.watches():
             try:
-                self._kept[row.number] = Watch.model_validate(row.model_dump())
+                self._readable[row.number] = Watch.model_validate(row.model_dump())
             except ValidationError:
-                self._unread[row.number] = (
+                self._unreadable[row.number] = (
                     f"Watch {row.number} ({row.kind or 'of no kind'}) cannot be read from {store.path}; "
                     "remove it and make it anew."
                 )
@@ -47,55 +52,55 @@ class Watches:
     @property
     def all(self) -> tuple[Watch, ...]:
         """Every watch that can be read, in the order of their numbers."""
-        return tuple(self._kept[number] for number in sorted(self._kept))
+        return tuple(self._readable[number] for number in sorted(self._readable))
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What could not be read, a sentence each."""
-        return tuple(self._unread.values())
+        return tuple(self._unreadable.values())
 
     def add(self, watch: Watch) -> Watch:
         """Store a new watch and return it with its number; raises UsageError for a wrong expression."""
-        _check(watch)
+        _validate(watch)
         number = self._store.add_watch(watch.kind, watch.text, on_change=watch.on_change)
-        self._kept[number] = watch.replace(number=number)
-        return self._kept[number]
+        self._readable[number] = watch.replace(number=number)
+        return self._readable[number]
 
     def replace(self, watch: Watch) -> None:
         """Put it in place of the one of its number, with no value yet; raises UsageError."""
-        _check(watch)
+        _validate(watch)
         self._require(watch.number)
         self._store.replace_watch(watch.number, watch.kind, watch.text, on_change=watch.on_change)
-        self._kept[watch.number] = watch
-        self._unread.pop(watch.number, None)
+        self._readable[watch.number] = watch
+        self._unreadable.pop(watch.number, None)
         self._values.pop(watch.number, None)
 
     def remove(self, number: int) -> None:
         """Delete it; raises UsageError where there is none."""
         self._require(number)
         self._store.remove_watch(number)
-        self._kept.pop(number, None)
-        self._unread.pop(number, None)
+        self._readable.pop(number, None)
+        self._unreadable.pop(number, None)
         self._values.pop(number, None)
 
-    def look(
-        self, moment: Moment, page_values: Mapping[int, PageValue] | None = None
+    def read(
+        self, event: DebugEvent, page_values: Mapping[int, PageValue] | None = None
     ) -> tuple[WatchValue, ...]:
-        """Return what all watches come to at this moment, and keep it to tell what changes.
+        """Return the values of all watches at this event, and keep them to see what changes.
 
         `page_values` are those of the page's watches, by their number; one
         that was not read keeps the value it had. The first value is no change.
         """
-        if self._looked is None or moment.run.run != self._looked.run.run:
-            self._looked, self._values = None, {}
-        read = page_values or {}
+        if self._read_at is None or event.run.run != self._read_at.run.run:
+            self._read_at, self._values = None, {}
+        of_page = page_values or {}
         shown: list[WatchValue] = []
         for watch in self.all:
             known = self._values.get(watch.number)
             if watch.kind == "expression":
-                now = value_of(watch, moment, self._looked, known)
-            elif watch.number in read:
-                now = WatchValue(watch=watch, **dict(read[watch.number]))
+                now = value_of(watch, event, self._read_at, known)
+            elif watch.number in of_page:
+                now = WatchValue(watch=watch, **dict(of_page[watch.number]))
             elif known is not None:
                 now = known.replace(changed=False)
             else:
@@ -105,22 +110,22 @@ class Watches:
                 now = now.replace(changed=differs(known, now))
             self._values[watch.number] = now
             shown.append(now)
-        self._looked = replace(moment, previous=None)
+        self._read_at = replace(event, previous=None)
         return tuple(shown)
 
-    def ask(
-        self, moment: Moment, page_values: Mapping[int, PageValue] | None = None
+    def check(
+        self, event: DebugEvent, page_values: Mapping[int, PageValue] | None = None
     ) -> tuple[tuple[WatchValue, ...], tuple[Hit, ...]]:
-        """Return what `look` does, and a stored hit for each change at which the run is to stop."""
+        """Return what `read` does, and a stored hit for each change at which the run is to stop."""
         before = dict(self._values)
-        values = self.look(moment, page_values)
+        values = self.read(event, page_values)
         hits = tuple(
             Hit(
-                run=moment.run.run,
-                step=moment.figures.step,
-                phase=moment.phase,
+                run=event.run.run,
+                step=event.figures.step,
+                phase=event.phase,
                 watch=value.watch.number,
-                sentence=f"{value.watch.text} changed: {_told(before[value.watch.number])} → {_told(value)}",
+                sentence=f"{value.watch.text} changed: {_shown(before[value.watch.number])} → {_shown(value)}",
                 stopped=True,
                 time=time.time(),
             )
@@ -132,7 +137,7 @@ class Watches:
         return values, hits
 
     def _require(self, number: int) -> None:
-        known = sorted({*self._kept, *self._unread})
+        known = sorted({*self._readable, *self._unreadable})
         if number not in known:
             there = ", ".join(str(one) for one in known)
             raise UsageError(
@@ -141,18 +146,19 @@ class Watches:
 
 
 def value_of(
-    watch: Watch, moment: Moment, earlier: Moment | None = None, known: WatchValue | None = None
+    watch: Watch, event: DebugEvent, earlier: DebugEvent | None = None, known: WatchValue | None = None
 ) -> WatchValue:
-    """Return what an expression comes to at a moment.
+    """Return the value of an expression at an event.
 
-    `known` is its value at an earlier moment: where nothing that it reads is
-    other than there, that is the value.
+    `known` is its value at the `earlier` event, which is kept where nothing
+    that the expression reads has changed since.
     """
+    subject = SubjectOf(event)
     try:
         compiled = compile_expression(watch.text)
-        if known is not None and not has_changed(compiled, moment, earlier):
+        if known is not None and not subject.differs(earlier, compiled.names):
             return known
-        return WatchValue(watch=watch, text=text_of_value(evaluate(compiled, SubjectOf(moment))))
+        return WatchValue(watch=watch, text=text_of_value(evaluate(compiled, subject)))
     except UsageError as error:
         return WatchValue(watch=watch, error=str(error))
 
@@ -161,38 +167,63 @@ def differs(one: WatchValue, other: WatchValue) -> bool:
     return (one.text, one.error) != (other.text, other.error)
 
 
-class Change(NamedTuple):
-    """Where the value of a watch became another one."""
-
-    step: int
-    phase: Phase
-    before: WatchValue
-    after: WatchValue
-
-
-def last_change(store: TraceStore, run: int, before_step: int, watch: Watch) -> Change | None:
-    """Return where an expression's value last changed before `before_step`, or None where it never did.
-
-    Raises TraceError, and UsageError for a watch of the page, whose values are not stored.
-    """
-    if watch.kind != "expression":
-        raise UsageError(
-            f"{watch.text} is read in the live page; what it was at earlier steps is not stored."
-        )
-    known: WatchValue | None = None
-    last: Change | None = None
-    for moment in moments_of(store, run, before_step=before_step):
-        now = value_of(watch, moment, moment.previous, known)
-        if known is not None and differs(known, now):
-            last = Change(moment.figures.step, moment.phase, known, now)
-        known = now
-    return last
-
-
-def _check(watch: Watch) -> None:
+def _validate(watch: Watch) -> None:
     if watch.kind == "expression":
         compile_expression(watch.text)
 
 
-def _told(value: WatchValue) -> str:
+def _shown(value: WatchValue) -> str:
     return value.error or value.text
+
+
+async def read_page_watches(page: Page, watches: Iterable[Watch]) -> dict[int, PageValue]:
+    """Return the values of the watches of the page in its main frame, by their numbers.
+
+    The browser stops a script before it changes something, and the value of
+    its watch says so. Raises nothing.
+    """
+    return {one.number: await _read_in_page(page, one) for one in watches if one.kind != "expression"}
+
+
+async def _read_in_page(page: Page, watch: Watch) -> PageValue:
+    try:
+        result = await page.send(
+            "Runtime.evaluate",
+            {
+                "expression": _script(watch),
+                # Reading by a selector changes nothing, but the browser is not sure of XPath.
+                "throwOnSideEffect": watch.kind == "script",
+                "returnByValue": True,
+                "timeout": _PAGE_MILLISECONDS,
+            },
+        )
+    except (PageGone, BrowserError) as error:
+        return PageValue(error=str(error) or "The page went away.")
+    if "exceptionDetails" in result:
+        details = result["exceptionDetails"]
+        message = str(details.get("exception", {}).get("description") or details.get("text", "")).split("\n")[
+            0
+        ]
+        if "Possible side-effect" in message:
+            return PageValue(error="It would change the page, which a watch must not.")
+        return PageValue(error=f"It fails in the page: {message}")
+    found = result["result"]
+    value = found.get("value", found.get("unserializableValue"))
+    if value is None:
+        if watch.kind != "script":
+            return PageValue(error="Nothing in the page fits.")
+        return PageValue(text="null" if found.get("subtype") == "null" else "undefined")
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return PageValue(text=text if len(text) <= _LONGEST_PAGE_VALUE else f"{text[:_LONGEST_PAGE_VALUE]}…")
+
+
+def _script(watch: Watch) -> str:
+    """Return the script that reads a watch of the page."""
+    text = json.dumps(watch.text)
+    match watch.kind:
+        case "css":
+            return f"{_AS_TEXT}(document.querySelector({text}))"
+        case "xpath":
+            kind = "XPathResult.FIRST_ORDERED_NODE_TYPE"
+            return f"{_AS_TEXT}(document.evaluate({text}, document, null, {kind}, null).singleNodeValue)"
+    return watch.text

@@ -11,14 +11,13 @@ from core.schema.step import (
     Abstracted,
     Acted,
     Aligned,
-    Anticipated,
-    Decided,
     Observed,
     PhaseRecord,
     Recalled,
     Recognised,
-    ReflectionTold,
-    Reviewed,
+    action_of,
+    last_reflection,
+    record_of,
 )
 from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
@@ -81,7 +80,7 @@ def _told(store: TraceStore, rows: Sequence[StepRow]) -> list[_Told]:
     found = []
     for row in rows:
         records = store.step(row.run, row.number).records
-        observed = next((one for one in records if isinstance(one, Observed)), None)
+        observed = record_of(Observed, records)
         page = place_of_page(observed.observation) if observed is not None else None
         found.append(
             _Told(
@@ -110,11 +109,7 @@ def _differs(one: _Told | None, other: _Told | None) -> tuple[PartName, ...]:
 
 
 def _action(records: Sequence[PhaseRecord], observed: Observed | None) -> str:
-    reviewed = next((one for one in records if isinstance(one, Reviewed)), None)
-    decided = next((one for one in records if isinstance(one, Decided)), None)
-    action = (
-        reviewed.action if reviewed is not None else decided.proposal.action if decided is not None else None
-    )
+    action = action_of(records)
     if action is None:
         return ""
     return comparable(in_words(action, observed.observation) if observed is not None else str(action))
@@ -125,38 +120,29 @@ def _parts(store: TraceStore, step: tuple[int, int] | None) -> dict[PartName, st
         return {}
     detail = store.step(*step)
     records = detail.records
-    by_class: dict[type[PhaseRecord], PhaseRecord] = {type(record): record for record in records}
-    observed, recognised = by_class.get(Observed), by_class.get(Recognised)
-    recalled, abstracted = by_class.get(Recalled), by_class.get(Abstracted)
-    acted, aligned = by_class.get(Acted), by_class.get(Aligned)
+    observed, recognised = record_of(Observed, records), record_of(Recognised, records)
+    recalled, abstracted = record_of(Recalled, records), record_of(Abstracted, records)
+    acted, aligned = record_of(Acted, records), record_of(Aligned, records)
     found: dict[PartName, str] = {}
-    if isinstance(recognised, Recognised):
+    if recognised is not None:
         found["state"] = f"{recognised.space}: {recognised.state}"
     found["thought"] = detail.row.thought
     found["action"] = f"{detail.row.action}\n{detail.row.target}".strip()
-    if isinstance(acted, Acted):
-        judged = f"\n{aligned.sentence}" if isinstance(aligned, Aligned) and aligned.sentence else ""
+    if acted is not None:
+        judged = f"\n{aligned.sentence}" if aligned is not None and aligned.sentence else ""
         found["outcome"] = f"{acted.effect}, {acted.outcome}. {acted.message}{judged}".strip()
-    told = _reflection(records)
+    told = last_reflection(records)
     if told is not None and told.plan is not None:
         found["plan"] = "\n".join(f"{one.text} ({one.status})" for one in told.plan.subtasks)
-    if isinstance(recalled, Recalled) and (recalled.exemplars or recalled.recall is not None):
+    if recalled is not None and (recalled.exemplars or recalled.recall is not None):
         found["retrieval"] = "\n".join(recalled.exemplars) or "none"
-    if isinstance(observed, Observed):
+    if observed is not None:
         observation = observed.observation
         found["page"] = f"{observation.url}\n{observation.title}\n{observation.lines()}"
-    if isinstance(abstracted, Abstracted):
+    if abstracted is not None:
         found["clean observation"] = abstracted.clean.text
     found |= _call(store, detail)
     return found
-
-
-def _reflection(records: Sequence[PhaseRecord]) -> ReflectionTold | None:
-    told = None
-    for record in records:
-        if isinstance(record, Decided | Anticipated | Aligned) and record.reflection is not None:
-            told = record.reflection
-    return told
 
 
 def _call(store: TraceStore, detail: StepDetail) -> dict[PartName, str]:

@@ -7,7 +7,7 @@ from core.debugger.compare.views import ComparedView, PairView, StepKey
 from core.debugger.service import LatestRead, Service, command
 from core.schema.errors import TraceError
 from core.schema.signal import Signal
-from core.schema.step import Observed
+from core.schema.step import Observed, record_of
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _pair_view(store: TraceStore, asked: PairView) -> PairView:
 def _picture(store: TraceStore, step: StepKey | None) -> bytes:
     if step is None:
         return b""
-    observed = next((one for one in store.step(*step).records if isinstance(one, Observed)), None)
+    observed = record_of(Observed, store.step(*step).records)
     if observed is None or not observed.screenshot:
         return b""
     try:

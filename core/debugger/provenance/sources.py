@@ -19,6 +19,7 @@ from core.schema.step import (
     Recalled,
     Recognised,
     Reviewed,
+    record_of,
 )
 from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
@@ -351,4 +352,4 @@ def _verdict(detail: StepDetail, found: Found, meant: tuple[Place, ...], *, aske
 
 
 def _left(cls: type[P], detail: StepDetail) -> P | None:
-    return next((record for record in detail.records if isinstance(record, cls)), None)
+    return record_of(cls, detail.records)

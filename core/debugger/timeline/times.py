@@ -14,7 +14,7 @@ from core.debugger.timeline.views import (
     TimeView,
 )
 from core.schema.errors import TraceError
-from core.schema.step import Acted, CallRecord, Phase
+from core.schema.step import Acted, CallRecord, Phase, record_of
 from core.trace.records import Hit, Intervention, StepRow, StepTimes
 from core.trace.store import TraceStore
 
@@ -222,7 +222,7 @@ def _grade(store: TraceStore, run: int, step: StepSpan) -> str:
         records = store.step(run, step.number).records
     except TraceError:
         return f"Went back: {step.action}; how well cannot be read"
-    acted = next((one for one in records if isinstance(one, Acted)), None)
+    acted = record_of(Acted, records)
     restored = acted.restored if acted is not None else None
     if restored is None:
         failed = f" {step.message}" if step.message else ""

@@ -1,6 +1,6 @@
 """What Plan & remedies and Exemplars show of a step."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 
 from core.debugger.snapshots import (
     ExemplarRow,
@@ -19,10 +19,11 @@ from core.schema.step import (
     Aligned,
     Anticipated,
     Decided,
-    Phase,
     PhaseRecord,
     Recalled,
     ReflectionTold,
+    last_reflection,
+    record_of,
 )
 from core.trace.store import TraceStore
 
@@ -30,11 +31,11 @@ DIFFERENCES = 20
 """Differences of a restored page that are told one by one."""
 
 
-def plan_view(store: TraceStore, run: int, number: int, records: Mapping[Phase, PhaseRecord]) -> PlanView:
+def plan_view(store: TraceStore, run: int, number: int, records: Sequence[PhaseRecord]) -> PlanView:
     """Return plan, remedies and judgements as the last phase of the step left them."""
-    told, problem = _told(records)
+    told, decided = last_reflection(records), record_of(Decided, records)
     judged = store.judged(run, number)
-    if told is None and "decide" not in records:
+    if told is None and decided is None:
         # Until the step has decided, what the one before left is in force.
         left = (one.reflection for _, one in reversed(judged) if isinstance(one, Aligned) and one.reflection)
         told = next(left, None)
@@ -44,7 +45,13 @@ def plan_view(store: TraceStore, run: int, number: int, records: Mapping[Phase, 
             "reflect and combined have them."
         )
     plan = told.plan
-    remarks = (problem, plan.remark if plan is not None else "", _doing(told, records))
+    anticipated = record_of(Anticipated, records)
+    remarks = (
+        decided.problem if decided is not None else "",
+        anticipated.problem if anticipated is not None else "",
+        plan.remark if plan is not None else "",
+        _doing(told, decided, anticipated),
+    )
     return PlanView(
         subtasks=tuple(
             SubtaskView(text=one.text, status=one.status, steps=one.steps) for one in plan.subtasks
@@ -57,7 +64,7 @@ def plan_view(store: TraceStore, run: int, number: int, records: Mapping[Phase, 
         editable=True,
         trial=told.trial,
         trials=told.trials,
-        remedies=_remedies(told, records),
+        remedies=_remedies(told, anticipated),
         judgements=tuple(
             _judgement(step, record)
             for step, record in reversed(judged)
@@ -72,26 +79,13 @@ def plan_view(store: TraceStore, run: int, number: int, records: Mapping[Phase, 
     )
 
 
-def _told(records: Mapping[Phase, PhaseRecord]) -> tuple[ReflectionTold | None, str]:
-    """Return what the latest phase told, and what went wrong in any of them."""
-    told: ReflectionTold | None = None
-    problems: list[str] = []
-    for record in (records.get("decide"), records.get("anticipate"), records.get("align")):
-        if isinstance(record, Decided | Anticipated | Aligned) and record.reflection is not None:
-            told = record.reflection
-        if isinstance(record, Decided | Anticipated) and record.problem:
-            problems.append(record.problem)
-    return told, " ".join(problems)
-
-
-def _doing(told: ReflectionTold, records: Mapping[Phase, PhaseRecord]) -> str:
+def _doing(told: ReflectionTold, decided: Decided | None, anticipated: Anticipated | None) -> str:
     """Return what this step did by itself, or what the next one will."""
-    decided, anticipated = records.get("decide"), records.get("anticipate")
     if told.scheduled is not None:
         return f"Next: {_SCHEDULED[told.scheduled.kind]}. {told.scheduled.why}"
-    if isinstance(decided, Decided) and decided.scheduled is not None:
+    if decided is not None and decided.scheduled is not None:
         return f"This step: {_SCHEDULED[decided.scheduled.kind]}. {decided.scheduled.why}"
-    if isinstance(anticipated, Anticipated) and anticipated.beside and not anticipated.calls:
+    if anticipated is not None and anticipated.beside and not anticipated.calls:
         return "Remedies are asked for while the action runs."
     return ""
 
@@ -104,7 +98,7 @@ _SCHEDULED = {
 }
 
 
-def _remedies(told: ReflectionTold, records: Mapping[Phase, PhaseRecord]) -> tuple[RemedyView, ...]:
+def _remedies(told: ReflectionTold, anticipated: Anticipated | None) -> tuple[RemedyView, ...]:
     """Return the remedies, the topmost of the stack first, and what was dropped before it came there last."""
     views = [
         RemedyView(
@@ -121,8 +115,7 @@ def _remedies(told: ReflectionTold, records: Mapping[Phase, PhaseRecord]) -> tup
     ]
     waiting = [one for one in views if one.state == "waiting"]
     over = [one for one in views if one.state != "waiting"]
-    anticipated = records.get("anticipate")
-    dropped = anticipated.dropped if isinstance(anticipated, Anticipated) else ()
+    dropped = anticipated.dropped if anticipated is not None else ()
     refused = [
         RemedyView(number=0, step=0, action=action, state="dropped", why=why) for action, why in dropped
     ]
@@ -215,7 +208,7 @@ def _earlier(store: TraceStore, run: int, step: int) -> Recalled | None:
         records: Iterable[PhaseRecord] = store.step(run, step).records
     except TraceError:
         return None
-    return next((one for one in records if isinstance(one, Recalled)), None)
+    return record_of(Recalled, records)
 
 
 def trajectory_text(exemplar: Exemplar) -> str:

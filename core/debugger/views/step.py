@@ -2,7 +2,6 @@
 
 import json
 from datetime import datetime
-from typing import TypeVar
 
 from core.debugger.snapshots import (
     ActionView,
@@ -29,25 +28,22 @@ from core.schema.step import (
     Recalled,
     Recognised,
     Reviewed,
+    action_of,
     place_of,
+    record_of,
 )
 from core.trace.records import RunRow, StepDetail
 from core.trace.store import TraceStore
 
-T = TypeVar("T")
-
 
 def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool) -> StepView:
     """Return everything of one step, read from the trace."""
-    records = {record.phase: record for record in detail.records}
-    observed = _as(Observed, records.get("observe"))
-    recognised = _as(Recognised, records.get("recognise"))
-    abstracted = _as(Abstracted, records.get("abstract"))
-    decided = _as(Decided, records.get("decide"))
-    reviewed = _as(Reviewed, records.get("review"))
-    acted = _as(Acted, records.get("act"))
+    records = detail.records
+    observed, recognised = record_of(Observed, records), record_of(Recognised, records)
+    abstracted, decided = record_of(Abstracted, records), record_of(Decided, records)
+    reviewed, acted = record_of(Reviewed, records), record_of(Acted, records)
     action = _action(observed, recognised, decided, reviewed, acted)
-    chosen = _chosen(decided, reviewed)
+    chosen = action_of(records)
     return StepView(
         run=run.run,
         number=detail.row.number,
@@ -58,7 +54,7 @@ def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool)
         action=action,
         stack=stack_view(recognised, detail, store.steps(run.run)),
         plan=plan_view(store, run.run, detail.row.number, records),
-        exemplars=exemplars_view(store, run.run, _as(Recalled, records.get("recall"))),
+        exemplars=exemplars_view(store, run.run, record_of(Recalled, records)),
         observation=_observation(store, observed, abstracted),
         calls=tuple(_call(store, call) for call in detail.calls),
         screenshot=_screenshot(store, observed, acted, detail, chosen),
@@ -75,16 +71,6 @@ def ref_of(action: Action | None) -> Ref | None:
     """Return the element that an action is on, where it names one by its ref."""
     first = action.targets[0] if action is not None and action.targets else None
     return first.ref if isinstance(first, RefTarget) else None
-
-
-def _as(cls: type[T], record: object) -> T | None:
-    return record if isinstance(record, cls) else None
-
-
-def _chosen(decided: Decided | None, reviewed: Reviewed | None) -> Action | None:
-    if reviewed is not None:
-        return reviewed.action
-    return decided.proposal.action if decided is not None else None
 
 
 def _permissible(recognised: Recognised | None, chosen: Action | None) -> PermissibleView:

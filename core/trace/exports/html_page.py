@@ -14,8 +14,11 @@ from core.schema.record import Record
 from core.schema.step import (
     Abstracted,
     Acted,
+    Aligned,
+    Anticipated,
     BlobHash,
     CallRecord,
+    Decided,
     Observed,
     Origin,
     PhaseRecord,
@@ -244,12 +247,12 @@ def _shown_of(record: PhaseRecord) -> dict[str, Any]:
                 "settled": record.settled,
                 "milliseconds": tuple(record.milliseconds.items()),
             }
-    if record.phase == "decide":
-        return {"queue": tuple(str(action) for action in record.queue)}
-    if record.phase == "anticipate":
-        return {"remedies": tuple(str(action) for action in record.remedies)}
-    if record.phase == "align" and record.judged:
-        return {"alignment": f"{record.sentence} {_SERVED[record.aligned]}".strip()}
+        case Decided():
+            return {"queue": tuple(str(action) for action in record.queue)}
+        case Anticipated():
+            return {"remedies": tuple(str(action) for action in record.remedies)}
+        case Aligned(judged=True):
+            return {"alignment": f"{record.sentence} {_SERVED[record.aligned]}".strip()}
     return {}
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from core.schema.browser_event import BrowserEvent
 from core.schema.messages import LLMReply, Message
 from core.schema.record import Record
-from core.schema.step import Acted, CallRecord, Phase, PhaseRecord
+from core.schema.step import Acted, CallRecord, Phase, calls_of
 from core.trace.exports.identity import AGENT, backstep_version, id_of
 from core.trace.exports.steps import RunStep, steps_of
 from core.trace.prompts import Prompt
@@ -153,7 +153,7 @@ class _Spans:
             )
             since = max(since, saved)
         spans += by_phase.values()
-        asked_in = {number: record.phase for record in step.detail.records for number in _calls_of(record)}
+        asked_in = {number: record.phase for record in step.detail.records for number in calls_of(record)}
         for call in step.detail.calls:
             phase_span = by_phase.get(asked_in.get(call.number, "decide"), whole)
             spans.append(self.of_call(call, phase_span.id))
@@ -279,10 +279,6 @@ class _Spans:
             events=tuple(events or ()),
             error=error,
         )
-
-
-def _calls_of(record: PhaseRecord) -> tuple[int, ...]:
-    return tuple(getattr(record, "calls", ()))
 
 
 def _provider(llm: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from core.schema.browser_event import BrowserEvent
 from core.schema.errors import TraceError
-from core.schema.step import Observed, place_of
+from core.schema.step import PHASES, Observed, place_of
 from core.trace.exports.playwright_events import console_lines, requests
 from core.trace.exports.playwright_snapshots import Snapshots
 from core.trace.exports.steps import RunStep, steps_of
@@ -95,9 +95,8 @@ class _Writing:
         call, began = f"step@{step.number}", self._time(times[step.number].begun)
         saved = {phase: self._time(time) for phase, time in times[step.number].saved}
         end = saved.get("act", self._time(times[step.number].ended))
-        start = max(
-            (time for phase, time in saved.items() if phase not in ("act", "align", "commit")), default=began
-        )
+        before_act = PHASES[: PHASES.index("act")]
+        start = max((time for phase, time in saved.items() if phase in before_act), default=began)
         action = step.action
         title = f"{action} {step.row.target}".rstrip() if action is not None else "no action"
         self._picture(step.observed, saved.get("observe", began))

@@ -14,6 +14,8 @@ from core.schema.step import (
     Origin,
     PhaseRecord,
     Reviewed,
+    action_of,
+    record_of,
 )
 from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
@@ -67,9 +69,7 @@ class RunStep(Record):
     @property
     def action(self) -> Action | None:
         """The action that left the review, or the one proposed where none has."""
-        if self.reviewed is not None:
-            return self.reviewed.action
-        return self.decided.proposal.action if self.decided is not None else None
+        return action_of(self.detail.records)
 
     @property
     def page_text(self) -> str:
@@ -83,7 +83,7 @@ class RunStep(Record):
         return self.reviewed.origin if self.reviewed is not None else self.row.origin
 
     def _left(self, cls: type[P]) -> P | None:
-        return next((record for record in self.detail.records if isinstance(record, cls)), None)
+        return record_of(cls, self.detail.records)
 
 
 def steps_of(store: TraceStore, run: int) -> tuple[RunStep, ...]:

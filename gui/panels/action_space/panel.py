@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.breakpoints.kinds import ActionChosen
+from core.debugger.breakpoints.kinds.actions import ActionChosen
 from core.debugger.snapshots import PermissibleView
 from core.schema.action_space import PermissibleRow
 from gui.panels.action_space.model import ROW, Index, PermissibleModel

@@ -19,19 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.breakpoints.expression import compile_expression
-from core.debugger.breakpoints.kinds import BREAKPOINT, Breakpoint
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.debugger.breakpoints.kinds.registry import GROUPS
 from core.schema.errors import UsageError
 from gui.panels.breakpoints.expression_field import ExpressionField
-from gui.panels.breakpoints.fields import (
-    GROUPS,
-    TITLES,
-    Field,
-    Offers,
-    help_of_kind,
-    help_of_texts,
-    make_field,
-    own_fields,
-)
+from gui.panels.breakpoints.fields import Field, Offers, help_of_texts, make_field
 from gui.theme.theme import Theme
 from gui.widgets.section import scrolled
 from gui.widgets.words import Note, set_flag
@@ -68,9 +60,10 @@ class BreakpointEditor(QDialog):
         self.resize(740, 590)
 
     @property
-    def kind(self) -> str:
-        item = self.kinds.currentItem()
-        return str(item.data(_KIND)) if item is not None else ""
+    def kind(self) -> type[Breakpoint]:
+        """The class of the kind that is chosen."""
+        kind: type[Breakpoint] = self.kinds.currentItem().data(_KIND)
+        return kind
 
     @Slot(str)
     def show_answer(self, problem: str) -> None:
@@ -84,22 +77,26 @@ class BreakpointEditor(QDialog):
         note.show_text(f"✗ {problem}")
 
     def send(self) -> None:
-        """Ask for the breakpoint as the fields have it; what is certainly wrong is told at once."""
+        """Ask for the breakpoint as the fields have it; what is certainly wrong is shown at once."""
         if self._waits:
             return
         self._forget_problems()
-        values = self._values()
-        if values.get("expression") == "":
+        own = self._expression
+        if own is not None and not own.read():
             self._problem_of_own.show_text(f"✗ {_EMPTY}")
-            self.fields["expression"].widget.setFocus()
+            own.widget.setFocus()
             return
         self._waits = True
         self._enable()
-        self.breakpoint_wanted.emit(BREAKPOINT.validate_python(values))
+        self.breakpoint_wanted.emit(self.kind.model_validate(self._values()))
+
+    @property
+    def _expression(self) -> Field | None:
+        """The field of the kind's own expression."""
+        return next((field for field in self.fields.values() if field.is_expression), None)
 
     def _values(self) -> dict[str, Any]:
         return {
-            "kind": self.kind,
             "number": self._edited.number if self._edited else 0,
             "enabled": self._edited.enabled if self._edited else True,
             "then": self.then.currentData(),
@@ -114,12 +111,12 @@ class BreakpointEditor(QDialog):
         self.kinds.setAccessibleName("What it stops at")
         self.kinds.setFixedWidth(218)
         self.kinds.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for group, kinds in GROUPS:
+        for group, kinds in GROUPS.items():
             heading = QListWidgetItem(group, self.kinds)
             heading.setFlags(Qt.ItemFlag.NoItemFlags)
             heading.setFont(theme.small_font(bold=True))
             for kind in kinds:
-                QListWidgetItem(TITLES[kind], self.kinds).setData(_KIND, kind)
+                QListWidgetItem(kind.title, self.kinds).setData(_KIND, kind)
         self.kinds.currentItemChanged.connect(self._on_kind)
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
@@ -180,9 +177,10 @@ class BreakpointEditor(QDialog):
         layout.addWidget(buttons)
 
     def _fill(self, breakpoint: Breakpoint | None) -> None:
-        kind = breakpoint.kind if breakpoint else GROUPS[0][1][0]
-        items = (self.kinds.item(row) for row in range(self.kinds.count()))
-        self.kinds.setCurrentItem(next(item for item in items if item.data(_KIND) == kind))
+        items = [self.kinds.item(row) for row in range(self.kinds.count())]
+        kinds = [item for item in items if item.data(_KIND) is not None]
+        current = next((item for item in kinds if item.data(_KIND) is type(breakpoint)), kinds[0])
+        self.kinds.setCurrentItem(current)
         if breakpoint is not None:
             self.condition.setText(breakpoint.condition)
             self.ignore.setValue(breakpoint.ignore)
@@ -193,15 +191,15 @@ class BreakpointEditor(QDialog):
     def _on_kind(self) -> None:
         """Show the fields of the kind, with what of the edited breakpoint, or typed before, fits them."""
         typed = {name: field.read() for name, field in self.fields.items()}
-        edited = self._edited.model_dump() if self._edited and self._edited.kind == self.kind else {}
+        edited = dict(self._edited) if type(self._edited) is self.kind else {}
         while self._own_form.rowCount():
             self._own_form.removeRow(0)
-        self.title.setText(TITLES[self.kind])
-        self.about.show_text(help_of_kind(self.kind))
+        self.title.setText(self.kind.title)
+        self.about.show_text(self.kind.__doc__ or "")
         self.fields = {}
-        for name in own_fields(self.kind):
+        for name, model in self.kind.own_fields().items():
             value = typed.get(name) if isinstance(typed.get(name), str) else edited.get(name)
-            field = make_field(self._theme, self.kind, name, value, self._offers)
+            field = make_field(self._theme, name, model, value, self._offers)
             self.fields[name] = field
             _add(self._own_form, field.label, field.widget, field.help)
         self._own.setVisible(bool(self.fields))
@@ -210,7 +208,7 @@ class BreakpointEditor(QDialog):
 
     def _note_at_fault(self) -> Note:
         """Return where to say what is wrong: below the expression that cannot be read, else below all."""
-        own = self.fields.get("expression")
+        own = self._expression
         if own is not None and not _readable(own.read()):
             own.widget.setFocus()
             return self._problem_of_own
@@ -246,16 +244,16 @@ def _form(parent: QWidget) -> QFormLayout:
     return form
 
 
-def _add(form: QFormLayout, label: str, widget: QWidget, told: str, problem: Note | None = None) -> None:
+def _add(form: QFormLayout, label: str, widget: QWidget, described: str, problem: Note | None = None) -> None:
     """Add a row: the widget, its help below it, and what is wrong with it below that."""
     around = QWidget()
     column = QVBoxLayout(around)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(3)
     column.addWidget(widget)
-    if told:
-        column.addWidget(Note("dim", told))
-        widget.setAccessibleDescription(told)
+    if described:
+        column.addWidget(Note("dim", described))
+        widget.setAccessibleDescription(described)
     if problem is not None:
         column.addWidget(problem)
     name = QLabel(label)

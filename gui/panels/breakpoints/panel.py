@@ -6,7 +6,9 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from core.debugger.breakpoints.kinds import Breakpoint, Failure, NotAligned, RequestBegins
+from core.debugger.breakpoints.kinds.actions import RequestBegins
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.debugger.breakpoints.kinds.problems import Failure, NotAligned
 from core.debugger.breakpoints.views import BreaksView
 from core.debugger.breakpoints.watch import Watch
 from core.debugger.snapshots import StepView

@@ -1,6 +1,5 @@
 """What the list of breakpoints and that of watches say, row by row."""
 
-from core.debugger.breakpoints.kinds import title
 from core.debugger.breakpoints.views import BreakpointView, WatchView
 from core.debugger.breakpoints.watch import WatchKind
 from gui.widgets.rows import Row
@@ -25,7 +24,7 @@ def breakpoint_row(view: BreakpointView) -> Row:
         "" if breakpoint.enabled else "switched off",
     )
     return Row(
-        text=title(breakpoint.replace(condition="")),
+        text=breakpoint.label(),
         icon=_icon(view),
         tone="text" if breakpoint.enabled else "dim",
         word=" · ".join(fact for fact in facts if fact),

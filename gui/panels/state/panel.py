@@ -3,7 +3,7 @@
 from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from core.debugger.breakpoints.kinds import StateEntered, StateLeft
+from core.debugger.breakpoints.kinds.places import StateEntered, StateLeft
 from core.debugger.snapshots import FitView, SetAsideView, StateView
 from gui.panels.state.diagram import StateDiagram
 from gui.theme.theme import Theme

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen, QPolygonF
 
 from core.debugger.timeline.views import CallSpan, HeldSpan, MarkKind, StepSpan, TimeView
-from core.schema.step import Phase
+from core.schema.step import RECORDS, Phase
 from gui.panels.timeline.scale import TimeScale
 from gui.theme.theme import Theme
 from gui.theme.tokens import ORIGIN_SHAPES
@@ -36,8 +36,6 @@ MARKS: dict[MarkKind, tuple[str, str]] = {
     "branch": ("⑂", "text"),
 }
 """The sign and the colour token of each kind of mark; no two kinds have one sign."""
-_PHASES: dict[Phase, str] = {"act": "good", "decide": "agent", "anticipate": "remedy"}
-"""Phases with a colour of their own; the others are grey. Their names stand in them where there is room."""
 _NARROW = 10.0
 """Pixels of a step below which it has no number, and its phases are one grey band."""
 _LEAST = 2.0
@@ -113,7 +111,8 @@ class TimePainter:
         if right - left < 0.4:
             return
         room = QRectF(left, ROWS.phases, right - left, _HIGH)
-        painter.fillRect(room, self._colour(_PHASES.get(phase, "dim"), 95 if phase in _PHASES else 60))
+        tone = RECORDS[phase].tone
+        painter.fillRect(room, self._colour(tone, 60 if tone == "dim" else 95))
         if room.width() > 2:
             painter.fillRect(QRectF(left, ROWS.phases, 1, room.height()), self._colour("panel"))
         if room.width() > 18 and painter.fontMetrics().horizontalAdvance(phase) + 6 < room.width():

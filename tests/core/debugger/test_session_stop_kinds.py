@@ -2,25 +2,11 @@
 
 import pytest
 
-from core.debugger.breakpoints.kinds import (
-    BREAKPOINTS,
-    ActionChosen,
-    Condition,
-    Failure,
-    FigureAbove,
-    LLMCall,
-    Loop,
-    NotAligned,
-    PermissibleChanged,
-    PlanRevised,
-    PolicyPopped,
-    PolicyPushed,
-    RemedyFired,
-    RequestBegins,
-    RetrievalFar,
-    StateEntered,
-    StateLeft,
-)
+from core.debugger.breakpoints.kinds.actions import ActionChosen, Loop, PermissibleChanged, RequestBegins
+from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall, RetrievalFar
+from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft
+from core.debugger.breakpoints.kinds.problems import Failure, NotAligned, PlanRevised, RemedyFired
+from core.debugger.breakpoints.kinds.registry import KINDS
 from core.debugger.breakpoints.service import BreakDesk
 from tests.core.debugger.breakpoints.runs import SCENES
 
@@ -60,7 +46,7 @@ def desk(live):
 def test_no_kind_is_left_out():
     # What a page sends is held before it leaves: test_session_stops has that.
     tried = {stop[1].kind for stop in STOPS} | {RequestBegins().kind}
-    assert tried == set(BREAKPOINTS)
+    assert tried == set(KINDS)
 
 
 @pytest.mark.parametrize(("scene", "breakpoint", "step", "phase", "why"), STOPS)

@@ -3,7 +3,8 @@
 import pytest
 from werkzeug import Response
 
-from core.debugger.breakpoints.kinds import ActionChosen, Condition, FigureAbove, LLMCall, RequestBegins
+from core.debugger.breakpoints.kinds.actions import ActionChosen, RequestBegins
+from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall
 from core.debugger.breakpoints.service import BreakDesk
 from core.debugger.breakpoints.watch import Watch
 from tests.core.browser.site import Site

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from core.schema.errors import TraceError
 from core.schema.observation import Box, CleanObservation, Element, Observation
-from core.schema.step import Abstracted, Acted, CallRecord, Observed
-from core.trace.encoding import CLASSES
+from core.schema.step import RECORDS, Abstracted, Acted, CallRecord, Observed
 from core.trace.prompts import encode_prompt
 from core.trace.store import TraceStore
 from tests.core.trace.making import BLOBS, HTML, PICTURE, a_request, records, start
@@ -29,11 +28,11 @@ def begin(store: TraceStore) -> int:
     return run
 
 
-@pytest.mark.parametrize("phase", CLASSES)
+@pytest.mark.parametrize("phase", RECORDS)
 @given(data=st.data())
 @thorough
 def test_any_record_is_read_back_equal(store, phase, data):
-    record = data.draw(model(CLASSES[phase]))
+    record = data.draw(model(RECORDS[phase]))
     run = begin(store)
     store.save_phase(run, 1, record)
     assert store.step(run, 1).records == (record,)

@@ -3,15 +3,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
 from pytestqt.qtbot import QtBot
 
-from core.debugger.breakpoints.kinds import (
-    ActionChosen,
-    LLMCall,
-    NotAligned,
-    PolicyPopped,
-    PolicyPushed,
-    StateEntered,
-    StateLeft,
-)
+from core.debugger.breakpoints.kinds.actions import ActionChosen
+from core.debugger.breakpoints.kinds.measures import LLMCall
+from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft
+from core.debugger.breakpoints.kinds.problems import NotAligned
 from core.debugger.breakpoints.watch import Watch
 from gui.shell.main_window import MainWindow
 from tests.gui import samples

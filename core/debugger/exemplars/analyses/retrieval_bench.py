@@ -10,7 +10,7 @@ from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
 from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar, metadata_of
 from core.schema.recall import RecallSettings
-from core.schema.step import Observed, Recalled
+from core.schema.step import Observed, Recalled, record_of
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
@@ -99,14 +99,14 @@ def presets_that_recall(presets: Presets) -> tuple[tuple[str, RecallSettings], .
 def query_of(store: TraceStore, run: int, step: int) -> BenchQuery:
     """Return what a step looked its exemplars up by, or would have; raises UsageError and TraceError."""
     row, records = store.run(run), store.step(run, step).records
-    recalled = next((one for one in records if isinstance(one, Recalled)), None)
+    recalled = record_of(Recalled, records)
     source = f"run {run}, step {step}"
     if recalled is not None and recalled.recall is not None and recalled.recall.query:
         head, _, page = recalled.recall.query.partition(_STATE)
         return BenchQuery(
             task=head.removeprefix("Task: "), observation=page, environment=row.environment, source=source
         )
-    observed = next((one for one in records if isinstance(one, Observed)), None)
+    observed = record_of(Observed, records)
     if observed is None:
         raise UsageError(f"Step {step} of run {run} has no page to go by: choose another step.")
     return BenchQuery(

@@ -10,7 +10,7 @@ from core.memory.editing.draft import Draft
 from core.sandbox.running import run_parser
 from core.schema.errors import TraceError, UsageError
 from core.schema.record import Record
-from core.schema.step import Observed
+from core.schema.step import Observed, record_of
 from core.trace.store import TraceStore
 
 _TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
@@ -83,7 +83,7 @@ async def try_parser(store: TraceStore | None, draft: Draft, run: int | None, pa
 
 def _recorded(store: TraceStore, run: int, number: int) -> _Page:
     detail = store.step(run, number)
-    observed = next((one for one in detail.records if isinstance(one, Observed)), None)
+    observed = record_of(Observed, detail.records)
     if observed is None:
         raise UsageError(f"Step {number} of run {run} did not look at the page; choose another one.")
     lines = observed.observation.lines()

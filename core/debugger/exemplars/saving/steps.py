@@ -10,7 +10,7 @@ from core.schema.exemplar import Contrast
 from core.schema.observation import Observation
 from core.schema.record import Record
 from core.schema.recorded_input import RecordedInput
-from core.schema.step import Abstracted, Acted, Decided, Observed, Origin, Reviewed
+from core.schema.step import Abstracted, Acted, Decided, Observed, Origin, Reviewed, record_of
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
@@ -97,7 +97,7 @@ def _gone_back_over(store: TraceStore, run: int, rows: Sequence[StepRow]) -> set
     for row in rows:
         if row.effect != "go back":
             continue
-        acted = next((one for one in store.step(run, row.number).records if isinstance(one, Acted)), None)
+        acted = record_of(Acted, store.step(run, row.number).records)
         if acted is not None and acted.restored is not None and acted.restored.verified:
             undone |= set(range(acted.restored.step, row.number))
     return undone
@@ -131,9 +131,9 @@ def _done_on(row: StepRow) -> tuple[str, str]:
 
 def _step(store: TraceStore, run: RunRow, row: StepRow, why: str, reply: int) -> SurveyedStep:
     records = store.step(run.run, row.number).records
-    reviewed = next((one for one in records if isinstance(one, Reviewed)), None)
-    acted = next((one for one in records if isinstance(one, Acted)), None)
-    decided = next((one for one in records if isinstance(one, Decided)), None)
+    reviewed = record_of(Reviewed, records)
+    acted = record_of(Acted, records)
+    decided = record_of(Decided, records)
     joins = decided is not None and decided.from_queue and reviewed is not None and not reviewed.edited
     reply = reply if joins and reply else row.number
     if reviewed is None or reviewed.action is None or acted is None:
@@ -216,8 +216,8 @@ def _branched(store: TraceStore, one: SurveyedStep, parent: RunRow, worse: bool)
     if not any(row.number == one.number and row.sealed for row in store.own_steps(parent.run)):
         return one
     records = store.step(parent.run, one.number).records
-    acted = next((record for record in records if isinstance(record, Acted)), None)
-    reviewed = next((record for record in records if isinstance(record, Reviewed)), None)
+    acted = record_of(Acted, records)
+    reviewed = record_of(Reviewed, records)
     was = next((record.observation for record in records if isinstance(record, Observed)), None)
     here = store.step(one.row.run, one.number).records
     seen = next((record.observation for record in here if isinstance(record, Observed)), None)

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from core.agent.loop import AgentRun
-from core.debugger.breakpoints.debug_event import Moment, Moments
-from core.debugger.breakpoints.kinds import Breakpoint
-from core.debugger.breakpoints.matching import hit
-from core.debugger.breakpoints.stored_events import moments_of
+from core.debugger.breakpoints.debug_event import DebugEvent, EventTracker
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.debugger.breakpoints.stored_events import events_of
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.goals import bundled_goals
 from core.schema.errors import LLMError
@@ -73,15 +72,15 @@ class Stored:
             stage.to_the_end(run)  # It is asked again.
         return run.state.run
 
-    def moments(self, name: str) -> list[Moment]:
-        return list(moments_of(self.store, self.run(name)))
+    def events(self, name: str) -> list[DebugEvent]:
+        return list(events_of(self.store, self.run(name)))
 
     def hits(self, name: str, breakpoint: Breakpoint) -> list[Told]:
         """Return what the breakpoint hits in a run."""
         return [
-            Told(moment.figures.step, moment.where, moment.phase, sentence)
-            for moment in self.moments(name)
-            if (sentence := hit(breakpoint, moment)) is not None
+            Told(event.figures.step, event.where, event.phase, sentence)
+            for event in self.events(name)
+            if (sentence := breakpoint.reason(event)) is not None
         ]
 
     def steps(self, name: str, breakpoint: Breakpoint) -> list[int]:
@@ -198,22 +197,22 @@ def trajectories(folder: Path) -> Scene:
 SCENES = {make.__name__: make for make in (clumsy, mended, policies, shopping, trajectories)}
 
 
-def follow(stage: Stage, run: AgentRun) -> list[Moment]:
-    """Carry a run to its end and return its moments as they are told while it goes on."""
-    told: list[Moment] = []
-    moments = Moments(run.store.run(run.state.run))
+def follow(stage: Stage, run: AgentRun) -> list[DebugEvent]:
+    """Carry a run to its end and return its events as they are told while it goes on."""
+    told: list[DebugEvent] = []
+    tracker = EventTracker(run.store.run(run.state.run))
     while not run.ended:
         if run.next_phase == PHASES[0]:
-            moments.begin_step(run.state.number, run.state.trial)
-        told.append(moments.before(run.next_phase))
+            tracker.begin_step(run.state.number, run.state.trial)
+        told.append(tracker.before(run.next_phase))
         stage.asked.clear()
         record = stage.phase(run)
         begun: set[int] = set()
         for asked in stage.asked:
             if asked.record.number not in begun:
                 begun.add(asked.record.number)
-                told.append(moments.before_call(asked.record))
+                told.append(tracker.before_call(asked.record))
             if asked.ended:
-                told.append(moments.after_call(asked.record))
-        told.append(moments.after(record))
+                told.append(tracker.after_call(asked.record))
+        told.append(tracker.after(record))
     return told

@@ -5,15 +5,11 @@ import sqlite3
 import pytest
 
 from core.debugger.breakpoints.collection import Breakpoints
-from core.debugger.breakpoints.debug_event import Moments
-from core.debugger.breakpoints.kinds import (
-    ActionChosen,
-    Condition,
-    FigureAbove,
-    LLMCall,
-    StateEntered,
-)
-from core.debugger.breakpoints.stored_events import moments_of
+from core.debugger.breakpoints.debug_event import EventTracker
+from core.debugger.breakpoints.kinds.actions import ActionChosen
+from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall
+from core.debugger.breakpoints.kinds.places import StateEntered
+from core.debugger.breakpoints.stored_events import events_of
 from core.schema.errors import TraceError, UsageError
 from core.trace.store import TraceStore
 from tests.core.trace.making import start, write_run
@@ -28,8 +24,8 @@ def run(trace):
 
 
 def ask_all(breakpoints, store, run):
-    """Return what hits in a run, moment by moment."""
-    return [one for moment in moments_of(store, run) for one in breakpoints.ask(moment)]
+    """Return what hits in a run, event by event."""
+    return [one for event in events_of(store, run) for one in breakpoints.check(event)]
 
 
 def test_what_is_added_is_there_again_when_the_database_is_opened_again(trace):
@@ -125,7 +121,7 @@ def test_a_condition_that_fails_stops_the_run_and_says_why(trace, run):
 
 def test_a_stored_condition_that_is_no_expression_any_more_stops_the_run(trace, run):
     trace.add_breakpoint("condition", '{"expression": "pge.url"}')
-    (hit,) = Breakpoints(trace).ask(next(moments_of(trace, run)))
+    (hit,) = Breakpoints(trace).check(next(events_of(trace, run)))
     assert hit.stopped
     assert "did you mean page?" in hit.sentence
 
@@ -190,8 +186,8 @@ def test_a_moment_of_a_run_that_is_not_stored_cannot_be_counted(trace):
     breakpoints = Breakpoints(trace)
     breakpoints.add(FigureAbove(figure="steps", above=0))
     row = trace.run(trace.begin_run(start())).replace(run=99)
-    moments = Moments(row)
-    moments.begin_step(1)
+    tracker = EventTracker(row)
+    tracker.begin_step(1)
     with pytest.raises(TraceError):
-        breakpoints.ask(moments.before("observe"))
+        breakpoints.check(tracker.before("observe"))
     assert breakpoints.hits_of(1) == 0

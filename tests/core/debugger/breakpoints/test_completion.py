@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from core.debugger.breakpoints.completion import completions
 from core.debugger.breakpoints.expression import SUBJECT
-from core.debugger.breakpoints.functions import FUNCTIONS
+from core.debugger.breakpoints.operations import FUNCTIONS
 
 
 @given(st.text(max_size=60), st.integers(0, 60))

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.debugger.breakpoints.expression import LONGEST, SUBJECT, compile_expression, evaluate, is_true
-from core.debugger.breakpoints.functions import FUNCTIONS
+from core.debugger.breakpoints.operations import FUNCTIONS, text_of_value
 from core.debugger.breakpoints.subject import (
     ActionPart,
     LastPart,
@@ -19,7 +19,6 @@ from core.debugger.breakpoints.subject import (
     StepPart,
     Subject,
 )
-from core.debugger.breakpoints.values import text_of_value
 from core.schema.errors import UsageError
 from core.schema.observation import Box, Element
 

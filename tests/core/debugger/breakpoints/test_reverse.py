@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.debugger.breakpoints.kinds import ActionChosen, Condition, FigureAbove
+from core.debugger.breakpoints.kinds.actions import ActionChosen
+from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove
 from core.debugger.breakpoints.reverse import LastHit, last_hit
 from core.schema.errors import TraceError
 from tests.core.trace.making import write_run

@@ -1,8 +1,8 @@
-"""What expressions see at moments of real runs."""
+"""What expressions see at events of real runs."""
 
 import pytest
 
-from core.debugger.breakpoints.stored_events import moments_of
+from core.debugger.breakpoints.stored_events import events_of
 from core.debugger.breakpoints.subject import Subject, SubjectOf
 from core.trace.store import TraceStore
 from tests.core.trace.making import page, start, write_step
@@ -10,8 +10,8 @@ from tests.core.trace.making import page, start, write_step
 browser = pytest.mark.browser
 
 
-def seen(moment):
-    subject = SubjectOf(moment)
+def seen(event):
+    subject = SubjectOf(event)
     return {name: subject[name] for name in Subject.model_fields}
 
 
@@ -23,7 +23,7 @@ def test_between_two_steps_expressions_see_the_page_of_the_first_and_no_action(t
     between, after = (
         next(
             seen(one)
-            for one in moments_of(store, run)
+            for one in events_of(store, run)
             if one.figures.step == 2 and one.is_at(where, "observe")
         )
         for where in ("before", "after")
@@ -42,9 +42,7 @@ def test_between_two_steps_expressions_see_the_page_of_the_first_and_no_action(t
 def test_expressions_see_what_each_mechanism_has_to_tell(stored):
     def last(name, step, phase):
         return seen(
-            next(
-                one for one in stored.moments(name) if one.is_at("after", phase) and one.figures.step == step
-            )
+            next(one for one in stored.events(name) if one.is_at("after", phase) and one.figures.step == step)
         )
 
     shop = last("shopping", 3, "decide")

@@ -1,10 +1,11 @@
-"""Watches: what they show from moment to moment, and where they changed."""
+"""Watches: what they show from event to event, and where they changed."""
 
 import pytest
 
-from core.debugger.breakpoints.stored_events import moments_of
+from core.debugger.breakpoints.reverse import last_change
+from core.debugger.breakpoints.stored_events import events_of
 from core.debugger.breakpoints.watch import PageValue, Watch
-from core.debugger.breakpoints.watches import Watches, last_change
+from core.debugger.breakpoints.watches import Watches
 from core.schema.errors import UsageError
 from core.trace.store import TraceStore
 from tests.core.trace.making import page, start, write_run, write_step
@@ -37,7 +38,7 @@ def test_watches_are_there_again_when_the_database_is_opened_again(trace):
 def test_a_value_is_shown_and_told_to_have_changed_at_the_moment_it_does(trace, run):
     watches = Watches(trace)
     watches.add(BUTTONS)
-    shown = [(moment, *watches.look(moment)) for moment in moments_of(trace, run)]
+    shown = [(event, *watches.read(event)) for event in events_of(trace, run)]
     changes = [(one.figures.step, one.where, one.phase, value.text) for one, value in shown if value.changed]
     assert changes == [
         (1, "after", "observe", "Save"),
@@ -48,15 +49,15 @@ def test_a_value_is_shown_and_told_to_have_changed_at_the_moment_it_does(trace, 
 def test_moments_that_were_not_looked_at_do_not_hide_a_change(trace, run):
     watches = Watches(trace)
     watches.add(Watch(text="page.elements[1].name"))
-    at = [moment for moment in moments_of(trace, run) if moment.is_at("before", "act")]
-    assert [watches.look(moment)[0].changed for moment in at] == [False, False, True]
+    at = [event for event in events_of(trace, run) if event.is_at("before", "act")]
+    assert [watches.read(event)[0].changed for event in at] == [False, False, True]
 
 
 def test_a_change_stops_the_run_where_that_is_asked_for(trace, run):
     watches = Watches(trace)
     watches.add(BUTTONS)
     number = watches.add(Watch(text="step.number", on_change=True)).number
-    hits = [hit for moment in moments_of(trace, run) for hit in watches.ask(moment)[1]]
+    hits = [hit for event in events_of(trace, run) for hit in watches.check(event)[1]]
     assert [(hit.step, hit.watch, hit.breakpoint, hit.stopped) for hit in hits] == [
         (2, number, None, True),
         (3, number, None, True),
@@ -70,13 +71,13 @@ def test_a_change_stops_the_run_where_that_is_asked_for(trace, run):
 def test_values_of_the_page_are_taken_as_they_were_read_and_kept_meanwhile(trace, run):
     watches = Watches(trace)
     number = watches.add(Watch(kind="css", text="h1", on_change=True)).number
-    first, second, third, fourth, *_ = moments_of(trace, run)
-    assert [(one.text, one.changed) for one in watches.look(first)] == [("", False)]
-    (values, hits) = watches.ask(second, {number: PageValue(text="Start")})
+    first, second, third, fourth, *_ = events_of(trace, run)
+    assert [(one.text, one.changed) for one in watches.read(first)] == [("", False)]
+    (values, hits) = watches.check(second, {number: PageValue(text="Start")})
     assert ((values[0].text, values[0].changed), hits) == (("Start", False), ())
-    (values, hits) = watches.ask(third)
+    (values, hits) = watches.check(third)
     assert ((values[0].text, values[0].changed), hits) == (("Start", False), ())
-    (values, (hit,)) = watches.ask(fourth, {number: PageValue(error="The page has no h1.")})
+    (values, (hit,)) = watches.check(fourth, {number: PageValue(error="The page has no h1.")})
     assert (values[0].error, values[0].changed) == ("The page has no h1.", True)
     assert hit.sentence == "h1 changed: Start → The page has no h1."
 
@@ -85,13 +86,13 @@ def test_another_run_begins_with_no_values(trace, run):
     watches = Watches(trace)
     watches.add(Watch(text="run.number", on_change=True))
     for number in (run, write_run(trace)):
-        assert all(not watches.ask(moment)[1] for moment in moments_of(trace, number))
+        assert all(not watches.check(event)[1] for event in events_of(trace, number))
 
 
 def test_a_watch_that_fails_shows_why_and_no_run_is_held_up(trace, run):
     watches = Watches(trace)
     watches.add(Watch(text="page.url > 3"))
-    last = [watches.look(moment)[0] for moment in moments_of(trace, run)][-1]
+    last = [watches.read(event)[0] for event in events_of(trace, run)][-1]
     assert "text and a number cannot be compared" in last.error
     with pytest.raises(UsageError, match="did you mean page"):
         watches.add(Watch(text="pge"))

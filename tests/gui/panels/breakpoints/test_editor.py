@@ -4,17 +4,12 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from core.debugger.breakpoints.kinds import (
-    BREAKPOINTS,
-    ActionChosen,
-    Condition,
-    FigureAbove,
-    LLMCall,
-    PermissibleChanged,
-    StateEntered,
-)
+from core.debugger.breakpoints.kinds.actions import ActionChosen, PermissibleChanged
+from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall
+from core.debugger.breakpoints.kinds.places import StateEntered
+from core.debugger.breakpoints.kinds.registry import KINDS
 from gui.panels.breakpoints.editor import BreakpointEditor
-from gui.panels.breakpoints.fields import GROUPS, TITLES, NumberField, Offers, own_fields
+from gui.panels.breakpoints.fields import NumberField, Offers
 
 
 @pytest.fixture
@@ -30,7 +25,7 @@ def opened(qtbot: QtBot, theme):
 
 
 def choose(editor: BreakpointEditor, kind: str) -> None:
-    (item,) = editor.kinds.findItems(TITLES[kind], Qt.MatchFlag.MatchExactly)
+    (item,) = editor.kinds.findItems(KINDS[kind].title, Qt.MatchFlag.MatchExactly)
     editor.kinds.setCurrentItem(item)
 
 
@@ -41,17 +36,11 @@ def wanted(editor: BreakpointEditor):
     return spy.at(0)[0]
 
 
-def test_every_kind_stands_in_one_group_and_has_a_title():
-    grouped = [kind for _group, kinds in GROUPS for kind in kinds]
-    assert sorted(grouped) == sorted(BREAKPOINTS)
-    assert set(TITLES) == set(BREAKPOINTS)
-
-
-@pytest.mark.parametrize("kind", BREAKPOINTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_its_fields_and_can_be_sent_as_it_stands(opened, kind: str):
     editor = opened()
     choose(editor, kind)
-    assert tuple(editor.fields) == own_fields(kind)
+    assert tuple(editor.fields) == tuple(KINDS[kind].own_fields())
     assert editor.about.text()
     if kind == "condition":
         editor.fields["expression"].widget.setText("step.number > 3")
@@ -94,7 +83,7 @@ def test_a_breakpoint_is_edited_with_all_it_has(opened):
         number=7, action="buy_*", contains=False, enabled=False, then="log", ignore=1, condition="step.number"
     )
     editor = opened(edited)
-    assert editor.kind == "permissible"
+    assert editor.kind is PermissibleChanged
     assert wanted(editor) == edited
 
 
@@ -167,3 +156,18 @@ def test_enter_sends_it_once(opened, qtbot: QtBot):
     qtbot.keyClick(field, Qt.Key.Key_Return)
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert spy.count() == 1
+
+
+def test_a_field_is_called_what_its_class_says(opened):
+    editor = opened(PermissibleChanged(action="buy_*"))
+    assert [(field.label, field.help) for field in editor.fields.values()] == [
+        ("Action", ""),
+        ("Target", "Of the name of what it may act on, or of a value it takes."),
+        ("Permissible", "False: stop where the permissible actions do not contain it."),
+    ]
+    switch = editor.fields["contains"].widget
+    assert [switch.itemText(row) for row in range(switch.count())] == ["comes to be", "is no longer, or not"]
+    assert editor._texts.text() == (
+        "A name is a whole one, or a pattern with * and ?, such as buy_*. "
+        "Other text is looked for within, unless it holds * or ?. Case does not count, and what is empty fits all."
+    )

@@ -4,7 +4,8 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from core.debugger.breakpoints.kinds import Failure, NotAligned, RequestBegins
+from core.debugger.breakpoints.kinds.actions import RequestBegins
+from core.debugger.breakpoints.kinds.problems import Failure, NotAligned
 from core.debugger.breakpoints.views import BreaksView
 from core.debugger.breakpoints.watch import Watch
 from core.debugger.snapshots import StepView

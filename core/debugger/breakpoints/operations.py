@@ -1,14 +1,25 @@
-"""The functions of expressions, and the bound on what one evaluation may do."""
+"""What expressions calculate with: values, comparisons, arithmetic and functions, and the bound on their work.
 
+``None`` compares as false, and only numbers are calculated with.
+"""
+
+import ast
+import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import re2
+from pydantic import BaseModel
 
-from core.debugger.breakpoints.values import NUMBERS, Stuck, items_of, word_for
+from core.schema.observation import Element
 from core.schema.record import Record
 
+LARGEST = 10**30
+"""The largest whole number that is calculated with."""
+NUMBERS = (int, float)
+SHOWN_ITEMS = 20
+SHOWN_CHARACTERS = 2000
 MOST_WORK = 1_000_000
 """Names, values and calls looked at in one evaluation, long text and lists counting by their length."""
 LONG = (str, tuple)
@@ -18,6 +29,73 @@ PATTERN_MEMORY = 4 << 20
 """Bytes that a regular expression may take."""
 LONGEST_SEARCHED = 100_000
 """Characters of a text that a regular expression is looked for in."""
+
+
+class Stuck(Exception):
+    """Why an expression has no value, as the end of a sentence."""
+
+
+def word_for(value: Any) -> str:
+    """Return what a value is called in a sentence."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value)
+        case int() | float():
+            return "a number"
+        case str():
+            return "text"
+        case tuple():
+            return "a list"
+    return "a thing with parts"
+
+
+def items_of(value: Any) -> Iterable[Any]:
+    """Return what can be walked of a value: the items of a list, or of nothing none."""
+    if value is None:
+        return ()
+    if isinstance(value, (tuple, Iterator)):
+        return value
+    raise Stuck(f"{word_for(value)} is not several things")
+
+
+def list_of(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return values as a list, without lists in it: few words could make those endless."""
+    items = tuple(values)
+    if any(type(item) is tuple for item in items):
+        raise Stuck("a list cannot hold lists")
+    return items
+
+
+def text_of_value(value: Any) -> str:
+    """Return a value as a watch shows it, cut where it is long."""
+    text = _text(value)
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return f"{value:.6g}"
+        case str() | int():
+            return str(value)
+        case tuple():
+            shown = ", ".join(_text(item) for item in value[:SHOWN_ITEMS])
+            more = len(value) - SHOWN_ITEMS
+            return f"{shown}, and {more} more" if more > 0 else shown or "none"
+        case Element():
+            return value.line()
+        case BaseModel():
+            return ", ".join(f"{name}: {_text(part)}" for name, part in value)
+    raise AssertionError(f"{value!r} is no value of an expression")
+
+
+# Work
 
 
 class Work:
@@ -36,6 +114,88 @@ class Work:
         """Spend by how long a text or a list is; what is short costs nothing."""
         if type(value) in LONG and len(value) > SHORT:
             self.spend(len(value) if type(value) is tuple else len(value) // 16)
+
+
+# Operators
+
+
+def _ordered(compare: Callable[[Any, Any], bool], sign: str) -> Callable[[Work, Any, Any], bool]:
+    def test(work: Work, left: Any, right: Any) -> bool:
+        if left is None or right is None:
+            return False
+        numbers = isinstance(left, NUMBERS) and isinstance(right, NUMBERS)
+        if not numbers and not (type(left) is type(right) is str):
+            raise Stuck(f"{word_for(left)} and {word_for(right)} cannot be compared with {sign}")
+        work.spend_on(left)
+        return compare(left, right)
+
+    return test
+
+
+def _equal(work: Work, left: Any, right: Any) -> bool:
+    work.spend_on(left)
+    return bool(left == right)
+
+
+def _within(work: Work, item: Any, container: Any) -> bool:
+    if container is None:
+        return False
+    if isinstance(container, str):
+        if item is None:
+            return False
+        if not isinstance(item, str):
+            raise Stuck(f"{word_for(item)} cannot be looked for in text")
+        work.spend_on(container)
+        return item in container
+    if not isinstance(container, tuple):
+        raise Stuck(f"nothing can be looked for in {word_for(container)}")
+    work.spend_on(container)
+    return item in container
+
+
+COMPARISONS: dict[type[ast.cmpop], Callable[[Work, Any, Any], bool]] = {
+    ast.Lt: _ordered(operator.lt, "<"),
+    ast.LtE: _ordered(operator.le, "<="),
+    ast.Gt: _ordered(operator.gt, ">"),
+    ast.GtE: _ordered(operator.ge, ">="),
+    ast.Eq: _equal,
+    ast.NotEq: lambda work, left, right: not _equal(work, left, right),
+    ast.In: _within,
+    ast.NotIn: lambda work, left, right: not _within(work, left, right),
+    ast.Is: lambda work, left, right: left is None,
+    ast.IsNot: lambda work, left, right: left is not None,
+}
+SIGNS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+}
+_CALCULATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+
+
+def calculated(sign: str, left: Any, right: Any) -> Any:
+    """Return what two numbers come to; with nothing, nothing. Text is not calculated with."""
+    if left is None or right is None:
+        return None
+    if not isinstance(left, NUMBERS) or not isinstance(right, NUMBERS):
+        raise Stuck(f"{word_for(left)} {sign} {word_for(right)} cannot be calculated; only numbers can")
+    value = _CALCULATIONS[sign](left, right)
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise Stuck("a number became too large")
+    return value
+
+
+# Functions
 
 
 class Function(Record):
@@ -59,14 +219,14 @@ def _len(work: Work, value: Any) -> int | None:
 
 
 def _lower(work: Work, value: Any) -> str | None:
-    return None if value is None else _text(work, value, "lower").lower()
+    return None if value is None else _as_text(work, value, "lower").lower()
 
 
 def _contains(work: Work, whole: Any, part: Any) -> bool:
     if whole is None or part is None:
         return False
     if type(whole) is str:
-        return _text(work, part, "contains").casefold() in _text(work, whole, "contains").casefold()
+        return _as_text(work, part, "contains").casefold() in _as_text(work, whole, "contains").casefold()
     wanted = part.casefold() if isinstance(part, str) else part
     for item in items_of(whole):
         work.spend_on(item)
@@ -79,7 +239,7 @@ def _contains(work: Work, whole: Any, part: Any) -> bool:
 def _matches(work: Work, text: Any, pattern: Any) -> bool:
     if text is None:
         return False
-    searched = _text(work, text, "matches")[:LONGEST_SEARCHED]
+    searched = _as_text(work, text, "matches")[:LONGEST_SEARCHED]
     return pattern.search(_encodable(searched)) is not None
 
 
@@ -117,7 +277,7 @@ def _extreme(pick: Callable[[list[Any]], Any], name: str) -> Callable[..., Any]:
     return call
 
 
-def _text(work: Work, value: Any, name: str) -> str:
+def _as_text(work: Work, value: Any, name: str) -> str:
     if type(value) is not str:
         raise Stuck(f"{name} takes text, not {word_for(value)}")
     work.spend_on(value)

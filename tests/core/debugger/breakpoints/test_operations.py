@@ -2,8 +2,8 @@
 
 import pytest
 
+from core.debugger.breakpoints.operations import text_of_value
 from core.debugger.breakpoints.subject import PolicyPart
-from core.debugger.breakpoints.values import text_of_value
 from core.schema.observation import Box, Element
 
 

@@ -4,26 +4,12 @@ import re
 
 import pytest
 
-from core.debugger.breakpoints.debug_event import Moments
-from core.debugger.breakpoints.kinds import (
-    ActionChosen,
-    Condition,
-    Failure,
-    FigureAbove,
-    LLMCall,
-    Loop,
-    NotAligned,
-    PermissibleChanged,
-    PlanRevised,
-    PolicyPopped,
-    PolicyPushed,
-    RemedyFired,
-    RequestBegins,
-    RetrievalFar,
-    StateEntered,
-    StateLeft,
-)
-from core.debugger.breakpoints.matching import fits, hit
+from core.debugger.breakpoints.debug_event import EventTracker
+from core.debugger.breakpoints.kinds.actions import ActionChosen, Loop, PermissibleChanged, RequestBegins
+from core.debugger.breakpoints.kinds.breakpoint import fits
+from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall, RetrievalFar
+from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft
+from core.debugger.breakpoints.kinds.problems import Failure, NotAligned, PlanRevised, RemedyFired
 from core.schema.browser_event import BrowserEvent
 from core.schema.errors import UsageError
 from core.schema.restore import Sent
@@ -232,10 +218,10 @@ def test_an_expression_that_fails_says_so(stored):
 
 
 def live(run_row):
-    moments = Moments(run_row)
-    moments.begin_step(1)
-    moments.before("act")
-    return moments
+    tracker = EventTracker(run_row)
+    tracker.begin_step(1)
+    tracker.before("act")
+    return tracker
 
 
 @pytest.mark.parametrize(
@@ -250,41 +236,41 @@ def live(run_row):
     ],
 )
 def test_a_request_hits_where_it_sends_something(run_row, request_, url, hits):
-    sentence = hit(RequestBegins(url=url), live(run_row).request(request_))
+    sentence = RequestBegins(url=url).reason(live(run_row).request(request_))
     assert (sentence is not None) is hits
     assert sentence is None or request_.url in sentence
 
 
 def test_a_crash_outside_of_an_action_is_a_failure(run_row):
-    moments = live(run_row)
-    crash = moments.event(BrowserEvent(kind="crash", text="The page ran out of memory."))
-    assert "ran out of memory" in hit(Failure(of="crash"), crash)
-    assert hit(Failure(), moments.event(BrowserEvent(kind="download", text="a.pdf"))) is None
+    tracker = live(run_row)
+    crash = tracker.browser_event(BrowserEvent(kind="crash", text="The page ran out of memory."))
+    assert "ran out of memory" in Failure(of="crash").reason(crash)
+    assert Failure().reason(tracker.browser_event(BrowserEvent(kind="download", text="a.pdf"))) is None
 
 
 def test_a_call_that_a_person_withdrew_is_no_failure(run_row, call_record):
-    moments = live(run_row)
+    tracker = live(run_row)
     withdrawn = call_record.replace(error="cancelled: another LLM was chosen")
-    assert hit(Failure(), moments.after_call(withdrawn)) is None
+    assert Failure().reason(tracker.after_call(withdrawn)) is None
 
 
 def test_a_cost_hits_once_at_the_call_that_passes_it(run_row, call_record):
-    moments = live(run_row)
+    tracker = live(run_row)
     dear = call_record.replace(cost=0.3)
-    asked = [moments.after_call(dear.replace(number=number)) for number in (1, 2, 3)]
-    told = [hit(FigureAbove(figure="cost", above=0.5), moment) for moment in asked]
+    asked = [tracker.after_call(dear.replace(number=number)) for number in (1, 2, 3)]
+    told = [FigureAbove(figure="cost", above=0.5).reason(event) for event in asked]
     assert told == [None, "The cost of the run came to 0.6, above 0.5.", None]
 
 
 def test_another_action_that_a_person_put_in_its_stead_hits_before_it_is_carried_out(run_row, a_step):
     (click, back), records = a_step
-    moments = Moments(run_row)
-    moments.begin_step(1)
+    tracker = EventTracker(run_row)
+    tracker.begin_step(1)
     asked = []
     for record in records:
-        asked += [moments.before(record.phase), moments.after(record)]
+        asked += [tracker.before(record.phase), tracker.after(record)]
     by_name = {
-        name: [moment.phase for moment in asked if hit(ActionChosen(action=name), moment)]
+        name: [event.phase for event in asked if ActionChosen(action=name).reason(event)]
         for name in (click.name, back.name)
     }
     assert by_name == {"click": ["review"], "go_back": ["act"]}
@@ -292,11 +278,11 @@ def test_another_action_that_a_person_put_in_its_stead_hits_before_it_is_carried
 
 def test_a_phase_done_again_leaves_nothing_of_the_first_time(run_row, a_step):
     _, records = a_step
-    moments = Moments(run_row)
-    moments.begin_step(1)
+    tracker = EventTracker(run_row)
+    tracker.begin_step(1)
     for record in records:
-        moments.after(record)
-    again = moments.after(Decided(proposal=Proposal(problem="no action")))
+        tracker.after(record)
+    again = tracker.after(Decided(proposal=Proposal(problem="no action")))
     assert [record.phase for record in again.step.records] == list(PHASES[:5])
     assert again.step.get(Observed) is not None
     assert again.step.get(Recognised) is not None

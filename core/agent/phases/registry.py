@@ -1,0 +1,62 @@
+"""What does each phase, and what it works with in a run. A new phase is a function beside these and a line here."""
+
+from collections.abc import Awaitable, Callable
+
+from core.agent.abstraction.by_llm import Abstractor
+from core.agent.decision import Decider
+from core.agent.phases.abstract import abstract
+from core.agent.phases.act import act
+from core.agent.phases.align import align
+from core.agent.phases.commit import commit
+from core.agent.phases.decide import decide
+from core.agent.phases.observe import PageStore, observe
+from core.agent.phases.recall import recall
+from core.agent.phases.recognise import recognise
+from core.agent.phases.review import review
+from core.agent.prompt_builder import Prompter
+from core.agent.reflection.alignment import Judge
+from core.agent.reflection.anticipation import Anticipator
+from core.agent.reflection.scheduled import CarryingOut
+from core.agent.run_history import Past
+from core.agent.state import RunState
+from core.agent.world import World
+from core.schema.step import Phase, PhaseRecord
+from core.trace.store import TraceStore
+
+
+class PhaseTools:
+    """What the phases of one run work with."""
+
+    def __init__(self, store: TraceStore, world: World, prompter: Prompter, state: RunState) -> None:
+        self.store = store
+        self.world = world
+        self.prompter = prompter
+        self.knowledge = prompter.knowledge
+        self.state = state
+        self.pages = PageStore(store, state)
+        self.past = Past(store, state.run)
+        self.abstractor = Abstractor(prompter)
+        self.decider = Decider(prompter)
+        self.carrying_out = CarryingOut(prompter)
+        self.anticipator = Anticipator(prompter, self.decider)
+        self.judge = Judge(prompter)
+
+    async def take_late_remedies(self) -> None:
+        """Complete the record of anticipate with the remedies that were asked for while the action ran."""
+        late = await self.anticipator.late(self.state)
+        if late is not None:
+            self.store.save_phase(self.state.run, self.state.number, late)
+
+
+RUN: dict[Phase, Callable[[PhaseTools], Awaitable[PhaseRecord] | PhaseRecord]] = {
+    "observe": lambda tools: observe(tools.state, tools.world, tools.pages),
+    "recognise": lambda tools: recognise(tools.state, tools.world, tools.knowledge),
+    "recall": lambda tools: recall(tools.state, tools.knowledge),
+    "abstract": lambda tools: abstract(tools.state, tools.world, tools.abstractor),
+    "decide": lambda tools: decide(tools.state, tools.decider, tools.carrying_out, tools.prompter),
+    "anticipate": lambda tools: tools.anticipator.anticipate(tools.state),
+    "review": lambda tools: review(tools.state),
+    "act": lambda tools: act(tools.state, tools.world, tools.prompter, tools.past),
+    "align": lambda tools: align(tools.state, tools.judge, tools.take_late_remedies),
+    "commit": lambda tools: commit(tools.state),
+}

@@ -1,0 +1,168 @@
+"""Breakpoints on what is done: actions that are due, those that are permissible, and what the page sends."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from core.agent.general_space import label_of
+from core.debugger.breakpoints.debug_event import DebugEvent, repeat_key
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint, ChoiceWords, Name, Part, cut, fits
+from core.debugger.breakpoints.subject import text_of
+from core.schema.action import Action, RefTarget, RoleTarget
+from core.schema.action_space import Permissible
+from core.schema.observation import Observation
+from core.schema.step import Decided, Observed, Recognised, Reviewed
+
+_QUIET_METHODS = ("GET", "HEAD", "OPTIONS")
+
+
+def _due(event: DebugEvent) -> Action | None:
+    """Return the action that is about to be carried out.
+
+    It is due before its review, and before it is carried out only where the
+    review put another one in its place.
+    """
+    if not event.is_at("before", "review") and not event.is_at("before", "act"):
+        return None
+    reviewed, decided = event.step.get(Reviewed), event.step.get(Decided)
+    proposed = decided.proposal.action if decided is not None else None
+    if event.phase == "review":
+        return proposed
+    return reviewed.action if reviewed is not None and reviewed.action != proposed else None
+
+
+class ActionChosen(Breakpoint):
+    """An action is about to be carried out; all that is given has to fit."""
+
+    title: ClassVar[str] = "An action is due"
+    kind: Literal["action"] = "action"
+    action: Name = Field(default="", description="Its name, such as click or buy_now.")
+    target: Part = Field(default="", description="Of the name of what it acts on.")
+    text: Part = Field(
+        default="", description="Of what is typed, chosen, noted, answered or given as arguments."
+    )
+    url: Part = Field(default="", title="URL", description="Of the page's URL.")
+
+    def label(self) -> str:
+        parts = [self.action or "any action"]
+        if self.target:
+            parts.append(f"on a target named “{self.target}”")
+        if self.text:
+            parts.append(f"with text “{self.text}”")
+        if self.url:
+            parts.append(f"at “{self.url}”")
+        return " ".join(parts)
+
+    def hits(self, event: DebugEvent) -> str | None:
+        action, observed = _due(event), event.step.get(Observed)
+        if action is None or observed is None:
+            return None
+        page = observed.observation
+        if not fits(self.action, action.name, whole=True) or not fits(self.text, text_of(action)):
+            return None
+        if not fits(self.url, page.url):
+            return None
+        if self.target and not any(fits(self.target, one) for one in _target_names(action, page)):
+            return None
+        label = label_of(page, action)
+        on = f" on {label}" if label else ""
+        where = page.url.partition("?")[0]
+        return f"{cut(str(action))}{on} is about to be carried out at {cut(where)}."
+
+
+def _target_names(action: Action, page: Observation) -> tuple[str, ...]:
+    """Return what the action's targets are called, alone and with their role."""
+    names = [label_of(page, action)]
+    for target in action.targets:
+        if isinstance(target, RefTarget):
+            element = page.element(target.ref)
+            names += [element.name] if element is not None else []
+        elif isinstance(target, RoleTarget):
+            names.append(target.name)
+    return tuple(name for name in names if name)
+
+
+class PermissibleChanged(Breakpoint):
+    """Something has come to be permissible, or is so no longer."""
+
+    title: ClassVar[str] = "An action is permissible"
+    kind: Literal["permissible"] = "permissible"
+    action: Name
+    target: Part = Field(default="", description="Of the name of what it may act on, or of a value it takes.")
+    contains: Annotated[bool, ChoiceWords({True: "comes to be", False: "is no longer, or not"})] = Field(
+        default=True,
+        title="Permissible",
+        description="False: stop where the permissible actions do not contain it.",
+    )
+
+    def label(self) -> str:
+        return f"{self._what()} is {'' if self.contains else 'not '}permissible"
+
+    def hits(self, event: DebugEvent) -> str | None:
+        recognised = event.completed(Recognised)
+        if recognised is None:
+            return None
+        before = event.before.get(Recognised) if event.before is not None else None
+        found = self._found(recognised.permissible)
+        known = None if before is None else self._found(before.permissible)
+        if bool(found) is not self.contains or (known is not None and bool(known) is bool(found)):
+            return None
+        return f"{cut(found)} is permissible." if found else f"{self._what()} is not permissible."
+
+    def _what(self) -> str:
+        return self.action + (f" on “{self.target}”" if self.target else "")
+
+    def _found(self, permissible: Permissible) -> str:
+        """Return what of the permissible fits, in words, or nothing."""
+        for action in permissible.actions:
+            if not fits(self.action, action.name, whole=True):
+                continue
+            if not self.target:
+                return action.name
+            for parameter in action.parameters:
+                for choice in parameter.choices or ():
+                    label = choice.label or choice.value
+                    if fits(self.target, label) or fits(self.target, choice.value, whole=True):
+                        return f"{action.name} on {label}"
+                    name = label.split('"')[1] if label.count('"') > 1 else ""
+                    if name and fits(self.target, name):
+                        return f"{action.name} on {label}"
+        return ""
+
+
+class Loop(Breakpoint):
+    """The same action is about to be carried out on the same page again."""
+
+    title: ClassVar[str] = "The same action again"
+    kind: Literal["loop"] = "loop"
+
+    def label(self) -> str:
+        return "the same action is due on the same page again"
+
+    def hits(self, event: DebugEvent) -> str | None:
+        key = repeat_key(event.step) if _due(event) is not None else None
+        earlier = event.actions_done.get(key) if key is not None else None
+        if key is None or earlier is None:
+            return None
+        return f"{cut(key[1])} is about to be done again on the same page; it was done at step {earlier}."
+
+
+class RequestBegins(Breakpoint):
+    """The page sends something: by a method other than GET, HEAD and OPTIONS, or over a WebSocket."""
+
+    title: ClassVar[str] = "The page sends something"
+    kind: Literal["request"] = "request"
+    url: Part = Field(default="", title="URL")
+
+    def label(self) -> str:
+        return "the page sends something" + (f" to “{self.url}”" if self.url else "")
+
+    def hits(self, event: DebugEvent) -> str | None:
+        request = event.request
+        if request is None or not (request.socket or request.method.upper() not in _QUIET_METHODS):
+            return None
+        if not fits(self.url, request.url):
+            return None
+        if request.socket:
+            return f"The page sends something over the WebSocket {cut(request.url)}."
+        return f"The page begins to send: {request.method} {cut(request.url)}."

@@ -1,0 +1,138 @@
+"""Breakpoints on what goes wrong: failures, judgements, remedies and revised plans."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from core.debugger.breakpoints.debug_event import DebugEvent, StepSoFar
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint, ChoiceWords, cut
+from core.schema.plan import Plan
+from core.schema.record import Record
+from core.schema.step import Acted, Aligned, Decided, Scheduled, last_reflection, reflection_of
+
+FailureKind = Literal["any", "action", "call", "reply", "crash"]
+_LABELS: dict[FailureKind, str] = {
+    "any": "anything fails",
+    "action": "an action fails",
+    "call": "an LLM call fails",
+    "reply": "a reply cannot be used",
+    "crash": "the page crashes",
+}
+_SENTENCES: dict[FailureKind, str] = {
+    "action": "The action failed",
+    "call": "An LLM call failed",
+    "reply": "The LLM's reply could not be used",
+    "crash": "The page crashed",
+}
+
+
+class Failure(Breakpoint):
+    """An action or an LLM call failed, a reply could not be used, or the page crashed."""
+
+    title: ClassVar[str] = "Something fails"
+    kind: Literal["error"] = "error"
+    of: Annotated[FailureKind, ChoiceWords({"any": "anything"})] = Field(default="any", title="What fails")
+
+    def label(self) -> str:
+        return _LABELS[self.of]
+
+    def hits(self, event: DebugEvent) -> str | None:
+        failure = _failure(event)
+        if failure is None or self.of not in ("any", failure[0]):
+            return None
+        what, reason = failure
+        return f"{_SENTENCES[what]}: {cut(reason)}"
+
+
+def _failure(event: DebugEvent) -> tuple[FailureKind, str] | None:
+    """Return what has failed at this event, and why."""
+    if event.browser_event is not None:
+        return ("crash", event.browser_event.text) if event.browser_event.kind in ("crash", "hang") else None
+    if event.where == "after call" and event.call is not None:
+        error = event.call.error
+        # The person who cancels a call knows about it.
+        return ("call", error) if error and not error.startswith("cancelled") else None
+    if decided := event.completed(Decided):
+        return ("reply", decided.proposal.problem) if decided.proposal.problem else None
+    acted = event.completed(Acted)
+    if acted is None:
+        return None
+    crash = next((one for one in acted.events if one.kind in ("crash", "hang")), None)
+    if crash is not None:
+        return "crash", crash.text
+    # A step without an action had a reply that could not be used, which has hit after decide.
+    failed = acted.outcome == "failed" and event.step.action is not None
+    return ("action", acted.message) if failed else None
+
+
+class NotAligned(Breakpoint):
+    """A step was judged not to serve its subtask."""
+
+    title: ClassVar[str] = "A step is not aligned"
+    kind: Literal["not aligned"] = "not aligned"
+
+    def label(self) -> str:
+        return "a step is judged not aligned"
+
+    def hits(self, event: DebugEvent) -> str | None:
+        aligned = event.completed(Aligned)
+        if aligned is None or aligned.aligned is not False:
+            return None
+        return f"The step was judged not aligned. {cut(aligned.by_rule or aligned.sentence)}".rstrip()
+
+
+class RemedyFired(Breakpoint):
+    """A remedy is to be tried, after going back for it where that is needed."""
+
+    title: ClassVar[str] = "A remedy is fired"
+    kind: Literal["remedy fired"] = "remedy fired"
+
+    def label(self) -> str:
+        return "a remedy is fired"
+
+    def hits(self, event: DebugEvent) -> str | None:
+        scheduled = _remedy(event.step) if event.completed(Decided) else None
+        if scheduled is None:
+            return None
+        before = _remedy(event.before) if event.before is not None else None
+        if before is not None and before.entry == scheduled.entry:
+            return None  # It has hit at the step that went back for it.
+        reflection = event.step.reflection
+        remedies = reflection.remedies if reflection is not None else ()
+        entry = next((one for one in remedies if one.number == scheduled.entry), None)
+        what = f": {cut(entry.action)}{f' on {entry.target}' if entry.target else ''}" if entry else ""
+        return f"Remedy {scheduled.entry} is fired{what}. {cut(scheduled.why)}".rstrip()
+
+
+def _remedy(step: StepSoFar) -> Scheduled | None:
+    decided = step.get(Decided)
+    scheduled = decided.scheduled if decided is not None else None
+    return scheduled if scheduled is not None and scheduled.kind in ("go back", "remedy") else None
+
+
+class PlanRevised(Breakpoint):
+    """The subtasks are other ones than before, by the agent or by a person."""
+
+    title: ClassVar[str] = "The plan is revised"
+    kind: Literal["plan revised"] = "plan revised"
+
+    def label(self) -> str:
+        return "the plan is revised"
+
+    def hits(self, event: DebugEvent) -> str | None:
+        record = event.completed(Record)
+        reflection = reflection_of(record) if record is not None else None
+        if reflection is None:
+            return None
+        earlier = last_reflection(event.step.records[:-1])
+        if earlier is None and event.before is not None:
+            earlier = event.before.reflection
+        now, before = reflection.plan, earlier.plan if earlier is not None else None
+        if now is None or (_texts(before) == _texts(now) if before is not None else not now.revision):
+            return None
+        author = "by a person" if now.author == "person" else "by the agent"
+        return f"The plan was revised {author}: {cut(now.in_words())}."
+
+
+def _texts(plan: Plan) -> tuple[str, ...]:
+    return tuple(one.text for one in plan.subtasks)

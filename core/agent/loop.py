@@ -30,11 +30,14 @@ from core.schema.errors import BackstepError, BrowserError, UsageError
 from core.schema.messages import LLMRequest, Message
 from core.schema.observation import Capture
 from core.schema.plan import Plan
-from core.schema.step import Aligned, Anticipated, Decided, (
+from core.schema.step import (
     PHASES,
     Acted,
+    Aligned,
+    Anticipated,
     CallRecord,
     Committed,
+    Decided,
     Phase,
     PhaseRecord,
     Scheduled,

@@ -1,7 +1,6 @@
 """What the window's commands do: each action of a menu or key, given what the window shows."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
@@ -10,11 +9,9 @@ from core.debugger.snapshots import SessionView, StepView
 from core.trace.exports.registry import FORMATS, chosen_format
 from core.trace.records import RunRow
 from gui.shell.keys_dialog import KeysDialog
+from gui.shell.parts import WindowParts
 from gui.widgets.enabled_commands import Scene, can_pause, enabled
 from gui.widgets.provenance_menu import selected_in
-
-if TYPE_CHECKING:
-    from gui.shell.main_window import MainWindow
 
 IMPORTED = "Runs (*.backstep *.json);;All files (*)"
 _SEARCHED = ("Observation", "Prompt", "Diff", "Page log", "Log", "Permissible actions", "Exemplars")
@@ -24,7 +21,7 @@ _SEARCHED = ("Observation", "Prompt", "Diff", "Page log", "Log", "Permissible ac
 class Conduct(QObject):
     """Turns the person's commands into what the session is asked for, and says which can be given."""
 
-    def __init__(self, window: "MainWindow") -> None:
+    def __init__(self, window: WindowParts) -> None:
         super().__init__(window)
         self._window = window
         self._session = SessionView()

@@ -3,44 +3,32 @@
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtCore import QSettings, Qt, QTimer, Slot
+from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtWidgets import QWidget
 
 from core.debugger.snapshots import Catalogue, LivePageView, PersonQuestion, Picked, SessionView, StepView
 from core.schema.action_space import PermissibleRow
 from core.schema.log import LogLine
 from core.trace.records import RunRow
 from gui.page.outlines import kept_boxes
-from gui.page.page_stack import PageStack
-from gui.panels.timeline.strip import TimeStrip
-from gui.shell.actions import make_actions
 from gui.shell.commands import Conduct
-from gui.shell.docks import PLACES, Docks
 from gui.shell.geometry import WindowFrame
-from gui.shell.menus import Menus
-from gui.shell.panels import Panels
-from gui.shell.status_line import StatusLine
-from gui.shell.tool_bar import ToolBar
-from gui.tasks.opening import TaskOpening
-from gui.theme.theme import Theme
-from gui.widgets.dock import PanelDock
+from gui.shell.parts import WindowParts
 from gui.widgets.heartbeat import Heartbeat
 from gui.widgets.open_file import open_file
 from gui.widgets.relay import Relay
-from gui.widgets.remembered import OpenedTask, Remembered
+from gui.widgets.remembered import OpenedTask
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
 
 _LAYOUT_VERSION = 4
-_TAB_FACT = 18
-"""Letters of a fact that stand in a tab."""
 _FIRST_PAINT_MS = 300
 """Stalls are measured from the first picture of the window on."""
 
 
-class MainWindow(QMainWindow):
+class MainWindow(WindowParts):
     """Shows what the session `commands` announces and asks it for what the person wants.
 
     `page_area` is the live page: see `PageStack`. Preset, LLM and pace of the
@@ -49,25 +37,6 @@ class MainWindow(QMainWindow):
     whether to.
     """
 
-    llm_settings_requested = Signal()
-    # What one feature asks of another, which it does not know.
-    compare_requested = Signal(int, int)
-    """Two runs, to be shown beside each other."""
-    exemplar_requested = Signal(str)
-    """The id of an exemplar, to be shown in the library."""
-    evaluation_requested = Signal(str)
-    """The id of an exemplar whose effect is to be evaluated."""
-    replay_requested = Signal(object)
-    """A tuple of ids of exemplars, to be replayed on their tasks."""
-    library_made = Signal(object)
-    """The `LibraryWindow`, once, when it is first opened: other features add their pages."""
-    why_requested = Signal(int, int, str)
-    """Run and step, and words of it that are to be looked for; no words ask what can be."""
-    step_shown = Signal(object)
-    """A `StepView`, once all panels show it."""
-    closed = Signal()
-    """The window has closed; nothing is relayed to it any more."""
-
     def __init__(
         self,
         commands: "Session",
@@ -75,20 +44,12 @@ class MainWindow(QMainWindow):
         settings: QSettings,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.commands = commands
-        self.theme = Theme(settings, self)
-        self.remembered = Remembered(settings)
+        super().__init__(commands, page_area, settings, parent)
         self._session = SessionView()
         self._step: StepView | None = None
         self._problems: frozenset[str] = frozenset()
         """What is wrong with files, as the Log has it already."""
-        self.theme.dress(self)
-        self.setWindowTitle("Backstep")
-        self.setMinimumSize(760, 480)
         self.frame = WindowFrame(self)
-        self.tasks = TaskOpening(commands, self.remembered, self.theme, self)
-        self._build(page_area)
         self._connect_panels()
         self.conduct = Conduct(self)
         self.conduct.connect_actions()
@@ -128,49 +89,6 @@ class MainWindow(QMainWindow):
     def step_in_view(self) -> StepView | None:
         """What the panels show of a step, of the one under way or of a recorded one."""
         return self._step
-
-    def panel_fact(self, name: str, fact: str) -> None:
-        """Put a panel's fact in its dock's title and, for tabs, in the tab."""
-        dock = self.docks.by_name[name]
-        dock.show_fact(fact)
-        if name in ("State", "Prompt", "Calls"):
-            short = fact if len(fact) <= _TAB_FACT else f"{fact[: _TAB_FACT - 1]}…"
-            dock.setWindowTitle(f"{name} {short}".rstrip().replace("&", "&&"))
-
-    def _build(self, page_area: QWidget) -> None:
-        theme = self.theme
-        self.actions_by_name = make_actions(theme, self)
-        for action in self.actions_by_name.values():
-            self.addAction(action)
-        panels = Panels(theme)
-        self.runs, self.state, self.permissible = panels.runs, panels.state, panels.permissible
-        self.action, self.stack, self.plan = panels.action, panels.stack, panels.plan
-        self.exemplars, self.breakpoints = panels.exemplars, panels.breakpoints
-        self.observation, self.prompt, self.calls, self.log = (
-            panels.observation,
-            panels.prompt,
-            panels.calls,
-            panels.log,
-        )
-        self.diff, self.page_log = panels.diff, panels.page_log
-        self.page = PageStack(theme, page_area, self)
-        self.setCentralWidget(self.page)
-        self.docks = Docks(theme, self, panels.by_name)
-        self.menus = Menus(self.actions_by_name, self.docks, theme, self)
-        self.setMenuBar(self.menus.bar)
-        self.tool_bar = ToolBar(theme, self.actions_by_name, self.menus.pace, self.menus.mechanisms, self)
-        self.addToolBar(self.tool_bar)
-        self.tool_bar.show_recent(self.remembered.recent)
-        self.time = TimeStrip(theme, self.remembered, self)
-        self.addToolBar(Qt.ToolBarArea.BottomToolBarArea, self.time)
-        self.time.hide()  # At first the page has the room.
-        self.status = StatusLine(theme, self)
-        self.setStatusBar(self.status)
-        for place in PLACES:
-            QShortcut(place.key, self, lambda name=place.name: self.docks.reach(name))
-            panel = panels.by_name[place.name]
-            if hasattr(panel, "fact_changed"):
-                panel.fact_changed.connect(lambda fact, name=place.name: self.panel_fact(name, fact))
 
     def _connect_panels(self) -> None:
         commands = self.commands
@@ -402,7 +320,3 @@ class MainWindow(QMainWindow):
         self.remembered.keep_layout(self.saveGeometry(), self.saveState(_LAYOUT_VERSION), _LAYOUT_VERSION)
         super().closeEvent(event)
         self.closed.emit()
-
-    def dock(self, name: str) -> PanelDock:
-        """Return the dock of that name, as the View menu has it."""
-        return self.docks.by_name[name]

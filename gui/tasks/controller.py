@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog
 from core.debugger.tasks.views import TaskFilesAnswer
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
-from gui.tasks.chooser import TaskChooser
+from gui.task_chooser.chooser import TaskChooser
 
 if TYPE_CHECKING:
     from core.debugger.tasks.service import TaskFilesService

@@ -8,8 +8,8 @@ from core.debugger.snapshots import Catalogue
 from gui.llms.dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
 from gui.shell.actions import make_actions
 from gui.shell.keys_dialog import KeysDialog
-from gui.tasks.chooser import TaskChooser
-from gui.tasks.welcome import TRIALS, Welcome
+from gui.task_chooser.chooser import TaskChooser
+from gui.task_chooser.welcome import TRIALS, Welcome
 from gui.widgets.remembered import OpenedTask
 from tests.gui import samples
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from core.debugger.commands import TaskDeskAnswer
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.breakpoints.views import BreaksView
-from core.debugger.commands import TaskDeskAnswer
 from core.debugger.snapshots import (
     ActionView,
     DiagramEdge,
@@ -39,7 +39,7 @@ from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.provenance.controller import Reading
 from gui.shell.docks import LEFT
 from gui.shell.main_window import MainWindow
-from gui.tasks.chooser import TaskChooser
+from gui.task_chooser.chooser import TaskChooser
 from tests.gui import reading_samples, samples
 from tests.gui.reading_samples import AskedReading
 from tests.gui.stand_ins import AskedBreakDesk, AskedSession, DrawnPage

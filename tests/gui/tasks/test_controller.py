@@ -15,7 +15,7 @@ from core.debugger.worker import Worker
 from core.environments.registry import Environments
 from core.settings.settings import load_settings
 from gui.shell.main_window import MainWindow
-from gui.tasks.chooser import TaskChooser
+from gui.task_chooser.chooser import TaskChooser
 from gui.tasks.controller import TaskFiles
 from tests.core.environments.test_own_tasks import config_file, task_file
 from tests.gui import samples

@@ -6,8 +6,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.snapshots import Catalogue, SessionView
-from gui.tasks.chooser import TaskChooser
-from gui.tasks.welcome import Trial, Welcome
+from gui.task_chooser.chooser import TaskChooser
+from gui.task_chooser.welcome import Trial, Welcome
 from gui.theme.theme import Theme
 from gui.widgets.remembered import OpenedTask, Remembered
 

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
 from core.debugger.snapshots import Catalogue
 from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.task_source import TaskSource
-from gui.tasks.files_tab import Answer, TaskFilesTab
-from gui.tasks.list import OPEN_TASK, TaskList, TaskRows
-from gui.tasks.profile_choice import ProfileChoice
+from gui.task_chooser.files_tab import Answer, TaskFilesTab
+from gui.task_chooser.list import OPEN_TASK, TaskList, TaskRows
+from gui.task_chooser.profile_choice import ProfileChoice
 from gui.theme.theme import Theme
 from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.formats import count

@@ -7,8 +7,10 @@ import json
 import os
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -111,6 +113,28 @@ def test_records_are_made_and_changed_through_validation():
     paths = {path for folder in ("core", "gui", "tests") for path in (ROOT / folder).rglob("*.py")}
     paths |= {ROOT / "main.py"}
     assert sorted(one for path in paths - {ROOT / "core" / "model.py"} for one in past_validation(path)) == []
+
+
+def test_packages_import_only_from_the_layers_below_them():
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from importlinter.cli import lint_imports_command; lint_imports_command(['--no-cache'])",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_no_files_import_one_another_in_a_circle():
+    graph = grimp.build_graph("core", "gui", cache_dir=None)
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    TopologicalSorter(imports).prepare()  # A CycleError names the files of the circle.
 
 
 def test_main_alone_knows_both_sides():

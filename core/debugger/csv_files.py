@@ -1,6 +1,9 @@
 """Tables that a window has written to a file."""
 
 import asyncio
+import csv
+import io
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from core.schema.errors import DataError
@@ -13,3 +16,10 @@ async def write_table(path: str, text: str) -> str:
     except OSError as error:
         raise DataError(f"{path} cannot be written ({error.strerror}); choose another place.") from error
     return f"The table was written to {path}."
+
+
+def table_text(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as comma-separated values (RFC 4180); the first one is the heading."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerows(rows)
+    return out.getvalue()

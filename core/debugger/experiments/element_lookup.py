@@ -24,14 +24,14 @@ def on_page(step: ExemplarStep, page: Observation, on_guess: OnGuess) -> tuple[A
         for name in ("target", "to"):
             target = getattr(action, name, None)
             if isinstance(target, RefTarget):
-                changes[name] = RefTarget(ref=_told(action, target.ref, step, page, on_guess))
+                changes[name] = RefTarget(ref=_found(action, target.ref, step, page, on_guess))
             elif isinstance(target, RoleTarget):
-                changes[name] = RefTarget(ref=_called(action, target, page))
+                changes[name] = RefTarget(ref=_named(action, target, page))
         found.append(action.model_copy(update=changes))
     return tuple(found)
 
 
-def _told(action: Action, ref: Ref, step: ExemplarStep, page: Observation, on_guess: OnGuess) -> Ref:
+def _found(action: Action, ref: Ref, step: ExemplarStep, page: Observation, on_guess: OnGuess) -> Ref:
     found = find_told(step.observation, ref, page.elements)
     if found.element is None:
         raise ActionError(f"{action}: {found.problem}.")
@@ -40,7 +40,7 @@ def _told(action: Action, ref: Ref, step: ExemplarStep, page: Observation, on_gu
     return found.element.ref
 
 
-def _called(action: Action, target: RoleTarget, page: Observation) -> Ref:
+def _named(action: Action, target: RoleTarget, page: Observation) -> Ref:
     fits = [one.ref for one in page.elements if (one.role, one.name) == (target.role, target.name)]
     if len(fits) != 1:
         raise ActionError(f"{action}: {len(fits)} elements of the page are {target}.")

@@ -1,17 +1,17 @@
-"""What an exemplar is worth: the same tasks at the same seeds, with it and without it."""
+"""An exemplar evaluated: the same tasks at the same seeds, with it and without it."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from core.debugger.experiments.records import Experiment, Pair, RunResult, Subject
+from core.debugger.experiments.evaluation_records import Arm, Evaluation, Pair, Subject
 from core.debugger.headless import RunReport
 from core.memory.library.proofs import about_family
 from core.memory.library.records import Filter, Row
 from core.memory.library.store import Library
 from core.memory.memory import Memory
 from core.schema.changes import Changes
-from core.schema.errors import BackstepError, UsageError
+from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.step import Recalled
 from core.schema.task import Task
@@ -25,7 +25,7 @@ Play = Callable[[str, int, Changes], Awaitable[RunReport]]
 
 
 def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
-    """Return the exemplars that are tried; raises UsageError where there are none, LibraryError and DataError."""
+    """Return the exemplars that are evaluated; raises UsageError where there are none, LibraryError and DataError."""
     if subject.kind == "family":
         listing = memory.listing()
         ids = [row.id for row in _rows(listing, subject.name)]
@@ -84,33 +84,31 @@ def tasks_of(
     return tuple(chosen)
 
 
-async def try_out(
-    experiment: Experiment,
-    play: Play,
-    was_used: Callable[[int], bool],
-    *,
-    enough: Callable[[Experiment], str] = lambda so_far: so_far.enough(),
-) -> AsyncIterator[Experiment]:
-    """Yield the experiment after each of its pairs; `play` makes a run, `was_used` looks into it.
+async def evaluate(
+    evaluation: Evaluation, play: Play, was_used: Callable[[int], bool]
+) -> AsyncIterator[Evaluation]:
+    """Yield the evaluation after each of its pairs; `play` makes a run, `was_used` looks into it.
 
     Which of the two goes first changes from pair to pair, so that what a
-    server does to later runs falls on both. Nothing is begun any more once
-    `enough` gives a reason, or a run was interrupted: the half of a pair that
-    was made stays in the trace and does not count.
+    server does to later runs falls on both. Nothing is begun any more once a
+    limit is reached, or a run was interrupted: the half of a pair that was
+    made stays in the trace and does not count.
     """
-    subject = experiment.subject
-    for number, (task, seed, time) in enumerate(experiment.cases):
-        if enough(experiment):
+    subject = evaluation.subject
+    for number, (task, seed, time) in enumerate(evaluation.cases):
+        if evaluation.limit_reached():
             return
-        arms = {"with_it": subject.with_it, "without_it": subject.without_it}
-        results: dict[str, RunResult] = {}
-        for name in sorted(arms, reverse=bool(number % 2)):
-            results[name] = await _played(play, task, seed, arms[name], was_used)
-            if results[name].outcome == "interrupted":
+        changes = {"with_it": subject.with_it, "without_it": subject.without_it}
+        arms: dict[str, Arm] = {}
+        for name in sorted(changes, reverse=bool(number % 2)):
+            arm = await Arm.of(play(task, seed, changes[name]))
+            if arm.outcome == "interrupted":
                 return
-        pair = Pair(task=task, seed=seed, time=time, **results)
-        experiment = experiment.model_copy(update={"pairs": (*experiment.pairs, pair)})
-        yield experiment
+            used = arm.run is not None and was_used(arm.run)
+            arms[name] = arm.model_copy(update={"used": used})
+        pair = Pair(task=task, seed=seed, time=time, **arms)
+        evaluation = evaluation.model_copy(update={"pairs": (*evaluation.pairs, pair)})
+        yield evaluation
 
 
 def used_in(store: TraceStore, run: int, subject: Subject) -> bool:
@@ -122,8 +120,8 @@ def used_in(store: TraceStore, run: int, subject: Subject) -> bool:
     return False
 
 
-def about(subject: Subject) -> str:
-    """Return what an experiment with it is kept under in the library."""
+def library_key(subject: Subject) -> str:
+    """Return what its evaluations are kept under in the library."""
     return about_family(subject.name) if subject.kind == "family" else subject.name
 
 
@@ -133,18 +131,6 @@ def _is_among(recalled: Recalled, subject: Subject) -> bool:
     if recalled.recall is None:
         return False
     return any(one.family == subject.name for one in recalled.recall.used)
-
-
-async def _played(
-    play: Play, task: str, seed: int, changes: Changes, was_used: Callable[[int], bool]
-) -> RunResult:
-    try:
-        report = await play(task, seed, changes)
-    except BackstepError as error:
-        return RunResult(outcome="error", error=str(error))
-    values = report.model_dump(include=set(RunResult.model_fields))
-    used = report.run is not None and was_used(report.run)
-    return RunResult.model_validate({**values, "used": used})
 
 
 def _rows(listing: Library, family: str) -> Iterable[Row]:

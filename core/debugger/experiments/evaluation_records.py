@@ -1,0 +1,272 @@
+"""What is asked of an evaluation of exemplars, and what came of it, as records that travel."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from core.debugger.experiments.confidence import paired
+from core.debugger.experiments.measurement import (
+    Measurement,
+    MeasurementRequest,
+    RunResult,
+    read_numbers,
+    success_word,
+)
+from core.schema.changes import Changes
+from core.schema.errors import UsageError
+from core.schema.record import Record
+from core.settings import OnGate
+
+
+class Subject(Record):
+    """What is evaluated: an exemplar, all of a family, or a change of one."""
+
+    kind: Literal["exemplar", "family", "change"] = "exemplar"
+    name: str = Field(min_length=1)
+    """The id, or the family."""
+    before: int = 0
+    """For a change: the version without it."""
+    after: int = 0
+    """For a change: the version with it."""
+
+    @model_validator(mode="after")
+    def _has_versions(self) -> "Subject":
+        if self.kind == "change" and (self.before < 1 or self.after < 1 or self.before == self.after):
+            raise ValueError("a change has two different versions, such as 1 and 2")
+        return self
+
+    @property
+    def words(self) -> str:
+        if self.kind == "family":
+            return f"the family {self.name}"
+        return (
+            self.name if self.kind == "exemplar" else f"{self.name}, version {self.after} for {self.before}"
+        )
+
+    @property
+    def with_it(self) -> Changes:
+        """What the runs with it go by."""
+        return Changes(versions={self.name: self.after}) if self.kind == "change" else Changes()
+
+    @property
+    def without_it(self) -> Changes:
+        """What the runs without it go by."""
+        if self.kind == "change":
+            return Changes(versions={self.name: self.before})
+        return (
+            Changes(without_families=(self.name,)) if self.kind == "family" else Changes(without=(self.name,))
+        )
+
+
+class EvaluationRequest(MeasurementRequest):
+    """What is asked of an evaluation; without an LLM that of the settings."""
+
+    subject: Subject
+    tasks: tuple[str, ...] = ()
+    """Ids, or patterns such as ``miniwob/click-*``; empty for those that the subject came from."""
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    times: int = Field(default=1, ge=1, le=100)
+    """How often each task is done at each seed."""
+    preset: str = "synapse"
+    on_gate: OnGate | Literal[""] = ""
+    """What is done where a person would be asked; empty for the rule of the settings."""
+
+
+class Arm(RunResult):
+    """What came of one run of a pair."""
+
+    used: bool = False
+    """Whether the LLM was shown the exemplar, or one of the family."""
+
+
+class Pair(Record):
+    """One task at one seed, done with and without."""
+
+    task: str
+    seed: int
+    time: int = 1
+    with_it: Arm
+    without_it: Arm
+
+    @property
+    def judged(self) -> bool:
+        return self.with_it.success is not None and self.without_it.success is not None
+
+    @property
+    def flip(self) -> Literal["", "to success", "to failure"]:
+        """What having it changed."""
+        if not self.judged or self.with_it.success == self.without_it.success:
+            return ""
+        return "to success" if self.with_it.success else "to failure"
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.with_it.error, self.without_it.error)))
+
+
+class Evaluation(Measurement):
+    """An evaluation as far as it has come; kept in the library."""
+
+    subject: Subject
+    tasks: tuple[str, ...]
+    seeds: tuple[int, ...]
+    on_gate: str = ""
+    """What was done where a person would have been asked."""
+    unseeded: tuple[str, ...] = ()
+    """Tasks that are the same at every seed."""
+    left_out: tuple[tuple[str, int], ...] = ()
+    """Tasks and seeds that the subject itself was recorded at, which would tell nothing."""
+    trace: str = ""
+    """The database of traces that has the runs."""
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def cases(self) -> tuple[tuple[str, int, int], ...]:
+        """What is to be done, as task, seed and time, in this order."""
+        left_out = set(self.left_out)
+        return tuple(
+            (task, seed, time)
+            for time in range(1, self.times + 1)
+            for seed in self.seeds
+            for task in self.tasks
+            if (task, seed) not in left_out
+        )
+
+    @property
+    def run_results(self) -> Iterable[Arm]:
+        return (one for pair in self.pairs for one in (pair.with_it, pair.without_it))
+
+    @property
+    def done(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def total(self) -> int:
+        return len(self.cases)
+
+    @property
+    def summary(self) -> "EvaluationSummary":
+        return EvaluationSummary.of(self.pairs)
+
+    @property
+    def sentence(self) -> str:
+        """What came of it so far, with what is to be known of it."""
+        words = self.summary.sentence
+        if self.unseeded and len({(seed, time) for _, seed, time in self.cases}) > 1:
+            same = ", ".join(self.unseeded[:3]) + (" and more" if len(self.unseeded) > 3 else "")
+            are = "is" if len(self.unseeded) == 1 else "are"
+            words += f" {same} {are} the same at every seed: these pairs repeat one another."
+        return words
+
+    def table(self) -> Sequence[Sequence[object]]:
+        """Return a row for each pair, with a heading."""
+        rows: list[Sequence[object]] = [_COLUMNS]
+        for one in self.pairs:
+            a, b = one.with_it, one.without_it
+            rows.append(
+                (
+                    one.task,
+                    one.seed,
+                    one.time,
+                    success_word(a.success),
+                    success_word(b.success),
+                    one.flip,
+                    "yes" if a.used else "no",
+                    a.run,
+                    b.run,
+                    a.steps,
+                    b.steps,
+                    a.llm_calls,
+                    b.llm_calls,
+                    " | ".join(one.errors),
+                )
+            )
+        return rows
+
+
+_COLUMNS = (
+    "task",
+    "seed",
+    "time",
+    "with",
+    "without",
+    "flip",
+    "used",
+    "run_with",
+    "run_without",
+    "steps_with",
+    "steps_without",
+    "llm_calls_with",
+    "llm_calls_without",
+    "errors",
+)
+
+
+class EvaluationSummary(Record):
+    """What pairs of runs say of their subject."""
+
+    pairs: int = 0
+    judged: int = 0
+    """Pairs of which both runs were judged; the others count neither way."""
+    used: int = 0
+    """Pairs in which the LLM was shown it."""
+    successes_with: int = 0
+    successes_without: int = 0
+    to_success: int = 0
+    """Judged pairs that were a success only with it."""
+    to_failure: int = 0
+    """Judged pairs that were a success only without it."""
+    low: float = -1.0
+    high: float = 1.0
+    """The 95 % interval of the difference of the shares of successes."""
+
+    @property
+    def difference(self) -> float | None:
+        """By how much the share of successes is higher with it, from -1 to 1."""
+        return (self.to_success - self.to_failure) / self.judged if self.judged else None
+
+    @property
+    def sentence(self) -> str:
+        if self.difference is None:
+            return "No pair of runs was judged: nothing can be said."
+        words = (
+            f"{self.successes_with} of {self.judged} succeed with it, {self.successes_without} without: "
+            f"{self.difference * 100:+.0f} points (95 %: {self.low * 100:+.0f} to {self.high * 100:+.0f})."
+        )
+        if self.low <= 0 <= self.high:
+            words += " The interval holds 0: it is not shown to matter."
+        if self.used < self.pairs:
+            words += f" It was in the prompts of {self.used} of {self.pairs} pairs."
+        return words
+
+    @classmethod
+    def of(cls, pairs: Iterable[Pair]) -> "EvaluationSummary":
+        pairs = tuple(pairs)
+        judged = [one for one in pairs if one.judged]
+        up = sum(one.flip == "to success" for one in judged)
+        down = sum(one.flip == "to failure" for one in judged)
+        both = sum(bool(one.with_it.success and one.without_it.success) for one in judged)
+        low, high = paired(both, up, down, len(judged) - both - up - down)
+        return cls(
+            pairs=len(pairs),
+            judged=len(judged),
+            used=sum(one.with_it.used for one in pairs),
+            successes_with=both + up,
+            successes_without=both + down,
+            to_success=up,
+            to_failure=down,
+            low=low,
+            high=high,
+        )
+
+
+def read_seeds(text: str) -> tuple[int, ...]:
+    """Return the seeds of a text such as ``0-4`` or ``1,4,7``; raises UsageError where it is none."""
+    try:
+        found = read_numbers(text)
+    except ValueError:
+        found = ()
+    if not found:
+        raise UsageError(f'"{text}" are no seeds: write them as 0-9, or as 1,4,7; at most 10000 in a range.')
+    return found

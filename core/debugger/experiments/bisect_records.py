@@ -12,6 +12,7 @@ from core.debugger.experiments.measurement import (
     calls_of,
     cost_of,
     read_numbers,
+    some,
 )
 from core.schema.errors import UsageError
 from core.schema.record import Record
@@ -86,6 +87,10 @@ class Bisection(Measurement):
     chosen: tuple[int, ...]
     """The steps, in the order they are tried."""
     results: tuple[PrefixResult, ...] = ()
+
+    @property
+    def what(self) -> str:
+        return f"{some(len(self.chosen), 'step')} × {self.times}"
 
     @property
     def run_results(self) -> Iterable[RunResult]:

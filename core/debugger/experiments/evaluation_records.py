@@ -11,6 +11,7 @@ from core.debugger.experiments.measurement import (
     MeasurementRequest,
     RunResult,
     read_numbers,
+    some,
     success_word,
 )
 from core.schema.changes import Changes
@@ -132,6 +133,10 @@ class Evaluation(Measurement):
             for task in self.tasks
             if (task, seed) not in left_out
         )
+
+    @property
+    def what(self) -> str:
+        return f"{self.subject.words}, {some(len(self.tasks), 'task')}"
 
     @property
     def run_results(self) -> Iterable[Arm]:

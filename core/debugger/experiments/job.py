@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -16,7 +16,7 @@ from core.schema.errors import BackstepError, UsageError
 if TYPE_CHECKING:
     from core.debugger.session import Session
 
-View = TypeVar("View", bound=ExperimentView)
+View = TypeVar("View", bound=ExperimentView[Any])
 Report = TypeVar("Report", bound=JobReport)
 
 _FLAGS = {"tasks": "--tasks-file", "webarena": "--webarena"}

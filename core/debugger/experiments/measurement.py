@@ -44,6 +44,11 @@ def success_word(success: bool | None) -> str:
     return {True: "success", False: "no success", None: "not judged"}[success]
 
 
+def some(number: int, noun: str) -> str:
+    """Return ``1 step`` or ``3 steps``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def calls_of(runs: Iterable[RunResult]) -> int:
     """Return the LLM calls of all runs."""
     return sum(one.llm_calls for one in runs)
@@ -102,6 +107,11 @@ class Measurement(JobReport):
     state: Literal["running", "done", "cancelled", "limit", "failed"] = "running"
     why: str = ""
     """Why it ended before everything was done."""
+
+    @property
+    def what(self) -> str:
+        """What is measured, in a few words."""
+        raise NotImplementedError
 
     @property
     def run_results(self) -> Iterable[RunResult]:

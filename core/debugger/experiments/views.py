@@ -1,5 +1,7 @@
 """What the window draws of experiments."""
 
+from typing import Generic, TypeVar
+
 from core.debugger.experiments.attribution import AttributionSum
 from core.debugger.experiments.bisect_records import Bisection
 from core.debugger.experiments.evaluation_records import Evaluation, Subject
@@ -7,17 +9,19 @@ from core.debugger.experiments.measurement import JobReport, Measurement
 from core.debugger.experiments.replay_records import ReplayReport, ReplayResult
 from core.schema.record import Record
 
+M = TypeVar("M", bound=Measurement)
 
-class ExperimentView(Record):
+
+class ExperimentView(Record, Generic[M]):
     """What was measured of something, and what is being measured."""
 
     ready: bool = False
     """Whether it was read."""
     browser: str = ""
     """What the runs work in, as a sentence."""
-    kept: tuple[Measurement, ...] = ()
+    kept: tuple[M, ...] = ()
     """The latest last."""
-    under_way: Measurement | None = None
+    under_way: M | None = None
     """The one that goes on now, of whatever subject."""
     starting: bool = False
     """Whether a job was asked for that has not reported yet."""
@@ -45,12 +49,12 @@ class ExperimentView(Record):
         return self.ready and not self.busy
 
     @property
-    def going(self) -> Measurement | None:
+    def going(self) -> M | None:
         """The one that goes on now, where it is of what is in view."""
         raise NotImplementedError
 
     @property
-    def measurements(self) -> tuple[Measurement, ...]:
+    def measurements(self) -> tuple[M, ...]:
         """Those kept, with the one that goes on as far as it has come, the latest last."""
         going = self.going
         if going is None:
@@ -58,7 +62,7 @@ class ExperimentView(Record):
         return (*(one for one in self.kept if one.number != going.number), going)
 
 
-class BisectView(ExperimentView):
+class BisectView(ExperimentView[Bisection]):
     """What can be bisected of a run, and what was."""
 
     run: int
@@ -67,8 +71,6 @@ class BisectView(ExperimentView):
     llm: str = ""
     steps: tuple[tuple[int, str], ...] = ()
     """The steps of the run, each with what was done."""
-    kept: tuple[Bisection, ...] = ()
-    under_way: Bisection | None = None
 
     @property
     def about(self) -> int:
@@ -98,7 +100,7 @@ class ReplayRow(Record):
         return {False: 0, None: 1, True: 2}[self.found.success], self.found.id
 
 
-class EvaluationView(ExperimentView):
+class EvaluationView(ExperimentView[Evaluation]):
     """What was found out about exemplars, and what goes on."""
 
     subject: Subject | None = None
@@ -110,8 +112,6 @@ class EvaluationView(ExperimentView):
     families: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     """The ids of all tasks there are."""
-    kept: tuple[Evaluation, ...] = ()
-    under_way: Evaluation | None = None
     replay: ReplayReport | None = None
     """How far replaying has come, where it goes on."""
     replays: tuple[ReplayRow, ...] = ()

@@ -1,6 +1,7 @@
 """What the subprocess of an experiment is started with, and that stored experiments stay readable."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -93,7 +94,7 @@ def test_the_job_is_given_the_choices_and_the_task_files_of_the_command_line(sta
     fake.service.evaluate(request)
     fake.wait(lambda view: fake.asked and not view.busy)
     [arguments] = fake.asked
-    flags = dict(zip(arguments, arguments[1:], strict=False))
+    flags = dict(pairwise(arguments))
     assert arguments.count("--tasks-file") == 1
     assert flags["--tasks-file"] == str(path)
     assert flags["--db"] == str(stage.workshop.store.path)

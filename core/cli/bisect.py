@@ -3,20 +3,21 @@
 import time
 from collections.abc import AsyncIterator
 
+from pydantic import Field
+
 from core.agent.state import Budget
 from core.cli.browsers import WithEmbedded, WithLoop
 from core.cli.measurement import measure, open_unattended
 from core.cli.output import put_json, put_table, say
 from core.cli.runs import open_for_reading
 from core.debugger.experiments.bisect import bisect, chosen_steps
-from core.debugger.experiments.bisect_records import Bisection, PrefixResult
+from core.debugger.experiments.bisect_records import Bisection, BisectRequest, PrefixResult
 from core.debugger.experiments.measurement import success_word
 from core.debugger.headless import RunReport, fork_headless
 from core.debugger.services import Workshop, check_preset
 from core.environments.registry import Environments
 from core.schema.changes import Changes
 from core.schema.errors import NotInTraceError, UsageError
-from core.schema.record import Record
 from core.settings import Settings, config_folder
 from core.trace.records import RunRow, StepRow
 
@@ -24,21 +25,12 @@ _WIDTH = 20
 """Signs of the plot's axis from 0 to 1."""
 
 
-class BisectArguments(Record):
+class BisectArguments(BisectRequest):
     """What the bisect command was given."""
 
-    run: int
-    steps: tuple[int, ...] = ()
-    """Empty for some spread over the whole run."""
-    times: int = 3
-    preset: str | None = None
-    """None for the run's own."""
-    llm: str | None = None
-    """None for the run's own."""
-    every: int = 0
+    times: int = Field(default=3, ge=1)
+    every: int = Field(default=0, ge=0)
     """With no steps: every so many; 0 for some spread over the whole run."""
-    most_calls: int | None = None
-    most_cost: float | None = None
     max_steps: int
     as_json: bool = False
     as_lines: bool = False
@@ -64,11 +56,9 @@ def bisect_run(
         preset=preset,
         llm=name,
         browser=settings.browser,
-        times=arguments.times,
         chosen=chosen,
-        most_calls=arguments.most_calls,
-        most_cost=arguments.most_cost,
         when=time.time(),
+        **arguments.common,
     )
 
     def work(workshop: Workshop, bisection: Bisection) -> AsyncIterator[Bisection]:
@@ -81,7 +71,7 @@ def bisect_run(
                 llm=llms.routed(name),
                 budget=Budget(arguments.max_steps, settings.max_llm_calls),
                 on_gate=settings.on_gate,
-                changes=Changes(preset=arguments.preset or "", llm=arguments.llm or ""),
+                changes=Changes(preset=arguments.preset, llm=arguments.llm),
             )
             say(f"from step {step}: run {report.run}, {success_word(report.success)}")
             return report

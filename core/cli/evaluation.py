@@ -95,16 +95,14 @@ def evaluate_exemplars(
             tasks=tasks,
             unseeded=tuple(one.id for one in environments.tasks() if one.id in tasks and not one.seeded),
             seeds=arguments.seeds,
-            times=arguments.times,
             preset=_preset(arguments.preset, settings),
             llm=name,
             browser=settings.browser,
             on_gate=settings.on_gate,
             left_out=tuple(one for one in sources if one[1] in arguments.seeds),
             trace=str(settings.database.absolute()),
-            most_calls=arguments.most_calls,
-            most_cost=arguments.most_cost,
             when=time.time(),
+            **arguments.common,
         )
         if not began.cases:
             raise UsageError("It was recorded at these very seeds, which would tell nothing: choose others.")

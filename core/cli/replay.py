@@ -10,6 +10,7 @@ from core.cli.exemplar_tables import memory_of
 from core.cli.output import LineTeller, put, put_json, put_table, say
 from core.cli.runs import open_for_reading
 from core.debugger.exemplars.recording.scripted import world_for
+from core.debugger.experiments.evaluation import rows_of
 from core.debugger.experiments.replay import replay
 from core.debugger.experiments.replay_records import ReplayReport
 from core.environments.registry import Environments
@@ -18,8 +19,6 @@ from core.memory.memory import Memory
 from core.schema.errors import NotInLibraryError, UsageError
 from core.schema.record import Record
 from core.settings import Settings, config_folder
-
-_PAGE = 500
 
 
 class ReplayArguments(Record):
@@ -116,10 +115,4 @@ def _entries(memory: Memory, arguments: ReplayArguments) -> Iterator[Entry]:
     if arguments.ids:
         yield from map(entry, arguments.ids)
         return
-    offset = 0
-    while True:
-        rows = library.page(arguments.chosen, order="id", offset=offset, limit=_PAGE).rows
-        yield from (entry(row.id) for row in rows)
-        if len(rows) < _PAGE:
-            return
-        offset += len(rows)
+    yield from (entry(row.id) for row in rows_of(library, arguments.chosen))

@@ -3,7 +3,7 @@
 import asyncio
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.schema.errors import DataError
@@ -18,8 +18,10 @@ async def write_table(path: str, text: str) -> str:
     return f"The table was written to {path}."
 
 
-def table_text(rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as comma-separated values (RFC 4180); the first one is the heading."""
+def table_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as comma-separated values (RFC 4180) under a heading, which is the keys of the first one."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerows(rows)
+    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(rows)
     return out.getvalue()

@@ -110,6 +110,7 @@ class ExperimentPage(QWidget, Generic[View, M]):
         self.choice.activated.connect(self._on_choice)
         self.sentence = QLabel(self)
         self.sentence.setWordWrap(True)
+        self.sentence.setContentsMargins(12, 6, 12, 6)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def build(

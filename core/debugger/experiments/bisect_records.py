@@ -1,6 +1,6 @@
 """What is asked of a bisection, and what came of it, as records that travel."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import Field
 
@@ -105,41 +105,24 @@ class Bisection(Measurement):
     def total(self) -> int:
         return len(self.chosen) * self.times
 
-    def table(self) -> Sequence[Sequence[object]]:
-        """Return a row for each step, with a heading."""
-        rows: list[Sequence[object]] = [_COLUMNS]
-        for one in sorted(self.results, key=lambda one: one.step):
-            rows.append(
-                (
-                    one.step,
-                    one.action,
-                    one.successes,
-                    one.judged,
-                    "" if one.share is None else f"{one.share:.4f}",
-                    f"{one.low:.4f}" if one.judged else "",
-                    f"{one.high:.4f}" if one.judged else "",
-                    one.calls,
-                    "" if one.cost is None else f"{one.cost:.6f}",
-                    " ".join(map(str, one.runs)),
-                    " | ".join(one.problems),
-                )
-            )
-        return rows
-
-
-_COLUMNS = (
-    "from_step",
-    "the_run_did",
-    "successes",
-    "judged",
-    "share",
-    "low",
-    "high",
-    "llm_calls",
-    "cost",
-    "branches",
-    "problems",
-)
+    def table(self) -> Sequence[Mapping[str, object]]:
+        """Return a row for each step."""
+        return [
+            {
+                "from_step": one.step,
+                "the_run_did": one.action,
+                "successes": one.successes,
+                "judged": one.judged,
+                "share": "" if one.share is None else f"{one.share:.4f}",
+                "low": f"{one.low:.4f}" if one.judged else "",
+                "high": f"{one.high:.4f}" if one.judged else "",
+                "llm_calls": one.calls,
+                "cost": "" if one.cost is None else f"{one.cost:.6f}",
+                "branches": " ".join(map(str, one.runs)),
+                "problems": " | ".join(one.problems),
+            }
+            for one in sorted(self.results, key=lambda one: one.step)
+        ]
 
 
 def read_steps(text: str) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """An exemplar evaluated: the same tasks at the same seeds, with it and without it."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from core.debugger.experiments.evaluation_records import Arm, Evaluation, Pair, Subject
@@ -27,14 +27,12 @@ Play = Callable[[str, int, Changes], Awaitable[RunReport]]
 def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
     """Return the exemplars that are evaluated; raises UsageError where there are none, LibraryError and DataError."""
     if subject.kind == "family":
-        listing = memory.listing()
-        ids = [row.id for row in _rows(listing, subject.name)]
+        ids = [entry.id for entry in rows_of(memory.listing(), Filter(family=subject.name))]
         if not ids:
             raise UsageError(
                 f"There is no family {subject.name}; see which there are with `exemplars list --counts`."
             )
-        found = tuple(one for id in ids if (one := memory.exemplar(id)) is not None)
-        return found
+        return tuple(one for id in ids if (one := memory.exemplar(id)) is not None)
     exemplar = memory.exemplar(subject.name)
     if exemplar is None:
         raise UsageError(
@@ -46,6 +44,14 @@ def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
     if exemplar.archived:
         raise UsageError(f"{subject.name} is in the archive, where no run recalls it: bring it back first.")
     return (exemplar,)
+
+
+def rows_of(listing: Library, chosen: Filter) -> Iterator[Row]:
+    """Give all rows that a filter lets through, by id, some at a time."""
+    offset = 0
+    while rows := listing.page(chosen, order="id", offset=offset, limit=_PAGE).rows:
+        yield from rows
+        offset += len(rows)
 
 
 def sources_of(members: Iterable[Exemplar]) -> tuple[tuple[str, int], ...]:
@@ -131,13 +137,3 @@ def _is_among(recalled: Recalled, subject: Subject) -> bool:
     if recalled.recall is None:
         return False
     return any(one.family == subject.name for one in recalled.recall.used)
-
-
-def _rows(listing: Library, family: str) -> Iterable[Row]:
-    offset = 0
-    while True:
-        rows = listing.page(Filter(family=family), order="id", offset=offset, limit=_PAGE).rows
-        yield from rows
-        if len(rows) < _PAGE:
-            return
-        offset += len(rows)

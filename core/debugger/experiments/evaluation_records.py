@@ -1,6 +1,6 @@
 """What is asked of an evaluation of exemplars, and what came of it, as records that travel."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -164,48 +164,27 @@ class Evaluation(Measurement):
             words += f" {same} {are} the same at every seed: these pairs repeat one another."
         return words
 
-    def table(self) -> Sequence[Sequence[object]]:
-        """Return a row for each pair, with a heading."""
-        rows: list[Sequence[object]] = [_COLUMNS]
-        for one in self.pairs:
-            a, b = one.with_it, one.without_it
-            rows.append(
-                (
-                    one.task,
-                    one.seed,
-                    one.time,
-                    success_word(a.success),
-                    success_word(b.success),
-                    one.flip,
-                    "yes" if a.used else "no",
-                    a.run,
-                    b.run,
-                    a.steps,
-                    b.steps,
-                    a.llm_calls,
-                    b.llm_calls,
-                    " | ".join(one.errors),
-                )
-            )
-        return rows
-
-
-_COLUMNS = (
-    "task",
-    "seed",
-    "time",
-    "with",
-    "without",
-    "flip",
-    "used",
-    "run_with",
-    "run_without",
-    "steps_with",
-    "steps_without",
-    "llm_calls_with",
-    "llm_calls_without",
-    "errors",
-)
+    def table(self) -> Sequence[Mapping[str, object]]:
+        """Return a row for each pair."""
+        return [
+            {
+                "task": one.task,
+                "seed": one.seed,
+                "time": one.time,
+                "with": success_word(one.with_it.success),
+                "without": success_word(one.without_it.success),
+                "flip": one.flip,
+                "used": "yes" if one.with_it.used else "no",
+                "run_with": one.with_it.run,
+                "run_without": one.without_it.run,
+                "steps_with": one.with_it.steps,
+                "steps_without": one.without_it.steps,
+                "llm_calls_with": one.with_it.llm_calls,
+                "llm_calls_without": one.without_it.llm_calls,
+                "errors": " | ".join(one.errors),
+            }
+            for one in self.pairs
+        ]
 
 
 class EvaluationSummary(Record):

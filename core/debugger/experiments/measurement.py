@@ -1,7 +1,7 @@
 """What bisections and evaluations have in common: runs that are made several times, judged and counted."""
 
-from collections.abc import Awaitable, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, Self
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field
 
@@ -71,6 +71,11 @@ class MeasurementRequest(Record):
     most_cost: float | None = Field(default=None, gt=0)
     """US dollars, likewise; calls without a price do not count."""
 
+    @property
+    def common(self) -> dict[str, Any]:
+        """What a measurement says of its request."""
+        return self.model_dump(include={"times", "most_calls", "most_cost"})
+
 
 class JobReport(Record):
     """What a job in a subprocess has come to so far."""
@@ -127,8 +132,8 @@ class Measurement(JobReport):
     def total(self) -> int:
         raise NotImplementedError
 
-    def table(self) -> Sequence[Sequence[object]]:
-        """Return the results as a table with a heading, as it is exported."""
+    def table(self) -> Sequence[Mapping[str, object]]:
+        """Return the results as rows with the same columns, as they are exported."""
         raise NotImplementedError
 
     @property

@@ -40,7 +40,10 @@ ATTRIBUTION = (
     '"action": "click [1]", "with_same": 4, "with_all": 5, "without_same": 1, "without_all": 5, "when": 1.5, '
     '"success": true}'
 )
-BISECT_REQUEST = '{"run": 1, "steps": [2], "every": 1, "times": 3, "preset": "", "llm": "fast", "most_calls": 9, "most_cost": 1.0}'
+BISECT_REQUEST = (
+    '{"run": 1, "steps": [2], "every": 1, "times": 3, "preset": "", "llm": "fast", "most_calls": 9, '
+    '"most_cost": 1.0}'
+)
 EVALUATION_REQUEST = (
     '{"subject": {"kind": "family", "name": "f", "before": 0, "after": 0}, "tasks": ["t/*"], "seeds": [0, 1], '
     '"times": 2, "preset": "synapse", "llm": "", "on_gate": "allow", "most_calls": null, "most_cost": null}'

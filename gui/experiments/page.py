@@ -73,7 +73,7 @@ class JobFoot(QHBoxLayout):
         self.words.setText(words)
 
     def show_words(self, words: str, *, busy: bool) -> None:
-        """Say something while nothing can be told of how far it is; the bar moves where `busy`."""
+        """Show words without a progress; the bar moves where `busy`."""
         self.progress.setVisible(busy)
         self.progress.setRange(0, 0)
         self.words.setText(words)
@@ -125,8 +125,8 @@ class ExperimentPage(QWidget, Generic[View, M]):
     ) -> None:
         """Make what is around the results.
 
-        `start` is the text of the button and the name of the bar; `choice` and `export` are texts and
-        what they are told as; `head` are further buttons above the results.
+        `start` is the text of the button and the name of the progress bar, `choice` the name and the
+        tooltip of the box, `export` the text and the tooltip of the button; `head` are further buttons.
         """
         self.choice.setAccessibleName(choice[0])
         self.choice.setToolTip(choice[1])

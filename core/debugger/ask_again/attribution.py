@@ -35,7 +35,7 @@ async def attribute_step(
     """Return the attributions of a step's exemplars, or of those of `only`.
 
     All answers are stored with the step, as any that is asked again. Raises
-    UsageError where the step had no exemplars or they cannot be told apart,
+    UsageError where the step had no exemplars or they are not found in the prompt,
     and TraceError.
     """
     if goes_by_data(llm, "decide"):

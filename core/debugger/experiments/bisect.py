@@ -41,7 +41,7 @@ async def bisect(
 ) -> AsyncIterator[Bisection]:
     """Yield the bisection after each of its branches; `fork` makes one from a step and ends it.
 
-    A branch that cannot be made is told as a problem of its prefix. Nothing is
+    A branch that cannot be made is a problem of its prefix. Nothing is
     begun any more once a limit is reached, or a branch was interrupted.
     """
     actions = {row.number: row.action for row in steps}

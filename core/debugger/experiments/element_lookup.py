@@ -12,10 +12,10 @@ OnGuess = Callable[[str], None]
 
 
 def on_page(step: ExemplarStep, page: Observation, on_guess: OnGuess) -> tuple[Action, ...]:
-    """Return a look's actions with the refs of `page`; `on_guess` is told of each that is not certain.
+    """Return a look's actions with the refs of `page`; `on_guess` gets each that is not certain.
 
     Raises ActionSyntaxError, and ActionError where an element is not there or
-    nothing tells which it is.
+    it is not clear which one it is.
     """
     found: list[Action] = []
     for text in step.actions:

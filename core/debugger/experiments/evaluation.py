@@ -65,14 +65,14 @@ def sources_of(members: Iterable[Exemplar]) -> tuple[tuple[str, int], ...]:
 
 
 def tasks_of(
-    wanted: Sequence[str], tasks: Sequence[Task], sources: Iterable[tuple[str, int]]
+    patterns: Sequence[str], tasks: Sequence[Task], sources: Iterable[tuple[str, int]]
 ) -> tuple[str, ...]:
-    """Return the ids that are meant: those named, those that patterns fit, or else those of the sources.
+    """Return the ids of tasks: those that are named or that a pattern fits, or else those of the sources.
 
     Raises UsageError for a name or pattern that no task has, and where nothing is left.
     """
     known = {one.id: one for one in tasks}
-    if not wanted:
+    if not patterns:
         found = [task for task, _ in sources if task in known]
         if not found:
             raise UsageError(
@@ -80,7 +80,7 @@ def tasks_of(
             )
         return tuple(dict.fromkeys(found))
     chosen: dict[str, None] = {}
-    for name in wanted:
+    for name in patterns:
         fits = (
             [id for id in known if fnmatchcase(id, name)] if any(sign in name for sign in "*?[") else [name]
         )

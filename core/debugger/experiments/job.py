@@ -80,12 +80,11 @@ class ExperimentService(Service[View]):
                 problem = f"{job} failed: {(last.failure if last else '') or ended.error}"
             else:
                 notice = self.closing_notice(job, last, cancelled=ended.cancelled)
-        self.show(**{field: None}, starting=False, problem=problem, notice=notice)
         try:
-            await self.reread()
+            await self.reread()  # First, so that what has just ended is never missing from the view.
         except BackstepError as error:
             problem = problem or str(error)
-        self.show(problem=problem, notice=notice)
+        self.show(**{field: None}, starting=False, problem=problem, notice=notice)
         self._show_runs()
 
     def _show_runs(self) -> None:

@@ -20,7 +20,7 @@ class RunResult(Record):
     run: int | None = None
     """None where the trace could not be written."""
     success: bool | None = None
-    """None where nobody could tell."""
+    """None where nobody could judge."""
     reward: float | None = None
     outcome: str = ""
     steps: int = 0
@@ -32,7 +32,7 @@ class RunResult(Record):
 
     @classmethod
     async def of(cls, run: Awaitable["RunReport"]) -> Self:
-        """Wait for the end of a run; one that cannot begin is told as an error."""
+        """Wait for the end of a run; one that cannot begin is a result with an error."""
         try:
             report = await run
         except BackstepError as error:

@@ -14,11 +14,11 @@ class ReplayResult(Record):
     task: str = ""
     seed: int = 0
     success: bool | None = None
-    """None where it could not be tried, or nobody could tell."""
+    """None where it was not replayed, or nobody could judge."""
     looks: int = 0
     """How many of its looks were carried out."""
     problem: str = ""
-    """Why it was no success, or was not tried."""
+    """Why it was no success, or was not replayed."""
     guessed: tuple[str, ...] = ()
     """Elements that were found again, but not for certain."""
     when: float = 0.0

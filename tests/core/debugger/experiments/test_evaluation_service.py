@@ -5,8 +5,10 @@ import pytest
 from core.debugger.csv_files import table_text
 from core.debugger.experiments.evaluation_records import Arm, Evaluation, EvaluationRequest, Pair, Subject
 from core.debugger.experiments.evaluation_service import EvaluationService
+from core.debugger.experiments.job_process import JobProcess
 from core.debugger.experiments.replay_records import ReplayReport, ReplayResult
 from tests.core.debugger.experiments.fake_subprocess import FAILS, PRINTS, WAITS, FakeSubprocess
+from tests.core.stage import need_chromium
 
 pytestmark = pytest.mark.browser
 
@@ -81,6 +83,18 @@ def test_replaying_tells_how_many_still_succeed(opened):
     [arguments] = fake.asked
     assert arguments[:3] == ["exemplars", "replay", "--lines"]
     assert arguments[-2:] == ["--", KEPT.name]
+
+
+def test_the_command_line_of_the_program_does_what_was_asked(stage, opened, monkeypatch):
+    chosen = stage.workshop.settings.model_copy(update={"browser": need_chromium()})
+    monkeypatch.setattr(stage.workshop, "settings", chosen)
+    fake = opened()
+    fake.service.process.program = JobProcess().program
+    fake.service.evaluate(EvaluationRequest(subject=KEPT, seeds=(1,), llm="rules", on_gate="allow"))
+    view = fake.wait(lambda view: view.notice or view.problem)
+    assert view.problem == ""
+    made = view.kept[-1]
+    assert (made.state, made.done, made.llm, made.on_gate) == ("done", 1, "rules", "allow")
 
 
 def test_a_process_that_fails_is_told_with_its_own_words(opened):

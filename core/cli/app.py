@@ -11,7 +11,7 @@ import typer
 
 from core.cli.exemplar_exchange import add_exchange
 from core.cli.exemplars import add_exemplar_commands
-from core.cli.experiments import add_proving
+from core.cli.experiments import add_experiment_commands
 from core.cli.output import say
 from core.schema.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
 from core.setup import display_problem, run_tests
@@ -277,8 +277,8 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             most_calls=max_calls,
             most_cost=max_cost,
             times=times,
-            preset=preset,
-            llm=llm,
+            preset=preset or "",
+            llm=llm or "",
             max_steps=settings.max_steps,
             as_json=as_json,
             as_lines=as_lines,
@@ -443,7 +443,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
 
     exemplars = add_exemplar_commands(app, _settings, with_loop)
     add_exchange(exemplars, _settings)
-    add_proving(exemplars, _settings, _environments, with_embedded=with_embedded, with_loop=with_loop)
+    add_experiment_commands(
+        exemplars, _settings, _environments, with_embedded=with_embedded, with_loop=with_loop
+    )
 
     @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 from core.cli.exemplar_tables import memory_of
 from core.cli.output import put_json, put_table, say
-from core.debugger.experiments.attribution import credits_of, kept_credits
-from core.debugger.experiments.records import Credit, summed
+from core.debugger.ask_again.attribution import attribute_step, kept_attributions
+from core.debugger.ask_again.views import Attribution
+from core.debugger.experiments.attribution import sums_of
 from core.llm.registry import open_llms
 from core.schema.errors import NotInTraceError, UsageError
 from core.schema.record import Record
@@ -16,8 +17,8 @@ from core.trace.replay_llm import ReplayLLM
 from core.trace.store import TraceStore
 
 
-class CreditArguments(Record):
-    """What the credit command was given."""
+class AttributionArguments(Record):
+    """What the command `exemplars credit` was given."""
 
     run: int | None = None
     """None to show what is known."""
@@ -30,12 +31,14 @@ class CreditArguments(Record):
     as_json: bool = False
 
 
-def credit_run(arguments: CreditArguments, settings: Settings, *, with_loop: Callable[..., Any]) -> None:
+def attribute_run(
+    arguments: AttributionArguments, settings: Settings, *, with_loop: Callable[..., Any]
+) -> None:
     """Print the credits of a run's exemplars, or of all that are known; raises BackstepError."""
     memory = memory_of(settings)
     try:
         if arguments.run is None:
-            _put_sums(kept_credits(memory.library()), as_json=arguments.as_json)
+            _put_sums(kept_attributions(memory.library()), as_json=arguments.as_json)
             return
         found = _asked(arguments, settings, arguments.run, with_loop)
         library = memory.library()
@@ -63,22 +66,22 @@ def credit_run(arguments: CreditArguments, settings: Settings, *, with_loop: Cal
 
 
 def _asked(
-    arguments: CreditArguments, settings: Settings, run: int, with_loop: Callable[..., Any]
-) -> list[Credit]:
+    arguments: AttributionArguments, settings: Settings, run: int, with_loop: Callable[..., Any]
+) -> list[Attribution]:
     store = TraceStore.open(settings.database)
     llms = open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
 
-    async def work() -> list[Credit]:
+    async def work() -> list[Attribution]:
         try:
             row = store.run(run)
             llm = llms.routed(arguments.llm or row.llm)
             steps = arguments.steps or _with_exemplars(store, run)
             if not steps:
                 raise UsageError(f"No prompt of run {run} had exemplars: none can have a credit.")
-            found: list[Credit] = []
+            found: list[Attribution] = []
             for step in steps:
                 say(f"step {step}: asked {arguments.times} times with all, and without each")
-                found += await credits_of(
+                found += await attribute_step(
                     store, llm, run, step, times=arguments.times, temperature=arguments.temperature
                 )
             return found
@@ -86,7 +89,7 @@ def _asked(
             await llms.close()
 
     try:
-        found: list[Credit] = with_loop(work())
+        found: list[Attribution] = with_loop(work())
     except NotInTraceError as error:
         raise UsageError(str(error)) from error
     finally:
@@ -106,8 +109,8 @@ def _with_exemplars(store: TraceStore, run: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _put_sums(credits: tuple[Credit, ...], *, as_json: bool) -> None:
-    sums = summed(credits)
+def _put_sums(attributions: tuple[Attribution, ...], *, as_json: bool) -> None:
+    sums = sums_of(attributions)
     if as_json:
         put_json([one.model_dump() for one in sums])
         return
@@ -115,4 +118,4 @@ def _put_sums(credits: tuple[Credit, ...], *, as_json: bool) -> None:
         ("exemplar", "family", "steps", "credit", "each"),
         [(one.id, one.family, str(one.steps), f"{one.total:+.2f}", f"{one.mean:+.2f}") for one in sums],
     )
-    say(f"{len(credits)} credits of {len(sums)} exemplars.")
+    say(f"{len(attributions)} credits of {len(sums)} exemplars.")

@@ -29,7 +29,7 @@ WebArenaFiles = Annotated[
 ]
 
 
-def add_proving(
+def add_experiment_commands(
     exemplars: typer.Typer,
     settings: Callable[..., Any],
     environments: Callable[..., Any],
@@ -61,13 +61,13 @@ def add_proving(
 
         if origin and origin not in get_args(Origin):
             raise UsageError(f'"{origin}" is no origin; choose one of {", ".join(get_args(Origin))}.')
-        chosen = settings(db=db, browser=browser, on_gate=on_gate)
-        wanted = Filter.model_validate({"family": family, "origin": origin, "tags": tuple(tag or ())})
-        arguments = ReplayArguments(ids=tuple(ids or ()), wanted=wanted, as_json=as_json, as_lines=as_lines)
+        used = settings(db=db, browser=browser, on_gate=on_gate)
+        chosen = Filter.model_validate({"family": family, "origin": origin, "tags": tuple(tag or ())})
+        arguments = ReplayArguments(ids=tuple(ids or ()), chosen=chosen, as_json=as_json, as_lines=as_lines)
         is_good = replay_exemplars(
             arguments,
-            chosen,
-            environments(chosen, tasks_file, webarena),
+            used,
+            environments(used, tasks_file, webarena),
             with_embedded=with_embedded,
             with_loop=with_loop,
         )
@@ -119,10 +119,11 @@ def add_proving(
         as_lines: AsLines = False,
     ) -> None:
         """Find what an exemplar is worth: tasks at the same seeds with it and without, and which runs flip."""
-        from core.cli.evaluation import WorthArguments, measure_worth, read_seeds, read_subject
+        from core.cli.evaluation import EvaluationArguments, evaluate_exemplars, read_subject
+        from core.debugger.experiments.evaluation_records import read_seeds
 
         chosen = settings(base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate)
-        arguments = WorthArguments(
+        arguments = EvaluationArguments(
             subject=read_subject(name, is_family=of_family, change=change),
             tasks=tuple(task or ()),
             seeds=read_seeds(seeds),
@@ -134,7 +135,7 @@ def add_proving(
             as_json=as_json,
             as_lines=as_lines,
         )
-        measure_worth(
+        evaluate_exemplars(
             arguments,
             chosen,
             environments(chosen, tasks_file, webarena),
@@ -158,9 +159,9 @@ def add_proving(
         as_json: AsJson = False,
     ) -> None:
         """Ask a run's steps again without each of their exemplars: by how much did it make the action likelier?"""
-        from core.cli.attribution import CreditArguments, credit_run
+        from core.cli.attribution import AttributionArguments, attribute_run
 
-        arguments = CreditArguments(
+        arguments = AttributionArguments(
             run=run,
             steps=tuple(step or ()),
             times=times,
@@ -168,4 +169,4 @@ def add_proving(
             llm=llm or "",
             as_json=as_json,
         )
-        credit_run(arguments, settings(base_url=base_url, db=db), with_loop=with_loop)
+        attribute_run(arguments, settings(base_url=base_url, db=db), with_loop=with_loop)

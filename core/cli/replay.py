@@ -10,8 +10,9 @@ from core.cli.exemplar_tables import memory_of
 from core.cli.output import LineTeller, put, put_json, put_table, say
 from core.cli.runs import open_for_reading
 from core.debugger.exemplars.recording.scripted import world_for
-from core.debugger.experiments.records import ReplayTally, ends_in_words
+from core.debugger.experiments.evaluation import rows_of
 from core.debugger.experiments.replay import replay
+from core.debugger.experiments.replay_records import ReplayReport
 from core.environments.registry import Environments
 from core.memory.library.records import Entry, Filter, Provenance
 from core.memory.memory import Memory
@@ -19,14 +20,12 @@ from core.schema.errors import NotInLibraryError, UsageError
 from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
 
-_PAGE = 500
-
 
 class ReplayArguments(Record):
     """What the replay command was given."""
 
     ids: tuple[str, ...] = ()
-    wanted: Filter = Filter()
+    chosen: Filter = Filter()
     """Where no ids are given."""
     as_json: bool = False
     as_lines: bool = False
@@ -37,8 +36,8 @@ def replay_exemplars(
     settings: Settings,
     environments: Environments,
     *,
-    with_embedded: WithEmbedded[ReplayTally],
-    with_loop: WithLoop[ReplayTally],
+    with_embedded: WithEmbedded[ReplayReport],
+    with_loop: WithLoop[ReplayReport],
 ) -> bool:
     """Carry exemplars out and print what came of it; returns whether none failed. Raises BackstepError."""
     memory = memory_of(settings)
@@ -52,9 +51,9 @@ def replay_exemplars(
     store = open_for_reading(settings) if settings.database.exists() else None
     teller = LineTeller(as_lines=arguments.as_lines)
 
-    async def work(host: BrowserHost) -> ReplayTally:
-        tally = ReplayTally(wanted=len(entries))
-        teller.tell(tally)
+    async def work(host: BrowserHost) -> ReplayReport:
+        report = ReplayReport(wanted=len(entries))
+        teller.tell(report)
         tabs = Tabs(host)
         try:
             await tabs.start()
@@ -70,21 +69,21 @@ def replay_exemplars(
                 )
                 memory.library().save_proof("replay", found.id, found.when, found.model_dump_json())
                 say(f"{found.id}: {found.sentence}")
-                tally = tally.with_result(found)
-                teller.tell(tally)
-            return tally
+                report = report.with_result(found)
+                teller.tell(report)
+            return report
         finally:
             await tabs.close()
             await environments.close()
 
     try:
-        tally = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
+        report = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
     finally:
         memory.close()
         if store is not None:
             store.close()
     if arguments.as_json:
-        put_json([one.model_dump() for one in tally.results])
+        put_json([one.model_dump() for one in report.results])
     elif not arguments.as_lines:
         put_table(
             ("exemplar", "task", "seed", "", "why"),
@@ -93,14 +92,14 @@ def replay_exemplars(
                     one.id,
                     one.task,
                     str(one.seed) if one.task else "",
-                    ends_in_words(one),
+                    one.outcome,
                     one.problem or "; ".join(one.guessed),
                 )
-                for one in tally.results
+                for one in report.results
             ],
         )
-        put(tally.sentence)
-    return not any(one.success is False for one in tally.results)
+        put(report.sentence)
+    return not any(one.success is False for one in report.results)
 
 
 def _entries(memory: Memory, arguments: ReplayArguments) -> Iterator[Entry]:
@@ -116,10 +115,4 @@ def _entries(memory: Memory, arguments: ReplayArguments) -> Iterator[Entry]:
     if arguments.ids:
         yield from map(entry, arguments.ids)
         return
-    offset = 0
-    while True:
-        rows = library.page(arguments.wanted, order="id", offset=offset, limit=_PAGE).rows
-        yield from (entry(row.id) for row in rows)
-        if len(rows) < _PAGE:
-            return
-        offset += len(rows)
+    yield from (entry(row.id) for row in rows_of(library, arguments.chosen))

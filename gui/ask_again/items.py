@@ -15,8 +15,7 @@ from core.debugger.ask_again.prompt_parts import (
     rewritten,
     switched,
 )
-from core.debugger.ask_again.views import AskView, ExemplarChoice
-from core.debugger.experiments.records import Credit
+from core.debugger.ask_again.views import AskView, Attribution, ExemplarChoice
 from core.schema.messages import PromptPart
 from gui.ask_again.exemplar_chooser import ExemplarChooser
 from gui.ask_again.messages import MessagesEditor
@@ -302,7 +301,7 @@ class PromptItems(QWidget):
         self.follow()
 
 
-def credit_words(one: Credit) -> str:
+def credit_words(one: Attribution) -> str:
     """Return by how much an exemplar made the step's action likelier."""
     counts = f"{one.with_same} of {one.with_all} with it, {one.without_same} of {one.without_all} without"
     return f"no credit: {counts}" if one.share is None else f"credit {one.share:+.2f}: {counts}"

@@ -3,8 +3,8 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from core.debugger.experiments.evaluation_views import ProvingView
-from core.debugger.experiments.records import CreditSum
+from core.debugger.experiments.attribution import AttributionSum
+from core.debugger.experiments.views import EvaluationView
 from gui.theme.theme import Theme
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.section import on_panel
@@ -27,8 +27,8 @@ _COLUMNS = (
 )
 
 
-class CreditPage(QWidget):
-    """Shows the credits of `ProvingView`."""
+class AttributionPage(QWidget):
+    """Shows the attributions of `EvaluationView`."""
 
     exemplar_opened = Signal(str)
 
@@ -50,15 +50,15 @@ class CreditPage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.or_words)
-        self.show_view(ProvingView())
+        self.show_view(EvaluationView())
 
     @Slot(object)
-    def show_view(self, view: ProvingView) -> None:
-        self.or_words.say("" if view.credits else _NONE)
-        self.table.show_lines([_line(one) for one in view.credits])
+    def show_view(self, view: EvaluationView) -> None:
+        self.or_words.say("" if view.attributions else _NONE)
+        self.table.show_lines([_line(one) for one in view.attributions])
 
 
-def _line(one: CreditSum) -> Line:
+def _line(one: AttributionSum) -> Line:
     return Line(
         cells=(one.id, one.family, str(one.steps), f"{one.total:+.2f}", f"{one.mean:+.2f}"),
         values=(one.id, one.family, one.steps, one.total, one.mean),

@@ -1,84 +1,149 @@
-"""Joins the pages on which exemplars are tried out to what does it."""
+"""Experiments: Bisect in a window of its own, and the pages of the library that evaluate and replay exemplars."""
 
-from PySide6.QtCore import QObject, Signal, Slot
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.experiments.evaluation_views import ProvingDeskCommands, ProvingView
-from core.debugger.experiments.records import Subject, WorthWanted
+from core.debugger.experiments.bisect_records import BisectRequest
+from core.debugger.experiments.evaluation_records import EvaluationRequest, Subject
+from core.debugger.experiments.views import BisectView, EvaluationView
 from core.debugger.snapshots import Catalogue
-from gui.experiments.attribution_page import CreditPage
-from gui.experiments.evaluation_page import WorthPage
-from gui.experiments.replay_page import ReplayPage
-from gui.theme.theme import Theme
-from gui.widgets.relay import Relay
-from gui.widgets.remembered import Remembered
+from gui.shell.feature import FeatureController, present
+from gui.shell.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from core.debugger.experiments.service import Experiments
+    from gui.exemplars.library.library_window import LibraryWindow
+    from gui.experiments.attribution_page import AttributionPage
+    from gui.experiments.bisect_window import BisectWindow
+    from gui.experiments.evaluation_page import EvaluationPage
+    from gui.experiments.replay_page import ReplayPage
 
 
-class ProvingController(QObject):
-    """Sends what the pages ask to the desk and shows what comes back."""
+def install(window: MainWindow, service: "Experiments") -> "ExperimentsController":
+    return ExperimentsController(window, service)
 
-    exemplar_opened = Signal(str)
-    run_opened = Signal(int, int)
-    compare_requested = Signal(int, int)
 
-    def __init__(
-        self, desk: ProvingDeskCommands, theme: Theme, remembered: Remembered, window: QWidget
-    ) -> None:
+class ExperimentsController(FeatureController):
+    """Opens the window and adds the pages, passes on what they ask for, and shows what comes back."""
+
+    def __init__(self, window: MainWindow, service: "Experiments") -> None:
         super().__init__(window)
-        self._desk = desk
-        self._remembered = remembered
-        self.worth = WorthPage(theme, window)
-        self.replay = ReplayPage(theme, window)
-        self.credit = CreditPage(theme, window)
-        self.pages: tuple[tuple[str, QWidget], ...] = (
-            ("Worth", self.worth),
-            ("Replay", self.replay),
-            ("Credit", self.credit),
-        )
-        for _, page in self.pages:
-            page.hide()
-        self.worth.start_requested.connect(self._on_start)
-        self.worth.subject_chosen.connect(desk.open)
-        self.worth.cancel_requested.connect(desk.cancel)
-        self.worth.export_requested.connect(desk.export)
-        self.worth.run_opened.connect(self.run_opened)
-        self.worth.compare_requested.connect(self.compare_requested)
-        self.replay.replay_requested.connect(desk.replay)
-        self.replay.cancel_requested.connect(desk.cancel)
-        for page in (self.replay, self.credit):
-            page.exemplar_opened.connect(self.exemplar_opened)
-        self._asked_before = False
-        self._changed = Relay(desk.changed, keep="latest", parent=self)
-        self._changed.received.connect(self._show_view)
+        self._service = service
+        self._catalogue = Catalogue()
+        self._run = 0
+        self._chose_again = False
+        """Whether the evaluation's form has the choices of the last time."""
+        self._library: LibraryWindow | None = None
+        self.bisect_window: BisectWindow | None = None
+        """Once it was opened."""
+        self.evaluation: EvaluationPage | None = None
+        self.replay: ReplayPage | None = None
+        self.attribution: AttributionPage | None = None
+        """The pages, once the library was opened."""
+        self.follow(service.bisect.changed, self._show_bisect)
+        self.follow(service.evaluation.changed, self._show_evaluation)
+        self.follow(window.commands.catalogue_changed, self._show_catalogue)
+        window.runs.bisect_requested.connect(self.open_bisect)
+        window.library_made.connect(self._add_pages)
+        window.evaluation_requested.connect(self._on_evaluation_requested)
+        window.replay_requested.connect(self._on_replay_requested)
 
-    def refresh(self) -> None:
-        """Read what is known anew; for when the pages come into view."""
-        self._desk.open(self.worth.form.subject)
+    @Slot(int)
+    def open_bisect(self, run: int) -> None:
+        """Show what can be bisected of this run, and what was."""
+        if self.bisect_window is None:
+            from gui.experiments.bisect_window import BisectWindow
 
-    def show_worth(self, subject: Subject) -> None:
-        """Show what this is worth, and offer to try it."""
-        self._desk.open(subject)
-
-    def replay_these(self, ids: tuple[str, ...]) -> None:
-        self._desk.replay(ids)
-
-    @Slot(object)
-    def show_catalogue(self, catalogue: Catalogue) -> None:
-        """Offer these presets and LLMs."""
-        self.worth.show_catalogue(catalogue)
-        last = self._remembered.worth
-        if last is not None and not self._asked_before and catalogue.presets:
-            self._asked_before = True
-            self.worth.form.choose_again(last)
-
-    def close(self) -> None:
-        self._changed.close()
-
-    def _on_start(self, wanted: WorthWanted) -> None:
-        self._remembered.worth = wanted
-        self._desk.start(wanted)
+            self.bisect_window = BisectWindow(self.window.theme, self.window)
+            self.bisect_window.show_catalogue(self._catalogue)
+            page = self.bisect_window.page
+            page.start_requested.connect(self._on_bisect)
+            page.cancel_requested.connect(self._service.bisect.cancel)
+            page.export_requested.connect(self._service.bisect.export)
+            page.run_opened.connect(self.window.show_run)
+            last = self.window.remembered.bisect
+            if last is not None:
+                page.form.choose_again(last)
+        if run != self._run:
+            self._run = run
+            self.bisect_window.wait(run)
+        self._service.bisect.open(run)
+        present(self.bisect_window)
 
     @Slot(object)
-    def _show_view(self, view: ProvingView) -> None:
-        for page in (self.worth, self.replay, self.credit):
-            page.show_view(view)
+    def _add_pages(self, library: "LibraryWindow") -> None:
+        """Add the pages to the library, which is made when it is first opened; they are loaded only now."""
+        from gui.experiments.attribution_page import AttributionPage
+        from gui.experiments.evaluation_page import EvaluationPage
+        from gui.experiments.replay_page import ReplayPage
+
+        window, service, self._library = self.window, self._service.evaluation, library
+        self.evaluation = EvaluationPage(window.theme, library)
+        self.replay = ReplayPage(window.theme, library)
+        self.attribution = AttributionPage(window.theme, library)
+        for name, page in (("Worth", self.evaluation), ("Replay", self.replay), ("Credit", self.attribution)):
+            library.add_page(name, page)
+        self.evaluation.start_requested.connect(self._on_evaluate)
+        self.evaluation.form.subject_chosen.connect(service.open)
+        self.evaluation.export_requested.connect(service.export)
+        self.evaluation.run_opened.connect(window.show_run)
+        self.evaluation.compare_requested.connect(window.compare_requested)
+        self.replay.replay_requested.connect(service.replay)
+        for page in (self.evaluation, self.replay):
+            page.cancel_requested.connect(service.cancel)
+        for page in (self.replay, self.attribution):
+            page.exemplar_opened.connect(window.exemplar_requested)
+        self._show_catalogue(self._catalogue)
+        service.open(self.evaluation.form.subject)
+
+    # What is asked
+
+    def _on_bisect(self, request: BisectRequest) -> None:
+        self.window.remembered.bisect = request
+        self._service.bisect.bisect(request)
+
+    def _on_evaluate(self, request: EvaluationRequest) -> None:
+        self.window.remembered.worth = request
+        self._service.evaluation.evaluate(request)
+
+    @Slot(str)
+    def _on_evaluation_requested(self, id: str) -> None:
+        self._service.evaluation.open(Subject(name=id))
+        self._show_page(self.evaluation)
+
+    @Slot(object)
+    def _on_replay_requested(self, ids: tuple[str, ...]) -> None:
+        if ids:
+            self._service.evaluation.replay(ids)
+            self._show_page(self.replay)
+
+    def _show_page(self, page: QWidget | None) -> None:
+        if self._library is not None and page is not None:
+            self._library.show_page(page)
+
+    # What comes back
+
+    @Slot(object)
+    def _show_catalogue(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        if self.bisect_window is not None:
+            self.bisect_window.show_catalogue(catalogue)
+        if self.evaluation is not None:
+            self.evaluation.show_catalogue(catalogue)
+            last = self.window.remembered.worth
+            if last is not None and catalogue.presets and not self._chose_again:
+                self._chose_again = True
+                self.evaluation.form.choose_again(last)
+
+    @Slot(object)
+    def _show_bisect(self, view: BisectView) -> None:
+        if self.bisect_window is not None and view.run == self._run:
+            self.bisect_window.show_view(view)
+
+    @Slot(object)
+    def _show_evaluation(self, view: EvaluationView) -> None:
+        for page in (self.evaluation, self.replay, self.attribution):
+            if page is not None:
+                page.show_view(view)

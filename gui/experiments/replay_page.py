@@ -3,15 +3,16 @@
 from datetime import datetime
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from core.debugger.experiments.evaluation_views import ProvingView, ReplayedRow
-from core.debugger.experiments.records import Replayed, ends_in_words
+from core.debugger.experiments.replay_records import ReplayResult
+from core.debugger.experiments.views import EvaluationView, ReplayRow
+from gui.experiments.page import JobFoot
 from gui.theme.theme import Theme
 from gui.widgets.key_button import key_button
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.section import on_panel
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+from gui.widgets.words import OrWords
 
 _NONE = (
     "No exemplar was replayed yet. Replay all (Ctrl+Enter) opens the task that each came from in the background, "
@@ -30,7 +31,7 @@ _TONES = {True: "good", False: "bad", None: "remedy"}
 
 
 class ReplayPage(QWidget):
-    """Shows `ProvingView`; asks for things only by emitting."""
+    """Shows `EvaluationView`; asks for things only by emitting."""
 
     replay_requested = Signal(tuple)
     """Ids; nothing for all."""
@@ -39,24 +40,16 @@ class ReplayPage(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._view = ProvingView()
+        self._view = EvaluationView()
         self.table = PlainTable(theme, "Replayed exemplars", _COLUMNS, self)
         self.table.opened.connect(lambda key: self.exemplar_opened.emit(str(key)))
         self.table.current.connect(lambda _key: self._refresh())
-        self.problem = Note("bad", parent=self)
-        self.problem.setContentsMargins(12, 4, 12, 4)
-        self.progress = QProgressBar(self)
-        self.progress.setAccessibleName("Exemplars replayed")
-        self.progress.setMaximumWidth(220)
-        self.words = ElidedLabel("", self)
-        set_tone(self.words, "dim")
         self.all_button = key_button(
             "Replay all",
             "All exemplars, in the background",
             "Ctrl+Return",
             lambda: self.replay_requested.emit(()),
         )
-        set_flag(self.all_button, "accent", True)
         self.one_button = key_button("Replay this one", "Only the chosen one", "Ctrl+R", self._on_one)
         self.failed_button = key_button(
             "Replay what failed", "All that did not succeed the last time", "Ctrl+Shift+R", self._on_failed
@@ -70,35 +63,23 @@ class ReplayPage(QWidget):
         column.addWidget(self.table)
         on_panel(inside)
         self.or_words = OrWords(inside, self)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(12, 8, 12, 10)
-        foot.setSpacing(8)
-        foot.addWidget(self.progress)
-        foot.addWidget(self.words, 1)
-        for button in (self.cancel_button, self.one_button, self.failed_button, self.all_button):
-            foot.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.or_words, 1)
-        layout.addWidget(self.problem)
-        layout.addLayout(foot)
-        self.show_view(ProvingView())
+        buttons = (self.cancel_button, self.one_button, self.failed_button, self.all_button)
+        self.foot = JobFoot(self, "Exemplars replayed", *buttons)
+        self.foot.put_below(self, self.or_words)
+        self.show_view(EvaluationView())
 
     @Slot(object)
-    def show_view(self, view: ProvingView) -> None:
+    def show_view(self, view: EvaluationView) -> None:
         """Replace what is on screen; what goes on stands above what is known from before."""
         self._view = view
-        fresh = view.tally.results if view.tally is not None else ()
-        rows = {row.found.id: row for row in view.replays}
-        rows |= {one.id: ReplayedRow(found=one) for one in fresh}
-        first = {one.id for one in fresh}
-        ordered = sorted(rows.values(), key=lambda row: (row.found.id not in first, _rank(row)))
-        starting = "The browser starts…" if view.starting or view.tally is not None else ""
+        fresh = {one.id: ReplayRow(found=one) for one in (view.replay.results if view.replay else ())}
+        rows = {row.found.id: row for row in view.replays} | fresh
+        ordered = sorted(rows.values(), key=lambda row: (row.found.id not in fresh, row.rank))
+        starting = "The browser starts…" if view.starting or view.replay is not None else ""
         reading = "" if view.ready or view.problem else "The library is being read…"
         self.or_words.say("" if ordered else starting or reading or _NONE)
         self.table.show_lines([_line(row) for row in ordered])
-        self.problem.show_text(view.problem)
+        self.foot.problem.show_text(view.problem)
         self._refresh()
 
     def _failed(self) -> tuple[str, ...]:
@@ -107,20 +88,16 @@ class ReplayPage(QWidget):
         )
 
     def _refresh(self) -> None:
-        view, tally = self._view, self._view.tally
-        idle = view.ready and not view.busy
+        view, replay, idle = self._view, self._view.replay, self._view.can_start
         self.all_button.setEnabled(idle)
         self.one_button.setEnabled(idle and self.table.current_key is not None)
         self.failed_button.setEnabled(idle and bool(self._failed()))
-        self.cancel_button.setEnabled(tally is not None)
-        self.progress.setVisible(tally is not None)
-        if tally is not None:
-            self.progress.setRange(0, max(1, tally.wanted))
-            self.progress.setValue(tally.done)
-            self.words.setText(f"{tally.done} of {tally.wanted}")
+        self.cancel_button.setEnabled(replay is not None)
+        if replay is not None:
+            self.foot.show_progress(replay.done, replay.wanted, f"{replay.done} of {replay.wanted}")
         else:
-            other = "An experiment goes on: wait for its end, or cancel it there." if view.experiment else ""
-            self.words.setText(other or view.notice)
+            other = "An experiment goes on: wait for its end, or cancel it there." if view.under_way else ""
+            self.foot.show_words(other or view.notice, busy=False)
 
     def _on_one(self) -> None:
         if self.table.current_key is not None:
@@ -131,13 +108,9 @@ class ReplayPage(QWidget):
             self.replay_requested.emit(self._failed())
 
 
-def _rank(row: ReplayedRow) -> tuple[int, str]:
-    return {False: 0, None: 1, True: 2}[row.found.success], row.found.id
-
-
-def _line(row: ReplayedRow) -> Line:
+def _line(row: ReplayRow) -> Line:
     one = row.found
-    result = ends_in_words(one)
+    result = one.outcome
     if not row.is_there:
         result += ", in the archive"
     elif row.is_old:
@@ -161,5 +134,5 @@ def _line(row: ReplayedRow) -> Line:
     )
 
 
-def _day(one: Replayed) -> str:
+def _day(one: ReplayResult) -> str:
     return f"{datetime.fromtimestamp(one.when):%d %b %H:%M}" if one.when else ""

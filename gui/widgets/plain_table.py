@@ -101,6 +101,8 @@ class PlainModel(QAbstractTableModel):
             return line.cells[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(self.columns[index.column()])
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
+            return line.tooltip or None
         if role == Qt.ItemDataRole.ToolTipRole:
             return line.tooltip or line.cells[index.column()] or None
         if role == Qt.ItemDataRole.ForegroundRole and line.tone and line.toned in (None, index.column()):

@@ -4,8 +4,8 @@ from PySide6.QtCore import QByteArray, QSettings
 
 from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, LeavingView
 from core.debugger.exemplars.library.views import Query
-from core.debugger.experiments.bisect_records import Wanted
-from core.debugger.experiments.records import WorthWanted
+from core.debugger.experiments.bisect_records import BisectRequest
+from core.debugger.experiments.evaluation_records import EvaluationRequest
 from core.schema.changes import Changes
 from core.schema.record import Record
 
@@ -61,28 +61,28 @@ class Remembered:
         self._settings.setValue("last/fork", changes.model_dump_json(exclude_defaults=True))
 
     @property
-    def bisect(self) -> Wanted | None:
+    def bisect(self) -> BisectRequest | None:
         """What was asked of the last bisection."""
         try:
-            return Wanted.model_validate_json(self._text("last/bisect"))
+            return BisectRequest.model_validate_json(self._text("last/bisect"))
         except ValueError:
             return None
 
     @bisect.setter
-    def bisect(self, wanted: Wanted) -> None:
-        self._settings.setValue("last/bisect", wanted.model_dump_json())
+    def bisect(self, request: BisectRequest) -> None:
+        self._settings.setValue("last/bisect", request.model_dump_json())
 
     @property
-    def worth(self) -> WorthWanted | None:
-        """What was asked of the last experiment with exemplars."""
+    def worth(self) -> EvaluationRequest | None:
+        """What was asked of the last evaluation of exemplars."""
         try:
-            return WorthWanted.model_validate_json(self._text("last/worth"))
+            return EvaluationRequest.model_validate_json(self._text("last/worth"))
         except ValueError:
             return None
 
     @worth.setter
-    def worth(self, wanted: WorthWanted) -> None:
-        self._settings.setValue("last/worth", wanted.model_dump_json())
+    def worth(self, request: EvaluationRequest) -> None:
+        self._settings.setValue("last/worth", request.model_dump_json())
 
     @property
     def duplicates_within(self) -> float:

@@ -5,11 +5,10 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from core.agent.llm_calls import Answerer
+from core.debugger.ask_again.attribution import attribute_step, kept_attributions
 from core.debugger.ask_again.exemplars import Teller
 from core.debugger.ask_again.repeat import ask_again, deciding_call, reply_format, what_ifs_of
-from core.debugger.ask_again.views import AskView, Question, WhatIf
-from core.debugger.experiments.attribution import credits_of, kept_credits
-from core.debugger.experiments.records import Credit
+from core.debugger.ask_again.views import AskView, Attribution, Question, WhatIf
 from core.debugger.service import Service, command
 from core.memory.memory import Memory
 from core.schema.changes import Changes
@@ -54,7 +53,7 @@ class AskAgainService(Service[AskView]):
         store = self.services.store
 
         async def ask(llm: Answerer, on_answers: OnAnswer) -> None:
-            found = await credits_of(
+            found = await attribute_step(
                 store,
                 llm,
                 question.run,
@@ -132,14 +131,14 @@ class AskAgainService(Service[AskView]):
         except BackstepError as error:
             return {**found, "memory_note": str(error)}
 
-    def _credits(self, detail: StepDetail, prompt: Prompt) -> tuple[Credit, ...]:
+    def _credits(self, detail: StepDetail, prompt: Prompt) -> tuple[Attribution, ...]:
         """Return what is known of the step's own exemplars; raises LibraryError."""
         library = self._own_memory().open_library()
         if library is None:
             return ()
         trace, step = str(self.services.store.path.absolute()), (detail.row.run, detail.row.number)
         ids = [part.id for part in prompt.parts if part.kind == "exemplar"]
-        known = kept_credits(library, ids)
+        known = kept_attributions(library, ids)
         return tuple(one for one in known if one.trace == trace and (one.run, one.step) == step)
 
     def _opened(self, run: int, step: int) -> AskView:

@@ -5,7 +5,6 @@ from collections import Counter
 
 from pydantic import Field
 
-from core.debugger.experiments.records import Credit
 from core.schema.messages import Message, PromptPart
 from core.schema.record import Record
 
@@ -68,6 +67,35 @@ class WhatIf(Record):
         return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
+class Attribution(Record):
+    """How an exemplar moved the LLM at one step: asked again with all exemplars, and with this one left out."""
+
+    id: str
+    family: str = ""
+    trace: str = ""
+    run: int
+    step: int
+    llm: str
+    temperature: float | None = None
+    action: str
+    """What the step did: how often it is answered is counted."""
+    with_same: int = 0
+    with_all: int = 0
+    """Answers that came, with all exemplars."""
+    without_same: int = 0
+    without_all: int = 0
+    when: float = 0.0
+    success: bool | None = None
+    """Whether the run was a success, as far as it was known."""
+
+    @property
+    def share(self) -> float | None:
+        """By how much likelier the action was with it, from -1 to 1."""
+        if not self.with_all or not self.without_all:
+            return None
+        return self.with_same / self.with_all - self.without_same / self.without_all
+
+
 class ExemplarChoice(Record):
     """An exemplar of the memory that can be switched in."""
 
@@ -107,7 +135,7 @@ class AskView(Record):
     """What is to be known before one is switched, or why none can be."""
     written: WrittenExemplar | None = None
     """The exemplar that was asked for last."""
-    credits: tuple[Credit, ...] = ()
+    credits: tuple[Attribution, ...] = ()
     """By how much exemplars of the step's prompt made its action likelier, as far as it was asked."""
     asked: tuple[WhatIf, ...] = ()
     """The latest last; one under way has fewer answers than were asked for."""

@@ -1,107 +1,31 @@
-"""What an exemplar does at one step: the step's question asked again with all exemplars, and with each left out.
+"""What is attributed to exemplars, summed over the steps that were asked again without them."""
 
-The credit of an exemplar is by how much likelier the step's own action is
-answered with it than without it: leave-one-out, as context attribution does it
-(B. Cohen-Wang et al., ContextCite, NeurIPS 2024, compare leaving one source out).
-"""
+from collections.abc import Iterable
 
-import contextlib
-import time
-from collections.abc import Callable, Iterable, Sequence
-
-from pydantic import ValidationError
-
-from core.agent.llm_calls import Answerer
-from core.debugger.ask_again.prompt_parts import Item, dropped, found_again
-from core.debugger.ask_again.repeat import ask_again, deciding_call, goes_by_data
-from core.debugger.ask_again.views import Question, WhatIf
-from core.debugger.experiments.records import Credit
-from core.memory.library.store import Library
-from core.schema.errors import UsageError
-from core.schema.messages import Message
-from core.trace.store import TraceStore
-
-OnCredit = Callable[[Credit], None]
+from core.debugger.ask_again.views import Attribution
+from core.schema.record import Record
 
 
-async def credits_of(
-    store: TraceStore,
-    llm: Answerer,
-    run: int,
-    step: int,
-    *,
-    times: int,
-    temperature: float | None = None,
-    only: Sequence[str] = (),
-    on_answers: Callable[[WhatIf], None] = lambda so_far: None,
-) -> tuple[Credit, ...]:
-    """Return the credits of a step's exemplars, or of those of `only`.
+class AttributionSum(Record):
+    """What is attributed to an exemplar at all steps where it was asked about."""
 
-    All answers are stored with the step, as any that is asked again. Raises
-    UsageError where the step had no exemplars or they cannot be told apart,
-    and TraceError.
-    """
-    if goes_by_data(llm, "decide"):
-        raise UsageError("The built-in LLM reads no exemplars: choose another LLM to ask.")
-    detail = store.step(run, step)
-    prompt = store.prompt(deciding_call(detail))
-    items = found_again(prompt.messages, prompt.parts, list(enumerate(prompt.messages)))
-    chosen = [
-        place
-        for place, one in enumerate(items)
-        if one.part.kind == "exemplar" and one.state != "lost" and (not only or one.part.id in only)
-    ]
-    missing = sorted(set(only) - {items[place].part.id for place in chosen})
-    if missing:
-        raise UsageError(f"The prompt of step {step} of run {run} has no exemplar {missing[0]}.")
-    if not chosen:
-        raise UsageError(f"The prompt of step {step} of run {run} has no exemplars: none can have a credit.")
-
-    async def asked(messages: tuple[Message, ...]) -> WhatIf:
-        question = Question(run=run, step=step, messages=messages, temperature=temperature, count=times)
-        return await ask_again(store, llm, question, on_answer=on_answers)
-
-    whole = await asked(())
-    success = store.run(run).verdict.success
-    found: list[Credit] = []
-    for place in chosen:
-        without = await asked(dropped(prompt.messages, items, place).messages)
-        found.append(_credit(store, items[place], whole, without, success))
-    return tuple(found)
+    id: str
+    family: str = ""
+    steps: int = 0
+    total: float = 0.0
+    mean: float = 0.0
 
 
-def kept_credits(library: Library, ids: Iterable[str] = (), *, limit: int = 5000) -> tuple[Credit, ...]:
-    """Return the credits that are kept, of a step asked about more than once the last; raises LibraryError."""
-    found: dict[tuple[object, ...], Credit] = {}
-    for _, content in library.proofs("credit", ids, limit=limit):
-        with contextlib.suppress(ValidationError):  # One that a later program has written.
-            one = Credit.model_validate_json(content)
-            found[one.id, one.trace, one.run, one.step, one.llm, one.temperature] = one
-    return tuple(found.values())
-
-
-def _credit(store: TraceStore, item: Item, whole: WhatIf, without: WhatIf, success: bool | None) -> Credit:
-    with_same, with_all = _counted(whole)
-    without_same, without_all = _counted(without)
-    return Credit(
-        id=item.part.id,
-        family=item.part.family,
-        trace=str(store.path.absolute()),
-        run=whole.run,
-        step=whole.step,
-        llm=whole.llm,
-        temperature=whole.temperature,
-        action=whole.recorded,
-        with_same=with_same,
-        with_all=with_all,
-        without_same=without_same,
-        without_all=without_all,
-        when=time.time(),
-        success=success,
-    )
-
-
-def _counted(asked: WhatIf) -> tuple[int, int]:
-    """Return how many answers were the step's own action, and how many came at all, usable or not."""
-    came = [one for one in asked.answers if one.action or one.thought or one.tokens]
-    return sum(one.action == asked.recorded for one in came), len(came)
+def sums_of(attributions: Iterable[Attribution]) -> tuple[AttributionSum, ...]:
+    """Return the sum for each exemplar, the largest first; steps that nobody could answer do not count."""
+    by_id: dict[str, list[tuple[str, float]]] = {}
+    for one in attributions:
+        if one.share is not None:
+            by_id.setdefault(one.id, []).append((one.family, one.share))
+    sums = []
+    for id, some in by_id.items():
+        total = sum(share for _, share in some)
+        sums.append(
+            AttributionSum(id=id, family=some[-1][0], steps=len(some), total=total, mean=total / len(some))
+        )
+    return tuple(sorted(sums, key=lambda one: (-one.total, one.id)))

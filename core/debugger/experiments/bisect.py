@@ -6,28 +6,28 @@ later step than from an earlier one, so every chosen prefix is tried.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from core.debugger.experiments.bisect_records import BranchResult, PrefixResult
-from core.debugger.experiments.confidence import wilson
+from core.debugger.experiments.bisect_records import Bisection, PrefixResult
+from core.debugger.experiments.measurement import RunResult
 from core.debugger.headless import RunReport
-from core.schema.errors import BackstepError, UsageError
+from core.schema.errors import UsageError
 from core.trace.records import StepRow
 
 
 def chosen_steps(
-    steps: Sequence[StepRow], wanted: Sequence[int], *, every: int = 0, most: int = 8
+    steps: Sequence[StepRow], asked: Sequence[int], *, every: int = 0, most: int = 8
 ) -> tuple[int, ...]:
-    """Return the steps to try: those that are wanted, every `every`-th, or else at most `most` of the whole run.
+    """Return the steps to try: those that were asked for, every `every`-th, or else at most `most` of the whole run.
 
     Raises UsageError for a step that the run does not have.
     """
     there = [row.number for row in steps]
     if not there:
         raise UsageError("The run has no steps to go back to.")
-    if wanted:
-        missing = [number for number in wanted if number not in there]
+    if asked:
+        missing = [number for number in asked if number not in there]
         if missing:
             raise UsageError(f"The run has no step {missing[0]}; its steps are {there[0]} to {there[-1]}.")
-        return tuple(sorted(dict.fromkeys(wanted)))
+        return tuple(sorted(dict.fromkeys(asked)))
     if every:
         return tuple(there[::every])
     if len(there) <= most:
@@ -37,57 +37,23 @@ def chosen_steps(
 
 
 async def bisect(
-    steps: Sequence[StepRow],
-    chosen: Sequence[int],
-    times: int,
-    fork: Callable[[int], Awaitable[RunReport]],
-    *,
-    on_branch: Callable[[PrefixResult], None] = lambda so_far: None,
-    enough: Callable[[], str] = lambda: "",
-) -> AsyncIterator[PrefixResult]:
-    """Yield what comes of each chosen step, in their order; `fork` makes one branch from a step and ends it.
+    bisection: Bisection, steps: Sequence[StepRow], fork: Callable[[int], Awaitable[RunReport]]
+) -> AsyncIterator[Bisection]:
+    """Yield the bisection after each of its branches; `fork` makes one from a step and ends it.
 
-    A branch that cannot be made is told as a problem of its prefix. `on_branch`
-    is told of a prefix after each of its branches. Nothing is begun any more
-    once `enough` gives a reason, or a branch was interrupted.
+    A branch that cannot be made is a problem of its prefix. Nothing is
+    begun any more once a limit is reached, or a branch was interrupted.
     """
     actions = {row.number: row.action for row in steps}
-    for step in chosen:
-        result = PrefixResult(step=step, action=actions.get(step, ""))
-        for _ in range(times):
-            if enough():
-                break
-            result = _with_branch(result, await _branch(fork, step))
-            on_branch(result)
-            if result.branches[-1].outcome == "interrupted":
-                yield result
+    for step in bisection.chosen:
+        prefix = PrefixResult(step=step, action=actions.get(step, ""))
+        for _ in range(bisection.times):
+            if bisection.limit_reached():
                 return
-        if not result.branches:
-            return
-        yield result
-
-
-async def _branch(fork: Callable[[int], Awaitable[RunReport]], step: int) -> BranchResult:
-    try:
-        report = await fork(step)
-    except BackstepError as error:
-        return BranchResult(outcome="error", error=str(error))
-    values = report.model_dump(include=set(BranchResult.model_fields))
-    return BranchResult.model_validate(values)
-
-
-def _with_branch(result: PrefixResult, branch: BranchResult) -> PrefixResult:
-    branches = (*result.branches, branch)
-    judged = [one for one in branches if one.success is not None]
-    successes = sum(bool(one.success) for one in judged)
-    low, high = wilson(successes, len(judged))
-    problems = [one.error for one in branches if one.success is None and one.error]
-    return result.replace(
-        branches=branches,
-        runs=tuple(one.run for one in branches if one.run is not None),
-        successes=successes,
-        judged=len(judged),
-        low=low,
-        high=high,
-        problems=tuple(dict.fromkeys(problems)),
-    )
+            branch = await RunResult.of(fork(step))
+            prefix = prefix.with_branch(branch)
+            others = tuple(one for one in bisection.results if one.step != step)
+            bisection = bisection.replace(results=(*others, prefix))
+            yield bisection
+            if branch.outcome == "interrupted":
+                return

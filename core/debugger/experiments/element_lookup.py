@@ -13,10 +13,10 @@ OnGuess = Callable[[str], None]
 
 
 def on_page(step: ExemplarStep, page: Observation, on_guess: OnGuess) -> tuple[Action, ...]:
-    """Return a look's actions with the refs of `page`; `on_guess` is told of each that is not certain.
+    """Return a look's actions with the refs of `page`; `on_guess` gets each that is not certain.
 
     Raises ActionSyntaxError, and ActionError where an element is not there or
-    nothing tells which it is.
+    it is not clear which one it is.
     """
     found: list[Action] = []
     for text in step.actions:
@@ -25,14 +25,14 @@ def on_page(step: ExemplarStep, page: Observation, on_guess: OnGuess) -> tuple[A
         for name in ("target", "to"):
             target = getattr(action, name, None)
             if isinstance(target, RefTarget):
-                changes[name] = RefTarget(ref=_told(action, target.ref, step, page, on_guess))
+                changes[name] = RefTarget(ref=_found(action, target.ref, step, page, on_guess))
             elif isinstance(target, RoleTarget):
-                changes[name] = RefTarget(ref=_called(action, target, page))
+                changes[name] = RefTarget(ref=_named(action, target, page))
         found.append(action.replace(**changes))
     return tuple(found)
 
 
-def _told(action: Action, ref: Ref, step: ExemplarStep, page: Observation, on_guess: OnGuess) -> Ref:
+def _found(action: Action, ref: Ref, step: ExemplarStep, page: Observation, on_guess: OnGuess) -> Ref:
     found = find_told(step.observation, ref, page.elements)
     if found.element is None:
         raise ActionError(f"{action}: {found.problem}.")
@@ -41,7 +41,7 @@ def _told(action: Action, ref: Ref, step: ExemplarStep, page: Observation, on_gu
     return found.element.ref
 
 
-def _called(action: Action, target: RoleTarget, page: Observation) -> Ref:
+def _named(action: Action, target: RoleTarget, page: Observation) -> Ref:
     fits = [one.ref for one in page.elements if (one.role, one.name) == (target.role, target.name)]
     if len(fits) != 1:
         raise ActionError(f"{action}: {len(fits)} elements of the page are {target}.")

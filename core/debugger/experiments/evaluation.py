@@ -1,17 +1,17 @@
-"""What an exemplar is worth: the same tasks at the same seeds, with it and without it."""
+"""An exemplar evaluated: the same tasks at the same seeds, with it and without it."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from core.debugger.experiments.records import Experiment, Pair, RunResult, Subject
+from core.debugger.experiments.evaluation_records import Arm, Evaluation, Pair, Subject
 from core.debugger.headless import RunReport
 from core.memory.library.proofs import about_family
 from core.memory.library.records import Filter, Row
 from core.memory.library.store import Library
 from core.memory.memory import Memory
 from core.schema.changes import Changes
-from core.schema.errors import BackstepError, UsageError
+from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.step import Recalled
 from core.schema.task import Task
@@ -25,16 +25,14 @@ Play = Callable[[str, int, Changes], Awaitable[RunReport]]
 
 
 def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
-    """Return the exemplars that are tried; raises UsageError where there are none, LibraryError and DataError."""
+    """Return the exemplars that are evaluated; raises UsageError where there are none, LibraryError and DataError."""
     if subject.kind == "family":
-        listing = memory.listing()
-        ids = [row.id for row in _rows(listing, subject.name)]
+        ids = [entry.id for entry in rows_of(memory.listing(), Filter(family=subject.name))]
         if not ids:
             raise UsageError(
                 f"There is no family {subject.name}; see which there are with `exemplars list --counts`."
             )
-        found = tuple(one for id in ids if (one := memory.exemplar(id)) is not None)
-        return found
+        return tuple(one for id in ids if (one := memory.exemplar(id)) is not None)
     exemplar = memory.exemplar(subject.name)
     if exemplar is None:
         raise UsageError(
@@ -48,6 +46,14 @@ def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
     return (exemplar,)
 
 
+def rows_of(listing: Library, chosen: Filter) -> Iterator[Row]:
+    """Give all rows that a filter lets through, by id, some at a time."""
+    offset = 0
+    while rows := listing.page(chosen, order="id", offset=offset, limit=_PAGE).rows:
+        yield from rows
+        offset += len(rows)
+
+
 def sources_of(members: Iterable[Exemplar]) -> tuple[tuple[str, int], ...]:
     """Return the tasks and seeds that exemplars were recorded at, as far as they say so."""
     found: dict[tuple[str, int], None] = {}
@@ -59,14 +65,14 @@ def sources_of(members: Iterable[Exemplar]) -> tuple[tuple[str, int], ...]:
 
 
 def tasks_of(
-    wanted: Sequence[str], tasks: Sequence[Task], sources: Iterable[tuple[str, int]]
+    patterns: Sequence[str], tasks: Sequence[Task], sources: Iterable[tuple[str, int]]
 ) -> tuple[str, ...]:
-    """Return the ids that are meant: those named, those that patterns fit, or else those of the sources.
+    """Return the ids of tasks: those that are named or that a pattern fits, or else those of the sources.
 
     Raises UsageError for a name or pattern that no task has, and where nothing is left.
     """
     known = {one.id: one for one in tasks}
-    if not wanted:
+    if not patterns:
         found = [task for task, _ in sources if task in known]
         if not found:
             raise UsageError(
@@ -74,7 +80,7 @@ def tasks_of(
             )
         return tuple(dict.fromkeys(found))
     chosen: dict[str, None] = {}
-    for name in wanted:
+    for name in patterns:
         fits = (
             [id for id in known if fnmatchcase(id, name)] if any(sign in name for sign in "*?[") else [name]
         )
@@ -84,33 +90,31 @@ def tasks_of(
     return tuple(chosen)
 
 
-async def try_out(
-    experiment: Experiment,
-    play: Play,
-    was_used: Callable[[int], bool],
-    *,
-    enough: Callable[[Experiment], str] = lambda so_far: so_far.enough(),
-) -> AsyncIterator[Experiment]:
-    """Yield the experiment after each of its pairs; `play` makes a run, `was_used` looks into it.
+async def evaluate(
+    evaluation: Evaluation, play: Play, was_used: Callable[[int], bool]
+) -> AsyncIterator[Evaluation]:
+    """Yield the evaluation after each of its pairs; `play` makes a run, `was_used` looks into it.
 
     Which of the two goes first changes from pair to pair, so that what a
-    server does to later runs falls on both. Nothing is begun any more once
-    `enough` gives a reason, or a run was interrupted: the half of a pair that
-    was made stays in the trace and does not count.
+    server does to later runs falls on both. Nothing is begun any more once a
+    limit is reached, or a run was interrupted: the half of a pair that was
+    made stays in the trace and does not count.
     """
-    subject = experiment.subject
-    for number, (task, seed, time) in enumerate(experiment.cases):
-        if enough(experiment):
+    subject = evaluation.subject
+    for number, (task, seed, time) in enumerate(evaluation.cases):
+        if evaluation.limit_reached():
             return
-        arms = {"with_it": subject.with_it, "without_it": subject.without_it}
-        results: dict[str, RunResult] = {}
-        for name in sorted(arms, reverse=bool(number % 2)):
-            results[name] = await _played(play, task, seed, arms[name], was_used)
-            if results[name].outcome == "interrupted":
+        changes = {"with_it": subject.with_it, "without_it": subject.without_it}
+        arms: dict[str, Arm] = {}
+        for name in sorted(changes, reverse=bool(number % 2)):
+            arm = await Arm.of(play(task, seed, changes[name]))
+            if arm.outcome == "interrupted":
                 return
-        pair = Pair(task=task, seed=seed, time=time, **results)
-        experiment = experiment.replace(pairs=(*experiment.pairs, pair))
-        yield experiment
+            used = arm.run is not None and was_used(arm.run)
+            arms[name] = arm.replace(used=used)
+        pair = Pair(task=task, seed=seed, time=time, **arms)
+        evaluation = evaluation.replace(pairs=(*evaluation.pairs, pair))
+        yield evaluation
 
 
 def used_in(store: TraceStore, run: int, subject: Subject) -> bool:
@@ -122,8 +126,8 @@ def used_in(store: TraceStore, run: int, subject: Subject) -> bool:
     return False
 
 
-def about(subject: Subject) -> str:
-    """Return what an experiment with it is kept under in the library."""
+def library_key(subject: Subject) -> str:
+    """Return what its evaluations are kept under in the library."""
     return about_family(subject.name) if subject.kind == "family" else subject.name
 
 
@@ -133,25 +137,3 @@ def _is_among(recalled: Recalled, subject: Subject) -> bool:
     if recalled.recall is None:
         return False
     return any(one.family == subject.name for one in recalled.recall.used)
-
-
-async def _played(
-    play: Play, task: str, seed: int, changes: Changes, was_used: Callable[[int], bool]
-) -> RunResult:
-    try:
-        report = await play(task, seed, changes)
-    except BackstepError as error:
-        return RunResult(outcome="error", error=str(error))
-    values = report.model_dump(include=set(RunResult.model_fields))
-    used = report.run is not None and was_used(report.run)
-    return RunResult.model_validate({**values, "used": used})
-
-
-def _rows(listing: Library, family: str) -> Iterable[Row]:
-    offset = 0
-    while True:
-        rows = listing.page(Filter(family=family), order="id", offset=offset, limit=_PAGE).rows
-        yield from rows
-        if len(rows) < _PAGE:
-            return
-        offset += len(rows)

@@ -8,7 +8,7 @@ from core.agent.world import World
 from core.debugger.exemplars.recording.scripted import Look, Script, perform
 from core.debugger.experiments.element_lookup import on_page
 from core.debugger.experiments.evaluation import sources_of
-from core.debugger.experiments.records import Replayed
+from core.debugger.experiments.replay_records import ReplayResult
 from core.environments.registry import Environments
 from core.memory.library.records import Provenance
 from core.schema.action import Action
@@ -33,19 +33,19 @@ async def replay(
     world_of: WorldOf,
     store: TraceStore | None,
     on_gate: OnGate = "refuse",
-) -> Replayed:
+) -> ReplayResult:
     """Open the task that an exemplar came from, do what it does and have it judged.
 
     It stops before what cannot be undone, unless the rule is to allow that.
-    Nothing goes into the trace. What cannot be tried is told, and so is each
+    Nothing goes into the trace. The result says what could not be tried, and each
     element that was not found for certain. Raises WorldError where the browser fails.
     """
-    told = Replayed(id=exemplar.id, version=version, when=time.time())
+    result = ReplayResult(id=exemplar.id, version=version, when=time.time())
     try:
         task, seed = source_of(exemplar, provenance, environments, store)
     except (UsageError, DataError) as error:
-        return told.replace(problem=str(error))
-    told = told.replace(task=task.id, seed=seed)
+        return result.replace(problem=str(error))
+    result = result.replace(task=task.id, seed=seed)
     world = world_of(task)
     guessed: list[str] = []
     looks, stopped = 0, False
@@ -67,8 +67,8 @@ async def replay(
     try:
         recorded = await perform(world, task, seed, script)
     except UsageError as error:
-        return told.replace(problem=str(error))
-    return told.replace(
+        return result.replace(problem=str(error))
+    return result.replace(
         success=None if recorded.unjudged or stopped else not recorded.problem,
         looks=looks,
         problem=recorded.problem,

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from core.cli.evaluation import read_seeds, read_subject
+from core.cli.evaluation import read_subject
+from core.debugger.experiments.evaluation_records import read_seeds
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
 from core.schema.errors import UsageError

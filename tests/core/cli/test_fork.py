@@ -110,7 +110,7 @@ def test_a_bisection_is_stored_told_line_by_line_and_ended_at_its_limit(cli, llm
     done = cli("bisect", run, *words)
     assert done.code == 0, done.err
     told = [Bisection.model_validate_json(line) for line in done.out.splitlines()]
-    assert [one.made for one in told] == [0, 1, 2, 2]
+    assert [one.done for one in told] == [0, 1, 2, 2]
     assert (told[-1].state, told[-1].why) == ("limit", "The limit of 2 LLM calls was reached.")
     assert (told[-1].results[0].successes, told[-1].results[0].judged) == (1, 2)
     store = TraceStore.open(cli.db, read_only=True)

@@ -4,8 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.ask_again.views import AskView, ExemplarChoice, WrittenExemplar
-from core.debugger.experiments.records import Credit
+from core.debugger.ask_again.views import AskView, Attribution, ExemplarChoice, WrittenExemplar
 from core.schema.messages import Message, PromptPart
 from gui.ask_again.exemplar_chooser import ExemplarChooser
 from gui.ask_again.window import AskAgain
@@ -185,7 +184,7 @@ def test_how_much_an_exemplar_did_is_asked_and_told_with_it(dialog: AskAgain, qt
     with qtbot.waitSignal(dialog.credit_requested) as asked:
         dialog.credit_button.click()
     assert asked.args[0].messages == ()
-    credit = Credit(
+    credit = Attribution(
         id="draft-1",
         run=VIEW.run,
         step=VIEW.step,

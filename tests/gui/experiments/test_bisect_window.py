@@ -5,14 +5,12 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from core.debugger.experiments.bisect_records import Bisection, BranchResult, PrefixResult, Wanted
-from core.debugger.experiments.bisect_views import BisectView
+from core.debugger.experiments.bisect_records import Bisection, BisectRequest, PrefixResult
+from core.debugger.experiments.measurement import RunResult
+from core.debugger.experiments.views import BisectView
 from core.debugger.snapshots import Catalogue, Preset
 from core.schema.messages import LLMChoice
-from core.schema.signal import Signal
-from gui.experiments.bisect_controller import BisectController
-from gui.experiments.bisect_window import BisectWindow
-from gui.widgets.remembered import Remembered
+from gui.experiments.bisect_window import BisectPage
 
 CATALOGUE = Catalogue(
     presets=(Preset(name="plain", title="plain"), Preset(name="laser", title="laser")),
@@ -22,7 +20,7 @@ CATALOGUE = Catalogue(
 
 def prefix(step: int, successes: int, judged: int, low: float, high: float, **more) -> PrefixResult:
     branches = tuple(
-        BranchResult(run=step * 10 + at, success=at < successes, steps=4, llm_calls=3, cost=0.01, seconds=2.5)
+        RunResult(run=step * 10 + at, success=at < successes, steps=4, llm_calls=3, cost=0.01, seconds=2.5)
         for at in range(judged)
     )
     return PrefixResult(
@@ -42,7 +40,7 @@ UNJUDGED = PrefixResult(
     step=7,
     action="stop []",
     problems=("The browser has ended.",),
-    branches=(BranchResult(outcome="error", error="The browser has ended."),),
+    branches=(RunResult(outcome="error", error="The browser has ended."),),
 )
 WHOLE = Bisection(
     number=4,
@@ -70,36 +68,36 @@ VIEW = BisectView(
     steps=STEPS,
     browser="It runs in a process apart, with an embedded browser of its own, offscreen: the page in this "
     "window is not touched. Where a person would be asked, the rule is “refuse”.",
-    bisections=(WHOLE,),
+    kept=(WHOLE,),
 )
-EMPTY = VIEW.replace(bisections=())
+EMPTY = VIEW.replace(kept=())
 GOING = VIEW.replace(under_way=WHOLE.replace(number=5, state="running", results=WHOLE.results[:2]))
 
 
 @pytest.fixture
-def window_of_its_own(theme, qtbot: QtBot) -> BisectWindow:
-    shown = BisectWindow(theme)
+def page(theme, qtbot: QtBot) -> BisectPage:
+    shown = BisectPage(theme)
     qtbot.addWidget(shown)
-    shown.show_catalogue(CATALOGUE)
+    shown.form.show_catalogue(CATALOGUE)
     shown.show()
     qtbot.waitExposed(shown)
     return shown
 
 
 @pytest.fixture
-def shown(window_of_its_own: BisectWindow) -> BisectWindow:
-    window_of_its_own.show_view(VIEW)
-    return window_of_its_own
+def shown(page: BisectPage) -> BisectPage:
+    page.show_view(VIEW)
+    return page
 
 
-def test_a_run_that_was_never_bisected_says_what_to_do(window_of_its_own: BisectWindow):
-    window_of_its_own.show_view(EMPTY)
-    assert "press Bisect (Ctrl+Enter)" in window_of_its_own.or_words.words.text()
-    assert not window_of_its_own.export_button.isEnabled()
-    assert window_of_its_own.browser.text() == VIEW.browser
+def test_a_run_that_was_never_bisected_says_what_to_do(page: BisectPage):
+    page.show_view(EMPTY)
+    assert "press Bisect (Ctrl+Enter)" in page.or_words.words.text()
+    assert not page.export_button.isEnabled()
+    assert page.browser.text() == VIEW.browser
 
 
-def test_what_is_asked_is_what_was_chosen(shown: BisectWindow, qtbot: QtBot):
+def test_what_is_asked_is_what_was_chosen(shown: BisectPage, qtbot: QtBot):
     form = shown.form
     assert "8 steps × 3: 24 branches" in form.total.text()
     form.which.setCurrentIndex(1)
@@ -112,43 +110,45 @@ def test_what_is_asked_is_what_was_chosen(shown: BisectWindow, qtbot: QtBot):
     form.limits.cost.setValue(0.5)
     with qtbot.waitSignal(shown.start_requested) as asked:
         qtbot.keyClick(shown, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    wanted = Wanted(run=12, every=3, times=5, preset="laser", llm="rules", most_calls=40, most_cost=0.5)
-    assert asked.args == [wanted]
+    request = BisectRequest(
+        run=12, every=3, times=5, preset="laser", llm="rules", most_calls=40, most_cost=0.5
+    )
+    assert asked.args == [request]
     assert form.llm.findData("person") < 0
 
 
-def test_steps_that_are_written_wrong_are_told_before_anything_is_asked(shown: BisectWindow):
+def test_steps_that_are_written_wrong_are_told_before_anything_is_asked(shown: BisectPage):
     shown.form.which.setCurrentIndex(2)
     for text, told in (("", "such as 1, 3, 5-8"), ("two", "names no step"), ("1, 99", "no step 99")):
         shown.form.steps.setText(text)
         assert told in shown.form.total.text()
         assert not shown.start_button.isEnabled()
     shown.form.steps.setText("1, 3-4")
-    assert shown.form.wanted.steps == (1, 3, 4)
+    assert shown.form.request.steps == (1, 3, 4)
     assert shown.start_button.isEnabled()
 
 
-def test_the_plot_goes_by_keys_and_tells_each_point_in_words(shown: BisectWindow, qtbot: QtBot):
+def test_the_plot_goes_by_keys_and_tells_each_point_in_words(shown: BisectPage, qtbot: QtBot):
     plot = shown.plot
     plot.setFocus()
-    assert shown.point.text() == ("From step 1: 1 of 4 came to success (25%), 95 % interval 5% to 70%.")
+    assert shown.sentence.text() == ("From step 1: 1 of 4 came to success (25%), 95 % interval 5% to 70%.")
     qtbot.keyClick(plot, Qt.Key.Key_Right)
     assert plot.step == 3
-    assert plot.accessibleDescription() == shown.point.text()
+    assert plot.accessibleDescription() == shown.sentence.text()
     assert shown.table.currentIndex().row() == 1
     qtbot.keyClick(plot, Qt.Key.Key_End)
-    assert shown.point.text() == "From step 7: 1 branch, none of them judged."
+    assert shown.sentence.text() == "From step 7: 1 branch, none of them judged."
     qtbot.keyClick(plot, Qt.Key.Key_Home)
     assert plot.step == 1
 
 
-def test_success_may_rise_and_fall_and_is_drawn_as_it_is(shown: BisectWindow):
+def test_success_may_rise_and_fall_and_is_drawn_as_it_is(shown: BisectPage):
     heights = [shown.plot.place_of(step).y() for step in (1, 3, 5)]
     assert heights[1] < heights[2] < heights[0]
 
 
 def test_a_click_on_a_point_or_a_row_lists_its_branches_and_one_opens_in_the_window(
-    shown: BisectWindow, qtbot: QtBot
+    shown: BisectPage, qtbot: QtBot
 ):
     place = shown.plot.place_of(5).toPoint()
     qtbot.mouseClick(shown.plot.viewport(), Qt.MouseButton.LeftButton, pos=place + QPoint(3, 0))
@@ -162,59 +162,37 @@ def test_a_click_on_a_point_or_a_row_lists_its_branches_and_one_opens_in_the_win
     assert opened.args == [31, 3]
 
 
-def test_the_table_has_the_numbers_beside_the_plot(shown: BisectWindow):
-    model = shown.table.rows_model
-    row = [model.index(1, column).data() for column in range(model.columnCount())]
-    assert row == ["3", "4 of 4", "51% – 100%", "12", "$0.04", "click [3]"]
-    assert model.index(3, 1).data() == "not judged"
-    assert "The browser has ended." in model.index(3, 0).data(Qt.ItemDataRole.ToolTipRole)
+def test_the_table_has_the_numbers_beside_the_plot(shown: BisectPage):
+    lines = shown.table.lines
+    assert lines[1].cells == ("3", "4 of 4", "51% – 100%", "12", "$0.04", "click [3]")
+    assert lines[3].cells[1] == "not judged"
+    index = shown.table.lines_model.index(3, 0)
+    for role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
+        assert "The browser has ended." in index.data(role)
 
 
-def test_one_under_way_shows_how_far_it_is_and_can_be_cancelled(shown: BisectWindow, qtbot: QtBot):
+def test_one_under_way_shows_how_far_it_is_and_can_be_cancelled(shown: BisectPage, qtbot: QtBot):
     shown.show_view(GOING)
-    assert (shown.progress.value(), shown.progress.maximum()) == (8, 16)
-    assert "8 of 16 branches, 24 LLM calls, $0.08" in shown.words.text()
+    assert (shown.foot.progress.value(), shown.foot.progress.maximum()) == (8, 16)
+    assert "8 of 16 branches, 24 LLM calls, $0.08" in shown.foot.words.text()
     assert "going on" in shown.choice.currentText()
     assert not shown.start_button.isEnabled()
     with qtbot.waitSignal(shown.cancel_requested):
         shown.cancel_button.click()
-    assert shown.table.rows_model.index(2, 1).data() == "not tried yet"
+    assert shown.table.lines[2].cells[1] == "not tried yet"
 
 
-def test_an_earlier_one_is_chosen_and_stays_in_view(shown: BisectWindow):
+def test_an_earlier_one_is_chosen_and_stays_in_view(shown: BisectPage):
     shown.show_view(GOING)
     shown.choice.setCurrentIndex(1)
     shown.choice.activated.emit(1)
-    assert shown.bisection == WHOLE
+    assert shown.shown == WHOLE
     shown.show_view(GOING)
-    assert shown.bisection == WHOLE
+    assert shown.shown == WHOLE
 
 
-def test_the_table_is_exported_to_a_file_that_is_asked_for(shown: BisectWindow, qtbot: QtBot, monkeypatch):
+def test_the_table_is_exported_to_a_file_that_is_asked_for(shown: BisectPage, qtbot: QtBot, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("/tmp/table.csv", ""))
     with qtbot.waitSignal(shown.export_requested) as asked:
         shown.export_button.click()
     assert asked.args == [WHOLE, "/tmp/table.csv"]
-
-
-class Desk:
-    def __init__(self):
-        self.changed: Signal[BisectView] = Signal()
-        self.asked = []
-
-    def __getattr__(self, name):
-        return lambda *arguments: self.asked.append((name, *arguments))
-
-
-def test_it_is_opened_on_a_run_and_remembers_what_was_asked(window, settings, qtbot: QtBot):
-    desk = Desk()
-    controller = BisectController(desk, window.theme, Remembered(settings), window)
-    controller.open(12)
-    desk.changed.send(EMPTY)
-    qtbot.waitUntil(lambda: controller.shown.start_button.isEnabled())
-    controller.shown.form.times.setValue(7)
-    controller.shown.start_button.click()
-    assert desk.asked == [("open", 12), ("start", Wanted(run=12, times=7))]
-    again = BisectController(desk, window.theme, Remembered(settings), window)
-    again.open(12)
-    assert again.shown.form.times.value() == 7

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.branching.views import ForkView
-from core.debugger.experiments.bisect_views import BisectView
+from core.debugger.experiments.views import BisectView
 from gui.ask_again.window import AskAgain
 from gui.branching.dialog import ForkDialog
 from gui.experiments.bisect_window import BisectWindow
@@ -62,8 +62,8 @@ def _bisect(studio: Studio, view: BisectView) -> BisectWindow:
 
 def bisect(studio: Studio) -> QWidget:
     shown = _bisect(studio, test_bisect_window.VIEW)
-    shown.plot.setFocus()
-    shown.plot.choose(5)
+    shown.page.plot.setFocus()
+    shown.page.plot.choose(5)
     return shown
 
 
@@ -82,7 +82,7 @@ def bisect_long(studio: Studio) -> QWidget:
     )
     whole = test_bisect_window.WHOLE.replace(chosen=steps, results=results)
     failed = "The bisection failed: the browser could not be started; see main.py doctor."
-    return _bisect(studio, test_bisect_window.VIEW.replace(bisections=(whole,), problem=failed))
+    return _bisect(studio, test_bisect_window.VIEW.replace(kept=(whole,), problem=failed))
 
 
 def ask_items(studio: Studio) -> QWidget:

@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from core.debugger.ask_again.attribution import kept_attributions
 from core.debugger.ask_again.prompt_parts import found_again, switched
 from core.debugger.ask_again.repeat import ask_again, deciding_call
 from core.debugger.ask_again.service import AskDesk
 from core.debugger.ask_again.views import AskView, Question
-from core.debugger.experiments.attribution import kept_credits
-from core.debugger.experiments.records import summed
+from core.debugger.experiments.attribution import sums_of
 from core.memory.files import write_exemplars
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
@@ -146,7 +146,7 @@ def test_the_credit_of_an_exemplar_is_how_much_likelier_it_made_the_action(stage
     # Every question is stored with the step, and what was found is in the library.
     assert [one.count for one in views[-1].asked] == [3, 3, 3]
     library = stage.workshop.knowledge.memory.library()
-    assert [one.total for one in summed(kept_credits(library))] == [1.0, 0.0]
+    assert [one.total for one in sums_of(kept_attributions(library))] == [1.0, 0.0]
 
 
 def test_the_built_in_llm_is_asked_for_no_credit(desk, run):

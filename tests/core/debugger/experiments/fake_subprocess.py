@@ -1,4 +1,4 @@
-"""A desk whose process is a script of the test's, with all its views."""
+"""An experiment's service whose subprocess is a script of the test's, with all its views."""
 
 import sys
 import threading
@@ -7,26 +7,22 @@ from types import SimpleNamespace
 from typing import Any
 
 SECONDS = 60
-TELLS = """
-import sys, time
-for line in sys.argv[1:]:
-    print(line, flush=True)
-"""
-WAITS = TELLS + "\ntime.sleep(600)\n"
+PRINTS = "for line in {lines!r}: print(line, flush=True)"
+WAITS = PRINTS + "\nimport time; time.sleep(600)"
 """Ends only when it is ended."""
+FAILS = "import sys; print('The browser has ended.', file=sys.stderr); sys.exit(3)"
 
 
-class DeskApart:
-    """Keeps what the process was asked for, and the views."""
+class FakeSubprocess:
+    """Keeps the arguments that the subprocess was started with, and the views."""
 
-    def __init__(
-        self, stage: Any, make: Callable[[Any, Callable[..., list[str]]], Any], script: str, *lines: str
-    ) -> None:
-        """`make` makes the desk of a session and of what gives the words of its process."""
-        self.asked: list[Any] = []
+    def __init__(self, stage: Any, make: Callable[[Any], Any], script: str = PRINTS, *lines: str) -> None:
+        """`make` makes the service of a session; `script` prints `lines`, where it has a place for them."""
+        self.asked: list[list[str]] = []
         self.session = SimpleNamespace(
             workshop=lambda: stage.workshop,
             store=stage.workshop.store,
+            session=SimpleNamespace(max_steps=30),
             agent_run=None,
             query="",
             send_runs=lambda query: None,
@@ -34,15 +30,18 @@ class DeskApart:
             queue=lambda work: stage.thread.start(work),
             closers=[],
         )
+        self.service = make(self.session)
+        self.service.process.program = (sys.executable, "-c", script.format(lines=lines))
+        run = self.service.process.run
 
-        def command(wanted: Any, database: Any) -> list[str]:
-            self.asked.append(wanted)
-            return [sys.executable, "-c", script, *lines]
+        def keep_and_run(arguments: list[str], on_line: Callable[[str], None]) -> Any:
+            self.asked.append(arguments)
+            return run(arguments, on_line)
 
-        self.desk = make(self.session, command)
+        self.service.process.run = keep_and_run
         self.views: list[Any] = []
         self._changed = threading.Condition()
-        self.desk.changed.connect(self._keep)
+        self.service.changed.connect(self._keep)
 
     def _keep(self, view: Any) -> None:
         with self._changed:

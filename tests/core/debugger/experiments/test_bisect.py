@@ -1,6 +1,7 @@
 import pytest
 
 from core.debugger.experiments.bisect import bisect, chosen_steps
+from core.debugger.experiments.bisect_records import Bisection
 from core.debugger.headless import RunReport
 from core.schema.errors import BrowserError, UsageError
 from core.trace.records import StepRow
@@ -8,6 +9,13 @@ from core.trace.records import StepRow
 
 def steps(count):
     return tuple(StepRow(run=1, number=number, action=f"click [{number}]") for number in range(1, count + 1))
+
+
+async def bisected(steps, times, fork):
+    began = Bisection(
+        run=1, preset="p", llm="l", times=times, chosen=tuple(one.number for one in steps), when=0.0
+    )
+    return [one async for one in bisect(began, steps, fork)][-1].results
 
 
 def test_steps_are_those_wanted_or_spread_from_the_first_to_the_last():
@@ -30,7 +38,7 @@ async def test_every_chosen_prefix_is_tried_though_an_earlier_one_failed():
         error = "" if success is not None else "The judge failed."
         return RunReport(run=len(asked), task="t", seed=0, success=success, outcome="done", error=error)
 
-    found = [one async for one in bisect(steps(3), (1, 2, 3), 2, fork)]
+    found = await bisected(steps(3), 2, fork)
     assert asked == [1, 1, 2, 2, 3, 3]
     assert [(one.step, one.successes, one.judged, one.share) for one in found] == [
         (1, 1, 2, 0.5),
@@ -47,6 +55,24 @@ async def test_a_branch_that_cannot_be_made_is_told_and_the_others_go_on():
             raise BrowserError("The browser has ended.")
         return RunReport(run=1, task="t", seed=0, success=True, outcome="done")
 
-    first, second = [one async for one in bisect(steps(2), (1, 2), 1, fork)]
+    first, second = await bisected(steps(2), 1, fork)
     assert (first.problems, first.judged, first.share) == (("The browser has ended.",), 0, None)
     assert second.successes == 1
+
+
+async def test_nothing_is_begun_beyond_a_limit_nor_after_an_interruption():
+    began = Bisection(run=1, preset="p", llm="l", times=2, chosen=(1, 2), when=0.0)
+
+    async def fork(step):
+        return RunReport(run=1, task="t", seed=0, success=True, outcome="done", llm_calls=5)
+
+    found = [one async for one in bisect(began.replace(most_calls=10), steps(2), fork)]
+    assert [one.done for one in found] == [1, 2]
+    assert found[-1].ended().state == "limit"
+
+    async def interrupted(step):
+        return RunReport(run=1, task="t", seed=0, outcome="interrupted")
+
+    found = [one async for one in bisect(began, steps(2), interrupted)]
+    assert found[-1].done == 1
+    assert found[-1].ended().state == "cancelled"

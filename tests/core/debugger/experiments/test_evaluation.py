@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debugger.experiments.evaluation import members_of, sources_of, tasks_of, try_out, used_in
-from core.debugger.experiments.records import Experiment, Pair, RunResult, Subject, Worth
+from core.debugger.experiments.evaluation import evaluate, members_of, sources_of, tasks_of, used_in
+from core.debugger.experiments.evaluation_records import Arm, Evaluation, EvaluationSummary, Pair, Subject
 from core.debugger.headless import RunReport
 from core.memory.memory import Memory
 from core.schema.changes import Changes
@@ -21,14 +21,14 @@ TASKS = tuple(
 
 
 def result(success, run=1):
-    return RunResult(run=run, success=success, outcome="done")
+    return Arm(run=run, success=success, outcome="done")
 
 
 def pair(with_it, without_it, seed=0):
     return Pair(task="t", seed=seed, with_it=result(with_it), without_it=result(without_it))
 
 
-def experiment(**more):
+def evaluation(**more):
     values = {
         "subject": SUBJECT,
         "tasks": ("a", "b"),
@@ -37,46 +37,46 @@ def experiment(**more):
         "llm": "l",
         "when": 0.0,
     }
-    return Experiment.model_validate(values | more)
+    return Evaluation.model_validate(values | more)
 
 
 @given(st.lists(st.tuples(*[st.sampled_from((True, False, None))] * 2), max_size=30))
 def test_only_judged_pairs_count_and_flips_are_the_difference(outcomes):
-    worth = Worth.of(pair(*one) for one in outcomes)
+    summary = EvaluationSummary.of(pair(*one) for one in outcomes)
     judged = [one for one in outcomes if None not in one]
-    assert (worth.pairs, worth.judged) == (len(outcomes), len(judged))
-    assert worth.successes_with - worth.successes_without == worth.to_success - worth.to_failure
-    assert worth.successes_with == sum(one for one, _ in judged)
+    assert (summary.pairs, summary.judged) == (len(outcomes), len(judged))
+    assert summary.successes_with - summary.successes_without == summary.to_success - summary.to_failure
+    assert summary.successes_with == sum(one for one, _ in judged)
     if judged:
-        assert worth.low - 1e-9 <= worth.difference <= worth.high + 1e-9
+        assert summary.low - 1e-9 <= summary.difference <= summary.high + 1e-9
     else:
-        assert worth.difference is None
-        assert "nothing can be said" in worth.sentence
+        assert summary.difference is None
+        assert "nothing can be said" in summary.sentence
 
 
 def test_an_interval_that_holds_0_is_said_to_show_nothing():
-    few = Worth.of([pair(True, False), pair(True, True)])
+    few = EvaluationSummary.of([pair(True, False), pair(True, True)])
     assert "not shown to matter" in few.sentence
-    many = Worth.of([pair(True, False)] * 20)
+    many = EvaluationSummary.of([pair(True, False)] * 20)
     assert "not shown to matter" not in many.sentence
 
 
 def test_pairs_that_repeat_one_another_are_said_to():
     pairs = [pair(True, False, seed) for seed in (0, 1)]
-    same = experiment(unseeded=("a",), pairs=pairs)
+    same = evaluation(unseeded=("a",), pairs=pairs)
     assert "a is the same at every seed" in same.sentence
-    assert "same at every seed" not in experiment(unseeded=("a",), seeds=(1,), pairs=pairs).sentence
+    assert "same at every seed" not in evaluation(unseeded=("a",), seeds=(1,), pairs=pairs).sentence
 
 
 def test_seeds_that_it_was_recorded_at_are_left_out():
-    one = experiment(left_out=(("a", 1),), times=2)
+    one = evaluation(left_out=(("a", 1),), times=2)
     assert ("a", 1, 1) not in one.cases
     assert len(one.cases) == 6
     assert one.cases[0] == ("a", 0, 1)
 
 
-async def play_all(began, play, enough=lambda so_far: so_far.enough()):
-    found = [so_far async for so_far in try_out(began, play, lambda run: run % 2 == 0, enough=enough)]
+async def play_all(began, play):
+    found = [so_far async for so_far in evaluate(began, play, lambda run: run % 2 == 0)]
     return found[-1] if found else began
 
 
@@ -87,9 +87,9 @@ async def test_each_task_is_done_with_and_without_at_the_same_seed_and_neither_a
         asked.append((task, seed, changes))
         return RunReport(run=len(asked), task=task, seed=seed, outcome="done", success=not changes.without)
 
-    ended = await play_all(experiment(), play)
+    ended = await play_all(evaluation(), play)
     assert len(ended.pairs) == 4
-    assert ended.worth.to_success == 4
+    assert ended.summary.to_success == 4
     for number, one in enumerate(ended.pairs):
         both = asked[2 * number : 2 * number + 2]
         assert {(task, seed) for task, seed, _ in both} == {(one.task, one.seed)}
@@ -106,21 +106,21 @@ async def test_a_run_that_cannot_be_made_is_told_in_its_pair_and_counts_neither_
             raise BrowserError("The browser has gone.")
         return RunReport(run=1, task=task, seed=seed, outcome="done", success=True)
 
-    ended = await play_all(experiment(seeds=(0,)), play)
+    ended = await play_all(evaluation(seeds=(0,)), play)
     assert ended.pairs[0].without_it.error == "The browser has gone."
-    assert ended.worth.judged == 0
+    assert ended.summary.judged == 0
 
 
 async def test_nothing_is_begun_beyond_a_limit_nor_after_an_interruption():
     async def play(task, seed, changes):
         return RunReport(run=1, task=task, seed=seed, outcome="done", success=True, llm_calls=5)
 
-    assert len((await play_all(experiment(most_calls=10), play)).pairs) == 1
+    assert len((await play_all(evaluation(most_calls=10), play)).pairs) == 1
 
     async def interrupted(task, seed, changes):
         return RunReport(run=1, task=task, seed=seed, outcome="interrupted")
 
-    assert (await play_all(experiment(), interrupted)).pairs == ()
+    assert (await play_all(evaluation(), interrupted)).pairs == ()
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from core.debugger.exemplars.saving.selection import exemplar_of_run
-from core.debugger.experiments.records import ReplayTally
 from core.debugger.experiments.replay import replay
+from core.debugger.experiments.replay_records import ReplayReport
 from core.memory.library.records import Provenance
 from core.schema.changes import Changes
 from core.schema.exemplar import ExemplarStep
@@ -115,10 +115,10 @@ def test_what_cannot_be_undone_is_not_done_again_unless_it_is_allowed(stage, llm
     assert allowed.success is None  # Nobody judges there.
 
 
-def test_a_tally_says_how_many_still_succeed(again, kept):
+def test_a_report_says_how_many_still_succeed(again, kept):
     good, bad = again(kept), again(changed(kept, "click [77]"))
     unknown = again(changed(kept, source=""))
-    tally = ReplayTally(wanted=3)
+    report = ReplayReport(wanted=3)
     for one in (good, bad, unknown):
-        tally = tally.with_result(one)
-    assert tally.sentence == "1 of 3 still succeed, 1 do not, 1 were not tried."
+        report = report.with_result(one)
+    assert report.sentence == "1 of 3 still succeed, 1 do not, 1 were not tried."

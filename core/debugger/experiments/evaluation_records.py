@@ -1,20 +1,27 @@
-"""What is asked of an experiment with exemplars, and what came of it, as records that travel."""
+"""What is asked of an evaluation of exemplars, and what came of it, as records that travel."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field, model_validator
 
-from core.debugger.experiments.bisect_records import BranchResult
 from core.debugger.experiments.confidence import paired
+from core.debugger.experiments.measurement import (
+    Measurement,
+    MeasurementRequest,
+    RunResult,
+    read_numbers,
+    some,
+    success_word,
+)
 from core.schema.changes import Changes
+from core.schema.errors import UsageError
 from core.schema.record import Record
 from core.settings.settings import OnGate
 
 
 class Subject(Record):
-    """What is tried: an exemplar, all of a family, or a change of one."""
+    """What is evaluated: an exemplar, all of a family, or a change of one."""
 
     kind: Literal["exemplar", "family", "change"] = "exemplar"
     name: str = Field(min_length=1)
@@ -25,9 +32,9 @@ class Subject(Record):
     """For a change: the version with it."""
 
     @model_validator(mode="after")
-    def _told(self) -> "Subject":
+    def _has_versions(self) -> "Subject":
         if self.kind == "change" and (self.before < 1 or self.after < 1 or self.before == self.after):
-            raise ValueError("a change is told by two different versions, such as 1 and 2")
+            raise ValueError("a change has two different versions, such as 1 and 2")
         return self
 
     @property
@@ -53,8 +60,8 @@ class Subject(Record):
         )
 
 
-class WorthWanted(Record):
-    """What is asked of an experiment."""
+class EvaluationRequest(MeasurementRequest):
+    """What is asked of an evaluation; without an LLM that of the settings."""
 
     subject: Subject
     tasks: tuple[str, ...] = ()
@@ -63,18 +70,12 @@ class WorthWanted(Record):
     times: int = Field(default=1, ge=1, le=100)
     """How often each task is done at each seed."""
     preset: str = "synapse"
-    llm: str = ""
-    """Empty for the one of the settings."""
     on_gate: OnGate | Literal[""] = ""
     """What is done where a person would be asked; empty for the rule of the settings."""
-    most_calls: int | None = Field(default=None, ge=1)
-    """LLM calls of all runs after which no further pair is begun."""
-    most_cost: float | None = Field(default=None, gt=0)
-    """US dollars, likewise; calls without a price do not count."""
 
 
-class RunResult(BranchResult):
-    """What came of one run."""
+class Arm(RunResult):
+    """What came of one run of a pair."""
 
     used: bool = False
     """Whether the LLM was shown the exemplar, or one of the family."""
@@ -86,8 +87,8 @@ class Pair(Record):
     task: str
     seed: int
     time: int = 1
-    with_it: RunResult
-    without_it: RunResult
+    with_it: Arm
+    without_it: Arm
 
     @property
     def judged(self) -> bool:
@@ -100,19 +101,17 @@ class Pair(Record):
             return ""
         return "to success" if self.with_it.success else "to failure"
 
+    @property
+    def errors(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.with_it.error, self.without_it.error)))
 
-class Experiment(Record):
-    """An experiment as far as it has come; kept in the library."""
 
-    number: int = 0
-    """Given by the library."""
+class Evaluation(Measurement):
+    """An evaluation as far as it has come; kept in the library."""
+
     subject: Subject
     tasks: tuple[str, ...]
     seeds: tuple[int, ...]
-    times: int = 1
-    preset: str
-    llm: str
-    browser: str = ""
     on_gate: str = ""
     """What was done where a person would have been asked."""
     unseeded: tuple[str, ...] = ()
@@ -121,13 +120,6 @@ class Experiment(Record):
     """Tasks and seeds that the subject itself was recorded at, which would tell nothing."""
     trace: str = ""
     """The database of traces that has the runs."""
-    most_calls: int | None = None
-    most_cost: float | None = None
-    when: float
-    """Seconds since the epoch."""
-    state: Literal["running", "done", "cancelled", "limit", "failed"] = "running"
-    why: str = ""
-    """Why it ended before all was tried."""
     pairs: tuple[Pair, ...] = ()
 
     @property
@@ -143,44 +135,59 @@ class Experiment(Record):
         )
 
     @property
-    def runs(self) -> Iterable[RunResult]:
-        for pair in self.pairs:
-            yield from (pair.with_it, pair.without_it)
+    def what(self) -> str:
+        return f"{self.subject.words}, {some(len(self.tasks), 'task')}"
 
     @property
-    def calls(self) -> int:
-        return sum(one.llm_calls for one in self.runs)
+    def run_results(self) -> Iterable[Arm]:
+        return (one for pair in self.pairs for one in (pair.with_it, pair.without_it))
 
     @property
-    def cost(self) -> float | None:
-        """US dollars of the calls that have a price; None where none has."""
-        costs = [one.cost for one in self.runs if one.cost is not None]
-        return sum(costs) if costs else None
-
-    def enough(self) -> str:
-        """Return why no further pair is to be begun, or nothing."""
-        if self.most_calls is not None and self.calls >= self.most_calls:
-            return f"The limit of {self.most_calls} LLM calls was reached."
-        if self.most_cost is not None and (self.cost or 0.0) >= self.most_cost:
-            return f"The limit of ${self.most_cost:g} was reached."
-        return ""
+    def done(self) -> int:
+        return len(self.pairs)
 
     @property
-    def worth(self) -> "Worth":
-        return Worth.of(self.pairs)
+    def total(self) -> int:
+        return len(self.cases)
+
+    @property
+    def summary(self) -> "EvaluationSummary":
+        return EvaluationSummary.of(self.pairs)
 
     @property
     def sentence(self) -> str:
         """What came of it so far, with what is to be known of it."""
-        words = self.worth.sentence
+        words = self.summary.sentence
         if self.unseeded and len({(seed, time) for _, seed, time in self.cases}) > 1:
             same = ", ".join(self.unseeded[:3]) + (" and more" if len(self.unseeded) > 3 else "")
             are = "is" if len(self.unseeded) == 1 else "are"
             words += f" {same} {are} the same at every seed: these pairs repeat one another."
         return words
 
+    def table(self) -> Sequence[Mapping[str, object]]:
+        """Return a row for each pair."""
+        return [
+            {
+                "task": one.task,
+                "seed": one.seed,
+                "time": one.time,
+                "with": success_word(one.with_it.success),
+                "without": success_word(one.without_it.success),
+                "flip": one.flip,
+                "used": "yes" if one.with_it.used else "no",
+                "run_with": one.with_it.run,
+                "run_without": one.without_it.run,
+                "steps_with": one.with_it.steps,
+                "steps_without": one.without_it.steps,
+                "llm_calls_with": one.with_it.llm_calls,
+                "llm_calls_without": one.without_it.llm_calls,
+                "errors": " | ".join(one.errors),
+            }
+            for one in self.pairs
+        ]
 
-class Worth(Record):
+
+class EvaluationSummary(Record):
     """What pairs of runs say of their subject."""
 
     pairs: int = 0
@@ -218,7 +225,7 @@ class Worth(Record):
         return words
 
     @classmethod
-    def of(cls, pairs: Iterable[Pair]) -> "Worth":
+    def of(cls, pairs: Iterable[Pair]) -> "EvaluationSummary":
         pairs = tuple(pairs)
         judged = [one for one in pairs if one.judged]
         up = sum(one.flip == "to success" for one in judged)
@@ -238,113 +245,12 @@ class Worth(Record):
         )
 
 
-class Replayed(Record):
-    """What came of carrying an exemplar's actions out on its task."""
-
-    id: str
-    version: int = 1
-    task: str = ""
-    seed: int = 0
-    success: bool | None = None
-    """None where it could not be tried, or nobody could tell."""
-    looks: int = 0
-    """How many of its looks were carried out."""
-    problem: str = ""
-    """Why it was no success, or was not tried."""
-    guessed: tuple[str, ...] = ()
-    """Elements that were found again, but not for certain."""
-    when: float = 0.0
-
-    @property
-    def sentence(self) -> str:
-        told = f"{self.task}, seed {self.seed}: " if self.task else ""
-        found = {True: "a success", False: "no success", None: "not known"}[self.success]
-        guessed = f" Not for certain: {'; '.join(self.guessed)}." if self.guessed else ""
-        return f"{told}{found}. {self.problem}".rstrip() + guessed
-
-
-class Credit(Record):
-    """How an exemplar moved the LLM at one step: asked again with all exemplars, and with this one left out."""
-
-    id: str
-    family: str = ""
-    trace: str = ""
-    run: int
-    step: int
-    llm: str
-    temperature: float | None = None
-    action: str
-    """What the step did: how often it is answered is counted."""
-    with_same: int = 0
-    with_all: int = 0
-    """Answers that came, with all exemplars."""
-    without_same: int = 0
-    without_all: int = 0
-    when: float = 0.0
-    success: bool | None = None
-    """Whether the run was a success, as far as it was known."""
-
-    @property
-    def share(self) -> float | None:
-        """By how much likelier the action was with it, from -1 to 1."""
-        if not self.with_all or not self.without_all:
-            return None
-        return self.with_same / self.with_all - self.without_same / self.without_all
-
-
-class CreditSum(Record):
-    """The credits of an exemplar at all steps where it was asked about."""
-
-    id: str
-    family: str = ""
-    steps: int = 0
-    total: float = 0.0
-    mean: float = 0.0
-
-
-def summed(credits: Iterable[Credit]) -> tuple[CreditSum, ...]:
-    """Return the sum for each exemplar, the largest first; a step that nobody could answer counts not."""
-    by_id: dict[str, list[Credit]] = {}
-    for one in credits:
-        if one.share is not None:
-            by_id.setdefault(one.id, []).append(one)
-    sums = []
-    for id, some in by_id.items():
-        total = sum(one.share or 0.0 for one in some)
-        sums.append(
-            CreditSum(id=id, family=some[-1].family, steps=len(some), total=total, mean=total / len(some))
-        )
-    return tuple(sorted(sums, key=lambda one: (-one.total, one.id)))
-
-
-def ends_in_words(found: Replayed) -> str:
-    """Return how it ended in one or two words."""
-    if not found.task:
-        return "not tried"
-    return {True: "success", False: "no success", None: "not judged"}[found.success]
-
-
-class ReplayTally(Record):
-    """What came of those that were replayed so far."""
-
-    wanted: int
-    results: tuple[Replayed, ...] = ()
-
-    @property
-    def done(self) -> int:
-        return len(self.results)
-
-    @property
-    def sentence(self) -> str:
-        counts = Counter((bool(one.task), one.success) for one in self.results)
-        parts = [
-            f"{counts[(True, True)]} of {self.wanted} still succeed",
-            f"{counts[(True, False)]} do not",
-            f"{counts[(True, None)]} could not be judged",
-            f"{sum(count for (tried, _), count in counts.items() if not tried)} were not tried",
-        ]
-        told = [parts[0], *(part for part in parts[1:] if not part.startswith("0 "))]
-        return f"{', '.join(told)}."
-
-    def with_result(self, result: Replayed) -> "ReplayTally":
-        return self.replace(results=(*self.results, result))
+def read_seeds(text: str) -> tuple[int, ...]:
+    """Return the seeds of a text such as ``0-4`` or ``1,4,7``; raises UsageError where it is none."""
+    try:
+        found = read_numbers(text)
+    except ValueError:
+        found = ()
+    if not found:
+        raise UsageError(f'"{text}" are no seeds: write them as 0-9, or as 1,4,7; at most 10000 in a range.')
+    return found

@@ -1,0 +1,195 @@
+"""What bisections and evaluations have in common: runs that are made several times, judged and counted."""
+
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import Field
+
+from core.schema.errors import BackstepError
+from core.schema.record import Record
+
+if TYPE_CHECKING:
+    from core.debugger.headless import RunReport
+
+_MOST_NUMBERS = 10_000
+
+
+class RunResult(Record):
+    """What came of one run."""
+
+    run: int | None = None
+    """None where the trace could not be written."""
+    success: bool | None = None
+    """None where nobody could judge."""
+    reward: float | None = None
+    outcome: str = ""
+    steps: int = 0
+    llm_calls: int = 0
+    cost: float | None = None
+    """US dollars; None where no call had a price."""
+    seconds: float = 0.0
+    error: str = ""
+
+    @classmethod
+    async def of(cls, run: Awaitable["RunReport"]) -> Self:
+        """Wait for the end of a run; one that cannot begin is a result with an error."""
+        try:
+            report = await run
+        except BackstepError as error:
+            return cls(outcome="error", error=str(error))
+        return cls.model_validate(report.model_dump(include=set(cls.model_fields)))
+
+
+def success_word(success: bool | None) -> str:
+    return {True: "success", False: "no success", None: "not judged"}[success]
+
+
+def some(number: int, noun: str) -> str:
+    """Return ``1 step`` or ``3 steps``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def calls_of(runs: Iterable[RunResult]) -> int:
+    """Return the LLM calls of all runs."""
+    return sum(one.llm_calls for one in runs)
+
+
+def cost_of(runs: Iterable[RunResult]) -> float | None:
+    """Return the US dollars of the calls that have a price; None where none has."""
+    costs = [one.cost for one in runs if one.cost is not None]
+    return sum(costs) if costs else None
+
+
+class MeasurementRequest(Record):
+    """What is asked of every measurement."""
+
+    times: int = Field(default=1, ge=1)
+    preset: str = ""
+    llm: str = ""
+    most_calls: int | None = Field(default=None, ge=1)
+    """LLM calls of all runs after which nothing further is begun."""
+    most_cost: float | None = Field(default=None, gt=0)
+    """US dollars, likewise; calls without a price do not count."""
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """What a measurement says of its request."""
+        return self.model_dump(include={"times", "most_calls", "most_cost"})
+
+
+class JobReport(Record):
+    """What a job in a subprocess has come to so far."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the job ended by itself, and not by a failure."""
+        raise NotImplementedError
+
+    @property
+    def failure(self) -> str:
+        """Why it failed, as far as it says so itself."""
+        return ""
+
+    @property
+    def sentence(self) -> str:
+        """What came of it so far."""
+        return ""
+
+
+class Measurement(JobReport):
+    """A measurement as far as it has come; stored as JSON."""
+
+    number: int = 0
+    """Given by the database that stores it."""
+    preset: str
+    llm: str
+    browser: str = ""
+    times: int = 1
+    most_calls: int | None = None
+    most_cost: float | None = None
+    when: float
+    """Seconds since the epoch."""
+    state: Literal["running", "done", "cancelled", "limit", "failed"] = "running"
+    why: str = ""
+    """Why it ended before everything was done."""
+
+    @property
+    def what(self) -> str:
+        """What is measured, in a few words."""
+        raise NotImplementedError
+
+    @property
+    def run_results(self) -> Iterable[RunResult]:
+        """What came of each run."""
+        raise NotImplementedError
+
+    @property
+    def done(self) -> int:
+        """How much of `total` is done."""
+        raise NotImplementedError
+
+    @property
+    def total(self) -> int:
+        raise NotImplementedError
+
+    def table(self) -> Sequence[Mapping[str, object]]:
+        """Return the results as rows with the same columns, as they are exported."""
+        raise NotImplementedError
+
+    @property
+    def calls(self) -> int:
+        return calls_of(self.run_results)
+
+    @property
+    def cost(self) -> float | None:
+        return cost_of(self.run_results)
+
+    @property
+    def is_complete(self) -> bool:
+        return self.state not in ("running", "failed")
+
+    @property
+    def failure(self) -> str:
+        return self.why
+
+    def limit_reached(self) -> str:
+        """Return why nothing further is to be begun, or nothing."""
+        if self.most_calls is not None and self.calls >= self.most_calls:
+            return f"The limit of {self.most_calls} LLM calls was reached."
+        if self.most_cost is not None and (self.cost or 0.0) >= self.most_cost:
+            return f"The limit of ${self.most_cost:g} was reached."
+        return ""
+
+    def ended(self) -> Self:
+        """Return it as done, as ended at its limit, or else as cancelled."""
+        interrupted = any(one.outcome == "interrupted" for one in self.run_results)
+        if self.done >= self.total and not interrupted:
+            return self.replace(state="done")
+        limit = "" if interrupted else self.limit_reached()
+        state = "limit" if limit else "cancelled"
+        return self.replace(state=state, why=limit or "It was cancelled.")
+
+    def failed(self, error: BaseException) -> Self:
+        """Return it as failed, or as cancelled where `error` is no exception of ours."""
+        if not isinstance(error, Exception):
+            return self.replace(state="cancelled", why="It was cancelled.")
+        why = str(error) if isinstance(error, BackstepError) else repr(error)
+        return self.replace(state="failed", why=why)
+
+
+def read_numbers(text: str) -> tuple[int, ...]:
+    """Return the numbers of a text such as ``1, 3, 5-8``, each once.
+
+    Raises ValueError with the part that is no number and no range, or that is
+    a range of more than 10 000 numbers.
+    """
+    found: dict[int, None] = {}
+    for part in text.replace(",", " ").split():
+        first, dash, last = part.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or len(part) > 12:
+            raise ValueError(part)
+        numbers = range(int(first), int(last or first) + 1)
+        if not 0 < len(numbers) <= _MOST_NUMBERS:
+            raise ValueError(part)
+        found.update(dict.fromkeys(numbers))
+    return tuple(found)

@@ -21,14 +21,17 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
     """Run the linters and pytest in `root`; return 0 only when all pass.
 
     `argv` goes to pytest, without ``--no-lint``, which leaves the linters
-    out. Of a linter that passes only one line is shown. The tests are shared
+    out, and ``--quick``, which leaves out every test that starts a browser.
+    Of a linter that passes only one line is shown. The tests are shared
     among processes, one for each processor up to four, where `argv` does not
     say otherwise (``-n 0`` keeps them in one) and pytest-xdist is there. On
     success the closing line of pytest is the last one; after a failure a line
     naming what failed follows it.
     """
-    rest = [word for word in argv if word != "--no-lint"]
-    with_lint = len(rest) == len(argv)
+    rest = [word for word in argv if word not in ("--no-lint", "--quick")]
+    with_lint = "--no-lint" not in argv
+    if "--quick" in argv:
+        rest = ["-m", "not browser", *rest]
     absent = [name for name in ("ruff", "mypy", "pytest") if importlib.util.find_spec(name) is None]
     if absent:
         print(

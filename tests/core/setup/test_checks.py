@@ -68,3 +68,13 @@ def test_without_linters_only_the_tests_run_and_get_the_other_arguments(root):
     done = check(root, "--no-lint", "-n", "0", "-k", "nothing")
     assert done.stderr == "Failed: pytest.\n"
     assert "1 deselected" in done.stdout
+
+
+def test_quick_leaves_out_the_tests_that_start_a_browser(root):
+    (root / "pyproject.toml").write_text(PYPROJECT + 'markers = ["browser: starts a browser"]\n')
+    (root / "test_page.py").write_text(
+        "import pytest\n\n\n@pytest.mark.browser\ndef test_page():\n    raise AssertionError\n"
+    )
+    done = check(root, "--no-lint", "--quick", "-n", "0")
+    assert done.returncode == 0, done.stdout
+    assert "1 passed, 1 deselected" in done.stdout

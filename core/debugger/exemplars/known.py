@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from core.memory.library.records import Entry
+from core.memory.library.records import Entry, Origin, Provenance
 from core.memory.memory import Memory
 from core.schema.errors import NotInLibraryError, UsageError
 from core.schema.exemplar import Exemplar
@@ -21,6 +21,13 @@ def entry_of(memory: Memory, id: str) -> Entry | None:
         return library.get(id)
     except NotInLibraryError:
         return None
+
+
+def file_entry(origin: Origin, exemplar: Exemplar) -> Entry:
+    """Return an exemplar of a file as the library would have it."""
+    from core.memory.library.rows import tokens_of
+
+    return Entry(exemplar=exemplar, provenance=Provenance(origin=origin), tokens=tokens_of(exemplar))
 
 
 def of_file(memory: Memory, id: str) -> Exemplar:

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
 from gui.exemplars.library.controller import LibraryController
 from gui.theme.theme import Theme
-from gui.widgets.remembered import Remembered
 from tests.benchmarks.bench_library import Table, fill
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
+from tests.gui.exemplars.stand_ins import PlainWindow
 
 if TYPE_CHECKING:
     from gui.exemplars.library.row_table import RowTable  # The first opening loads it, as in the program.
@@ -40,14 +40,14 @@ class Bench:
     def __init__(self, application: QApplication, library: OpenedLibrary, folder: Path) -> None:
         self.application = application
         settings = QSettings(str(folder / "bench.ini"), QSettings.Format.IniFormat)
-        self.parent = QWidget()
-        theme = Theme(settings, self.parent)
+        theme = Theme(settings)
+        self.parent = PlainWindow(theme, settings)
         theme.dress(self.parent)
         # As in the program, a window with icons stands already.
         button = QPushButton(theme.icon("search"), "Search", self.parent)
         self.parent.show()
         button.repaint()
-        self.controller = LibraryController(library.service, theme, Remembered(settings), self.parent)
+        self.controller = LibraryController(self.parent, library.service)
         self.rounds: list[float] = []
 
     @property

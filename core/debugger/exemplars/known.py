@@ -42,7 +42,7 @@ def free_id(memory: Memory, wanted: str) -> str:
     """Return an id that no exemplar has: the one that is wanted, or with a number behind it."""
     stem = wanted[:_LONGEST]
     tries = (stem, *(f"{stem}-{number}" for number in range(2, _TRIES)))
-    taken = _taken(memory, tries)
+    taken = taken_ids(memory, tries)
     return next((one for one in tries if one not in taken), stem)
 
 
@@ -51,7 +51,8 @@ def copy_id(memory: Memory, id: str) -> str:
     return free_id(memory, f"{re.sub(r'-copy(-[0-9]+)?$', '', id)[: _LONGEST - 5]}-copy")
 
 
-def _taken(memory: Memory, ids: Iterable[str]) -> set[str]:
+def taken_ids(memory: Memory, ids: Iterable[str]) -> set[str]:
+    """Return those of the ids that the library or a file has."""
     wanted = set(ids)
     library = memory.open_library()
     own = library.has(wanted) if library is not None else set()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from core.debugger.exemplars.analyses.views import Working
+from core.debugger.exemplars.analyses.views import AnalysisView
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.key_button import key_button
@@ -54,14 +54,14 @@ class Page(QWidget):
         self.bar.addWidget(field)
         return label
 
-    def show_working(self, view: Working, words: str = "") -> None:
+    def show_working(self, view: AnalysisView, words: str = "") -> None:
         """Show how far the work is, or `words` and what was done last where there is none."""
         self.progress.setVisible(view.busy)
         self.progress.setRange(0, max(0, view.of))
         self.progress.setValue(view.done)
         if view.busy:
             far = f" {thousands(view.done)} of {thousands(view.of)}" if view.of else ""
-            self.words.setText(f"{view.words or 'Working'}…{far}")
+            self.words.setText(f"{view.doing or 'Working'}…{far}")
         else:
             self.words.setText(" ".join(part for part in (view.notice, words) if part))
         self.problem.show_text(view.problem)

@@ -237,7 +237,7 @@ class EditorWindow(EditorFrame):
     def _show_drafts(self) -> None:
         menu = self.drafts_button.menu()
         menu.clear()
-        kept = self._view.kept
+        kept = self._view.drafts
         self.drafts_button.setText(f"Drafts {len(kept)}" if kept else "Drafts")
         self.drafts_button.setVisible(bool(kept))
         for one in kept:

@@ -131,9 +131,9 @@ class DetailPane(QWidget):
         self._show_facts(view)
         self.trajectory.show_pieces(trajectory_pieces(entry.exemplar))
         self.prompt_words.show_text(
-            f"As the preset “{view.told_by}” tells it, about {entry.tokens} tokens." if view.told_by else ""
+            f"As the preset “{view.preset}” tells it, about {entry.tokens} tokens." if view.preset else ""
         )
-        self.prompt.show_text(view.told)
+        self.prompt.show_text(view.prompt)
         self.versions.show_detail(view)
         self._show_retrievals(view)
         self._show_problems(view)
@@ -246,8 +246,8 @@ class DetailPane(QWidget):
             Line((one.level, one.where or "the whole", one.text), tone="bad" if one.level == "fault" else "")
             for one in problems or ()
         )
-        told = "" if problems is None else f" {len(problems)}"
-        self.tabs.setTabText(self.tabs.count() - 1, f"Problems{told}")
+        number = "" if problems is None else f" {len(problems)}"
+        self.tabs.setTabText(self.tabs.count() - 1, f"Problems{number}")
 
     def _say_reading(self) -> None:
         self.or_words.say(_READING)

@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.library.import_views import ImportChoices, ImportView
-from core.debugger.exemplars.library.views import JobView
+from core.debugger.exemplars.library.views import ImportChoices, ImportView, LibraryJob
 from core.memory.exchange.registry import IMPORTS
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
@@ -56,7 +55,7 @@ class ImportDialog(QDialog):
         self.resize(880, 620)
         self._paths: tuple[str, ...] = ()
         self._view = ImportView()
-        self._job = JobView()
+        self._job = LibraryJob()
         self.place = ElidedLabel("No file is chosen yet.", self, mode=Qt.TextElideMode.ElideMiddle)
         self.files_button = self._button("Choose files…", "Choose one file or several (Alt+B)", "Alt+B")
         self.files_button.clicked.connect(self._on_files)
@@ -154,14 +153,14 @@ class ImportDialog(QDialog):
             for one in view.entries
         )
         kinds = " and ".join(view.formats) or "Of no known kind"
-        told = ", ".join(f"{thousands(number)} {fate}" for fate, number in view.counts.items())
+        counts = ", ".join(f"{thousands(number)} {fate}" for fate, number in view.counts.items())
         cut = sum(view.counts.values()) - len(view.entries)
         more = f" ({count(cut, 'entry is', 'entries are')} not listed)" if cut > 0 else ""
-        self.facts.setText(f"{kinds[:1].upper()}{kinds[1:]}: {told}{more}" if view.ready else "")
+        self.facts.setText(f"{kinds[:1].upper()}{kinds[1:]}: {counts}{more}" if view.ready else "")
         self._refresh()
 
     @Slot(object)
-    def show_work(self, job: JobView) -> None:
+    def show_job(self, job: LibraryJob) -> None:
         self._job = job
         self._refresh()
 
@@ -172,7 +171,7 @@ class ImportDialog(QDialog):
 
     @property
     def _busy(self) -> bool:
-        return self._job.kind in ("read", "import")
+        return self._job.busy and self._job.importing
 
     def _refresh(self) -> None:
         view, busy = self._view, self._busy

@@ -33,7 +33,7 @@ class LibraryPage(QWidget):
     query_wanted = Signal(object, object, str, int)
     """A `Query`, ids whose places are wanted, the exemplar to be in view, and a place to be in view."""
     command_asked = Signal(str)
-    told = Signal(str)
+    problem_found = Signal(str)
     """Something that could not be done."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -153,7 +153,7 @@ class LibraryPage(QWidget):
     def show_page(self, view: PageView) -> None:
         self.table.rows_model.show_page(view)
         if view.problem:
-            self.told.emit(view.problem)
+            self.problem_found.emit(view.problem)
 
     @Slot(object)
     def show_counts(self, view: CountsView) -> None:
@@ -232,7 +232,7 @@ class LibraryPage(QWidget):
             return False
         if self._loosened:
             self._revealing = ""
-            self.told.emit(_NOT_FOUND.format(id=id))
+            self.problem_found.emit(_NOT_FOUND.format(id=id))
             return False
         self._loosened = True
         query = Query.model_validate(

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.library.views import JobView, Told, Undo
+from core.debugger.exemplars.library.views import LibraryJob, Notice, Undo
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.words import ElidedLabel, Note, set_flag, set_tone
@@ -81,9 +81,9 @@ class NoticeBar(QWidget):
         return not self.notice.isHidden()
 
     @Slot(object)
-    def show_work(self, view: JobView) -> None:
-        self.work.setVisible(view.kind is not None)
-        if view.kind is None:
+    def show_job(self, view: LibraryJob) -> None:
+        self.work.setVisible(view.busy)
+        if not view.busy:
             return
         self.progress.setRange(0, view.of)
         self.progress.setValue(view.done)
@@ -91,14 +91,14 @@ class NoticeBar(QWidget):
         self.doing.setText(f"{view.doing}{far}")
 
     @Slot(object)
-    def tell(self, told: Told) -> None:
-        """Say what was done, or why not, until it is closed or something else is told."""
-        self._undo = told.undo
-        self.title.setText("✗ Not done" if told.bad else "✓ Done")
-        set_tone(self.title, "bad" if told.bad else "good")
-        self.text.show_text(told.text)
-        self.undo_button.setVisible(told.undo.anything)
-        set_flag(self.notice, "messageBar", "failed" if told.bad else "good")
+    def show_notice(self, notice: Notice) -> None:
+        """Say what was done, or why not, until it is closed or another one comes."""
+        self._undo = notice.undo
+        self.title.setText("✗ Not done" if notice.bad else "✓ Done")
+        set_tone(self.title, "bad" if notice.bad else "good")
+        self.text.show_text(notice.text)
+        self.undo_button.setVisible(notice.undo.anything)
+        set_flag(self.notice, "messageBar", "failed" if notice.bad else "good")
         self.notice.show()
 
     def dismiss(self) -> None:

@@ -92,8 +92,8 @@ class VersionPane(QWidget):
             return
         self.texts.show_texts(view.left_text, view.right_text)
         parts = ", ".join(one.part for one in view.differences)
-        told = f"differ in {parts}" if parts else "say the same"
-        self.title.setText(f"Version {view.left}, left, and {view.right} {told}.")
+        verb = f"differ in {parts}" if parts else "say the same"
+        self.title.setText(f"Version {view.left}, left, and {view.right} {verb}.")
 
     def _on_marked(self) -> None:
         self._refresh()

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QVBoxLayout, QWidget
 
-from core.debugger.exemplars.saving.views import KeepContrast
+from core.debugger.exemplars.saving.views import SavingContrast
 from gui.theme.theme import Theme
 from gui.widgets.words import Note
 
@@ -11,7 +11,7 @@ from gui.widgets.words import Note
 class _Correction(QWidget):
     """One correction with its tick and its reason."""
 
-    def __init__(self, one: KeepContrast, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, one: SavingContrast, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.step = one.step
         self.tick = QCheckBox(f"Keep the correction of step {one.step} as a contrast", self)
@@ -30,7 +30,7 @@ class _Correction(QWidget):
         column.addWidget(self.reason)
         self.show_correction(one)
 
-    def show_correction(self, one: KeepContrast) -> None:
+    def show_correction(self, one: SavingContrast) -> None:
         self.tick.blockSignals(True)
         self.tick.setChecked(one.chosen)
         self.tick.blockSignals(False)
@@ -66,7 +66,7 @@ class KeepContrasts(QWidget):
         self.show_contrasts(())
         self._reasons.clear()
 
-    def show_contrasts(self, contrasts: tuple[KeepContrast, ...]) -> None:
+    def show_contrasts(self, contrasts: tuple[SavingContrast, ...]) -> None:
         if [one.step for one in contrasts] == [one.step for one in self.corrections]:
             for shown, one in zip(self.corrections, contrasts, strict=True):
                 shown.show_correction(one)

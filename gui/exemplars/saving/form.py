@@ -12,14 +12,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.saving.views import KeepView
+from core.debugger.exemplars.saving.views import SavingView
 
 _LINES = 4
 _KEY_LENGTH = 600
 
 
 class KeepForm(QWidget):
-    """Shows the fields of `KeepView` that a person may fill in; what they have written stays."""
+    """Shows the fields of `SavingView` that a person may fill in; what they have written stays."""
 
     edited = Signal()
 
@@ -82,9 +82,9 @@ class KeepForm(QWidget):
         """Forget what was written for another run."""
         self._run = run
         self._touched.clear()
-        self._fill(KeepView(run=run), everything=True)
+        self._fill(SavingView(run=run), everything=True)
 
-    def show_view(self, view: KeepView) -> None:
+    def show_view(self, view: SavingView) -> None:
         """Fill in what the person has not written, and offer what the library has."""
         self._fill(view, everything=False)
 
@@ -107,7 +107,7 @@ class KeepForm(QWidget):
         self.id.setEditText(id)
         self.id.blockSignals(False)
 
-    def _fill(self, view: KeepView, *, everything: bool) -> None:
+    def _fill(self, view: SavingView, *, everything: bool) -> None:
         for widget in (self.id, self.family, self.tags, self.note, self.metadata):
             widget.blockSignals(True)
         words = self.id.currentText()

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
-from core.debugger.exemplars.saving.views import Choice, KeepStep, KeepView
+from core.debugger.exemplars.saving.views import Choice, SavingStep, SavingView
 from gui.exemplars.saving.corrections import KeepContrasts
 from gui.exemplars.saving.form import KeepForm
 from gui.exemplars.saving.saved import KeepSaved
@@ -20,8 +20,8 @@ _IDLE_MS = 250
 _ORIGINS = {"person": "by hand", "rule": "by rule"}
 
 
-class KeepWindow(QDialog):
-    """Shows `KeepView`; asks for things only by emitting. What is chosen lives here until it is saved."""
+class SavingWindow(QDialog):
+    """Shows `SavingView`; asks for things only by emitting. What is chosen lives here until it is saved."""
 
     chosen = Signal(object)
     """A `Choice` that is to be shown."""
@@ -35,7 +35,7 @@ class KeepWindow(QDialog):
         super().__init__(parent)
         self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self._theme = theme
-        self._view = KeepView(run=0)
+        self._view = SavingView(run=0)
         self._idle = QTimer(self)
         self._idle.setSingleShot(True)
         self._idle.setInterval(_IDLE_MS)
@@ -49,11 +49,11 @@ class KeepWindow(QDialog):
         self._idle.stop()
         self.form.begin(run)
         self.contrasts.begin()
-        self._view = KeepView(run=run)
+        self._view = SavingView(run=run)
         self._draw()
 
     @Slot(object)
-    def show_view(self, view: KeepView) -> None:
+    def show_view(self, view: SavingView) -> None:
         """Replace what is on screen; what the person writes meanwhile stays."""
         if view.saved is not None and self._view.saved is None:
             self.form.hold_id(view.saved.id)
@@ -177,7 +177,9 @@ class KeepWindow(QDialog):
         for at, message in enumerate(view.messages):
             pieces += [Piece(message.role, heading=at), Piece(message.text)]
         self.text.show_pieces(pieces)
-        nothing = view.untold or ("Tick a step at the left: nothing would be told." if view.ready else "")
+        nothing = view.prompt_problem or (
+            "Tick a step at the left: nothing would be told." if view.ready else ""
+        )
         self.text_or_words.say("" if view.messages else nothing)
         about = f"about {count(view.tokens, 'token')}" if view.messages else ""
         self.told.show_fact(about)
@@ -242,7 +244,7 @@ class KeepWindow(QDialog):
             self.edit_requested.emit(self._view.exemplar, self._view.provenance)
 
 
-def _step_row(one: KeepStep) -> Row:
+def _step_row(one: SavingStep) -> Row:
     row = one.row
     if one.why:
         told = f"put back in, though {one.why}" if one.chosen else f"left out: {one.why}"

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.agent.presets import PRESETS
-from core.debugger.exemplars.recording.service import RecordDesk
-from core.debugger.exemplars.saving.service import KeepDesk
+from core.debugger.exemplars.recording.service import RecordingService
+from core.debugger.exemplars.saving.service import SavingService
 from core.schema.step import Recalled
 from gui.features.keep_windows import KeepWindows
 from tests.core.stage import on
@@ -44,7 +44,7 @@ class Gestures:
 @pytest.fixture
 def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[Desk]:
     desk = Desk(qtbot, tmp_path, llm_server)
-    desk.keeps = KeepWindows(KeepDesk(desk.session), RecordDesk(desk.session), desk.window)  # type: ignore[attr-defined]
+    desk.keeps = KeepWindows(SavingService(desk.session), RecordingService(desk.session), desk.window)  # type: ignore[attr-defined]
     plain = (PRESETS / "plain.toml").read_text()
     (tmp_path / "config/presets/remembering.toml").write_text(f"{plain}\n[memory]\n")
     yield desk

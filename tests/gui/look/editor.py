@@ -41,7 +41,7 @@ def editor_faults(studio: Studio) -> QWidget:
 
 def editor_new(studio: Studio) -> QWidget:
     opened = Opened(serial=1, key="new", draft=EMPTY, base=EMPTY, origin="by hand")
-    return _editor(studio, samples.view(EMPTY, opened=opened, versions=(), pages=(), kept=()))
+    return _editor(studio, samples.view(EMPTY, opened=opened, versions=(), pages=(), drafts=()))
 
 
 def editor_waiting(studio: Studio) -> QWidget:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.library.views import JobView, Query, Told, Undo
+from core.debugger.exemplars.library.views import LibraryJob, Notice, Query, Undo
 from core.memory.library.records import Filter, Retrieval
 from core.memory.library.store import Library
 from core.schema.exemplar import Contrast
@@ -62,7 +62,7 @@ def _library(studio: Studio, *, own: bool = True) -> OpenedLibrary:
 
 
 def _open(studio: Studio, library: OpenedLibrary, id: str = "") -> LibraryWindow:
-    controller = LibraryController(library.service, studio.window.theme, studio.window.remembered, studio.window)
+    controller = LibraryController(studio.window, library.service)
     controller.open(id)
     assert controller.shown is not None
     studio.kept.append(controller)  # type: ignore[attr-defined]
@@ -73,7 +73,7 @@ def _open(studio: Studio, library: OpenedLibrary, id: str = "") -> LibraryWindow
 
 def library(studio: Studio) -> QWidget:
     shown = _open(studio, _library(studio), ALL[0].id)
-    shown.tell(Told(text="“enter-text-1” was archived.", undo=Undo(bring_back=("enter-text-1",))))
+    shown.show_notice(Notice(text="“enter-text-1” was archived.", undo=Undo(bring_back=("enter-text-1",))))
     return shown
 
 
@@ -108,7 +108,7 @@ def library_checked(studio: Studio) -> QWidget:
     shown.check_requested.emit(shown.page.all_found)
     for _ in range(8):
         studio.settle()
-    shown.notices.show_work(JobView(kind="index", doing="Making the index anew", done=41, of=126))
+    shown.notices.show_job(LibraryJob(busy=True, doing="Making the index anew", done=41, of=126))
     return shown
 
 

@@ -1,10 +1,10 @@
 """Draws Save as exemplar and Record as look draws the window: ``python -m tests.gui.look.saving OUTDIR [NAME …]``."""
 
+from gui.exemplars.saving.recording import RecordController
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.saving.views import KeepView, RecordView
-from gui.exemplars.saving.recording import RecordController
-from gui.exemplars.saving.window import KeepWindow
+from core.debugger.exemplars.saving.views import RecordingView, SavingView
+from gui.exemplars.saving.window import SavingWindow
 from tests.gui import samples
 from tests.gui.exemplars.saving import test_window as test_keep_window
 from tests.gui.features import test_keep_windows
@@ -12,8 +12,8 @@ from tests.gui.look import main_window as look
 from tests.gui.look.main_window import Studio
 
 
-def _keep(studio: Studio, *views: KeepView) -> KeepWindow:
-    window = KeepWindow(studio.window.theme, studio.window)
+def _keep(studio: Studio, *views: SavingView) -> SavingWindow:
+    window = SavingWindow(studio.window.theme, studio.window)
     window.wait(12)
     for view in views:
         window.show_view(view)
@@ -99,7 +99,7 @@ def recording(studio: Studio) -> None:
         18, 3, action="type [4] [happy birthday]", target='textbox "Search"', origin="person"
     )
     studio.settle()
-    controller._show_view(RecordView(recording=True, run=18, steps=3, last=last))
+    controller._show_view(RecordingView(recording=True, run=18, steps=3, last=last))
 
 
 def recording_asks(studio: Studio) -> QWidget:

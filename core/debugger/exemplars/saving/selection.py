@@ -49,7 +49,7 @@ class Survey(Record):
         return frozenset(one.number for one in self.steps if one.contrast is not None and one.contrasted)
 
 
-class Kept(Record):
+class Selection(Record):
     """What a run gives."""
 
     exemplar: Exemplar
@@ -67,7 +67,7 @@ def exemplar_of_run(
     last: int | None = None,
     family: str = "",
     chosen: frozenset[int] | None = None,
-) -> Kept:
+) -> Selection:
     """Return the steps from `first` to `last` of a run, for a branch those before it too, as an exemplar.
 
     Left out is what failed, what was gone back over, and what did nothing in
@@ -80,17 +80,17 @@ def exemplar_of_run(
     if unknown:
         there = f"{survey.steps[0].number} to {survey.steps[-1].number}" if survey.steps else "none"
         raise UsageError(f"Run {run} has no step {unknown[0]} there; its steps are {there}.")
-    return kept_of(survey, Choice(steps=chosen, family=family))
+    return selection_of(survey, Choice(steps=chosen, family=family))
 
 
 def survey_of_run(store: TraceStore, run: int, *, first: int = 1, last: int | None = None) -> Survey:
-    """Return what there is to be kept of a run; raises TraceError."""
+    """Return what there is to be saved of a run; raises TraceError."""
     row = store.run(run)
     rows = [one for one in store.steps(run) if first <= one.number <= (last or one.number)]
     return Survey(row=row, steps=surveyed(store, row, rows))
 
 
-def kept_of(survey: Survey, choice: Choice) -> Kept:
+def selection_of(survey: Survey, choice: Choice) -> Selection:
     """Return what is chosen of a run as an exemplar; raises UsageError where no step is left, or the id is none."""
     row = survey.row
     chosen = survey.chosen if choice.steps is None else choice.steps
@@ -120,7 +120,7 @@ def kept_of(survey: Survey, choice: Choice) -> Kept:
         )
     except ValidationError as error:
         raise UsageError(_wrong(error, choice)) from error
-    return Kept(
+    return Selection(
         exemplar=exemplar,
         provenance=_provenance(row, taken),
         left_out=left_out,

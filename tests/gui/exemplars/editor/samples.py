@@ -2,8 +2,8 @@
 
 from core.debugger.exemplars.editor.views import (
     Checked,
+    DraftChoice,
     EditorView,
-    KeptChoice,
     Opened,
     PageChoice,
     PresetChoice,
@@ -125,7 +125,7 @@ def view(draft: Draft = DRAFT, *, edit: int = 0, **more) -> EditorView:
         ),
         "families": ("book-flight", "click-button", "enter-text"),
         "tags": ("checked", "short", "weak"),
-        "kept": (KeptChoice(key="new 1", title="Half a thought", when=1_760_190_000.0),),
+        "drafts": (DraftChoice(key="new 1", title="Half a thought", when=1_760_190_000.0),),
     }
     return EditorView(**(values | more))
 

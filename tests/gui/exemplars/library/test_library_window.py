@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QLabel
 
 from core.memory.library.store import Library
 from gui.exemplars.library.controller import LibraryController
-from gui.widgets.remembered import Remembered
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.memory.making import ALL, exemplar
+from tests.gui.exemplars.stand_ins import PlainWindow
 
 SECONDS = 20_000
 
@@ -49,9 +49,9 @@ class Opened:
 
 @pytest.fixture
 def opened(qtbot, library, theme, settings):
-    parent = QLabel()
+    parent = PlainWindow(theme, settings)
     qtbot.addWidget(parent)
-    made = Opened(qtbot, LibraryController(library.service, theme, Remembered(settings), parent))
+    made = Opened(qtbot, LibraryController(parent, library.service))
     yield made
     made.window.close()
 
@@ -148,7 +148,7 @@ def test_the_commands_ask_for_what_is_selected(opened, qtbot):
     with qtbot.waitSignal(window.new_requested):
         buttons["new"].click()
     opened.wait(lambda: opened.page.detail.run_button.isVisible())
-    with qtbot.waitSignal(opened.controller.run_opened) as asked:
+    with qtbot.waitSignal(opened.window.run_opened) as asked:
         opened.page.detail.run_button.click()
     assert asked.args == [4, 2]
 
@@ -214,9 +214,9 @@ def test_the_window_is_as_it_was_left(opened, qtbot, library, theme, settings):
     opened.wait(lambda: opened.page._list.query.order == "task")
     opened.page.table.setColumnWidth(3, 333)
     opened.window.close()
-    parent = QLabel()
+    parent = PlainWindow(theme, settings)
     qtbot.addWidget(parent)
-    again = Opened(qtbot, LibraryController(library.service, theme, Remembered(settings), parent))
+    again = Opened(qtbot, LibraryController(parent, library.service))
     assert again.page.filters.search.text() == "flight"
     assert (again.page.query.order, again.page.query.reverse) == ("task", True)
     assert again.page.table.columnWidth(3) == 333

@@ -44,7 +44,9 @@ async def test_a_pair_is_found_with_what_is_the_same_and_written_out(service, wa
     assert "tags: b, c" in view.pair.right
 
 
-async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_is_undone(session, service, watched):
+async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_is_undone(
+    session, service, watched
+):
     view = await watched.after(lambda: service.keep_both(TWIN.id, ONE.id), lambda view: view.notice)
     assert (pairs(view), view.hidden) == ([], 1)
     other = DuplicatesService(session)
@@ -57,7 +59,9 @@ async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_i
     assert session.memory.library().apart() == frozenset()
 
 
-async def test_merging_archives_one_gives_its_tags_and_note_to_the_other_and_is_undone(session, service, watched):
+async def test_merging_archives_one_gives_its_tags_and_note_to_the_other_and_is_undone(
+    session, service, watched
+):
     view = await watched.after(lambda: service.merge(ONE.id, TWIN.id), lambda view: view.notice)
     library = session.memory.library()
     kept = library.get(ONE.id)

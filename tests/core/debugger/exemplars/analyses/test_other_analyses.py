@@ -119,10 +119,14 @@ async def test_the_texts_of_a_file_are_left_out_in_place_of_the_exemplars(full, 
     path.write_text(json.dumps({f"f{n}": [text_of(n, member) for member in range(3)] for n in range(2)}))
     service = LeaveOneOutService(full)
     watched = Watched(service)
-    view = await watched.after(lambda: service.leave_out(3, str(path)), lambda view: rests(view) and view.whole)
+    view = await watched.after(
+        lambda: service.leave_out(3, str(path)), lambda view: rests(view) and view.whole
+    )
     assert (view.found.members, view.found.right, view.source) == (6, 6, str(path))
     path.write_text("[1]")
-    view = await watched.after(lambda: service.leave_out(3, str(path)), lambda view: rests(view) and view.problem)
+    view = await watched.after(
+        lambda: service.leave_out(3, str(path)), lambda view: rests(view) and view.problem
+    )
     assert "families" in view.problem or "JSON" in view.problem
 
 

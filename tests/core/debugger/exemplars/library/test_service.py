@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from core.debugger.exemplars.library.views import ImportChoices
-from core.debugger.exemplars.library.views import PAGE, Chosen, Query
+from core.debugger.exemplars.library.views import PAGE, Chosen, ImportChoices, Query
 from core.memory.library.records import Filter, Retrieval
 from core.memory.library.store import Library
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
@@ -34,7 +33,7 @@ def test_what_another_program_saves_comes_into_the_list_and_the_place_is_kept(li
     library.put(ALL[1])
     library.service.list_rows(OWN, (ALL[1].id,))
     assert library.wait("listed").places == {ALL[1].id: 0}
-    library.service.stand((ALL[1].id,), ALL[1].id, 0)
+    library.service.set_position((ALL[1].id,), ALL[1].id, 0)
     library.put(ALL[0])
     view = library.wait("listed")
     assert [row.id for row in view.rows] == [ALL[0].id, ALL[1].id]
@@ -58,7 +57,9 @@ def test_a_long_list_comes_around_the_exemplar_that_is_to_be_in_view_and_then_by
 def test_each_filter_offers_its_values_and_an_empty_list_names_what_to_loosen(library):
     for one in ALL:
         library.put(one)
-    library.service.list_rows(OWN.model_copy(update={"filter": Filter(origin="by hand", family="book-flight")}))
+    library.service.list_rows(
+        OWN.model_copy(update={"filter": Filter(origin="by hand", family="book-flight")})
+    )
     view = library.wait("counted")
     assert view.counts.total == 2
     assert view.counts.families == 1

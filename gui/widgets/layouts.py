@@ -12,7 +12,7 @@ Margins = tuple[int, int, int, int]
 AnyBox = TypeVar("AnyBox", bound=QBoxLayout)
 
 
-def column(
+def in_column(
     owner: QWidget | None,
     *contents: Content | tuple[QWidget | QLayout, int],
     margins: Margins = (0, 0, 0, 0),
@@ -22,13 +22,13 @@ def column(
     return _filled(QVBoxLayout(owner) if owner is not None else QVBoxLayout(), contents, margins, spacing)
 
 
-def row(
+def in_row(
     owner: QWidget | None,
     *contents: Content | tuple[QWidget | QLayout, int],
     margins: Margins = (0, 0, 0, 0),
     spacing: int | None = None,
 ) -> QHBoxLayout:
-    """Lay contents beside each other, as `column` does under each other."""
+    """Lay contents beside each other, as `in_column` does under each other."""
     return _filled(QHBoxLayout(owner) if owner is not None else QHBoxLayout(), contents, margins, spacing)
 
 

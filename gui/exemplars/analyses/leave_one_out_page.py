@@ -9,6 +9,7 @@ from gui.exemplars.analyses.confusions import Confusions
 from gui.exemplars.analyses.page import Page, heading, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
+from gui.widgets.layouts import splitter
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.words import OrWords
 
@@ -119,11 +120,9 @@ class LeaveOneOutPage(Page):
         right.addWidget(panel(head, self.members_words, tall=self.members_words))
         right.setSizes([300, 320])
         right.setChildrenCollapsible(False)
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(panel(self.families, tall=self.families))
-        split.addWidget(right)
-        split.setSizes([690, 590])
-        split.setChildrenCollapsible(False)
+        split = splitter(
+            Qt.Orientation.Horizontal, panel(self.families, tall=self.families), right, sizes=(690, 590)
+        )
         inside = panel(self.total, split, tall=split)
         self.or_words = OrWords(inside, self)
         self.column.addWidget(self.or_words, 1)

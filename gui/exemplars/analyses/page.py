@@ -9,6 +9,7 @@ from core.debugger.exemplars.analyses.views import AnalysisView
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.key_button import key_button
+from gui.widgets.layouts import in_column
 from gui.widgets.section import on_panel
 from gui.widgets.words import ElidedLabel, Note, set_flag, set_tone
 
@@ -30,11 +31,7 @@ class Page(QWidget):
         set_tone(self.words, "dim")
         self.problem = Note("bad", parent=self)
         self.problem.setContentsMargins(12, 4, 12, 4)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(0)
-        self.column.addLayout(self.bar)
-        self.column.addWidget(self.problem)
+        self.column = in_column(self, self.bar, self.problem, spacing=0)
 
     def button(
         self, text: str, words: str, key: str, do: Callable[[], object], *, accent: bool = False

@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QStackedWidget, QTabBar, QWidget
 
 from core.memory.editing.draft import DraftStep
 from core.memory.editing.faults import Fault, place_of
@@ -13,6 +13,7 @@ from core.schema.errors import ActionSyntaxError
 from gui.exemplars.editor.edits import Edits
 from gui.exemplars.editor.fields import Mark, TextField
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.words import Note, OrWords, set_tone
 
 _LINE_END = "\u2424"
@@ -52,42 +53,24 @@ class LookForm(QWidget):
         self.meant = Note("dim", parent=self)
         self.problem = Note("bad", parent=self)
         self.deeds.line_changed.connect(lambda _line: self._mark())
-        head = QHBoxLayout()
-        head.addWidget(self.title)
-        head.addStretch(1)
-        head.addWidget(self.pages)
+        head = in_row(None, self.title, 1, self.pages)
         upper = QWidget(self)
-        column = QVBoxLayout(upper)
-        column.setContentsMargins(0, 0, 0, 4)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.stack, 1)
+        in_column(upper, head, (self.stack, 1), margins=(0, 0, 0, 4), spacing=4)
         lower = QWidget(self)
-        column = QVBoxLayout(lower)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(_label("Thought"))
-        column.addWidget(self.thought, 2)
-        column.addWidget(_label("Actions, one a line"))
-        column.addWidget(self.deeds, 3)
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.addWidget(upper)
-        split.addWidget(lower)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
-        split.setSizes([300, 220])
-        split.setChildrenCollapsible(False)
+        in_column(
+            lower,
+            _label("Thought"),
+            (self.thought, 2),
+            _label("Actions, one a line"),
+            (self.deeds, 3),
+            margins=(0, 4, 0, 0),
+            spacing=4,
+        )
+        split = splitter(Qt.Orientation.Vertical, upper, lower, sizes=(300, 220), stretch=(3, 2))
         inside = QWidget(self)
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(split, 1)
-        column.addWidget(self.meant)
-        column.addWidget(self.problem)
+        in_column(inside, (split, 1), self.meant, self.problem, spacing=4)
         self.or_words = OrWords(inside, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 8)
-        layout.addWidget(self.or_words)
+        in_column(self, self.or_words, margins=(8, 6, 8, 8))
         edits.changed.connect(self.refresh)
 
     @property

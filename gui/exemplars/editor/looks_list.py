@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from core.schema.errors import UsageError
 from gui.exemplars.editor.edits import Edits
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords
 
 _NONE = "There is no look. Insert one with the button below (Insert)."
@@ -77,11 +77,7 @@ class LooksList(QWidget):
         ):
             grid.addWidget(button, at // 2, at % 2)
         grid.addWidget(self.copy_button, 3, 0, 1, 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 6, 6, 8)
-        column.setSpacing(6)
-        column.addWidget(self.or_words, 1)
-        column.addLayout(grid)
+        in_column(self, (self.or_words, 1), grid, margins=(8, 6, 6, 8), spacing=6)
         edits.changed.connect(self.refresh)
 
     @property

@@ -1,12 +1,13 @@
 """The exemplar as the LLM is told it, by the preset that is chosen."""
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from core.debugger.exemplars.editor.views import Checked, EditorView
 from gui.theme.theme import Theme
 from gui.widgets.finder import Finder
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
 
@@ -31,18 +32,8 @@ class PreviewPage(QWidget):
         self.note = Note("dim", parent=self)
         self.note.setContentsMargins(10, 2, 10, 4)
         self.or_words = OrWords(self.text, self)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 6, 8, 4)
-        head.setSpacing(8)
-        head.addWidget(self.preset)
-        head.addWidget(self.fact, 1)
-        head.addWidget(self.finder, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.note)
-        column.addWidget(self.or_words, 1)
+        head = in_row(None, self.preset, (self.fact, 1), (self.finder, 1), margins=(10, 6, 8, 4), spacing=8)
+        in_column(self, head, self.note, (self.or_words, 1), spacing=0)
         self.or_words.say(_WAITING)
 
     @property

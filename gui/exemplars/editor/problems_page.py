@@ -1,10 +1,11 @@
 """What is wrong with the draft, each to be gone to."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.memory.editing.faults import Fault
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import scrolled
 from gui.widgets.words import OrWords
@@ -30,9 +31,7 @@ class ProblemsPage(QWidget):
         self.rows = Rows(theme, "Problems")
         self.rows.pressed_on.connect(lambda key: self.place_wanted.emit(str(key[1])))
         self.or_words = OrWords(scrolled("Problems", self.rows), self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.addWidget(self.or_words)
+        in_column(self, self.or_words, margins=(0, 4, 0, 0))
         self.show_faults(())
 
     def show_faults(self, faults: tuple[Fault, ...]) -> None:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +21,7 @@ from core.memory.editing.text import told
 from core.memory.library.records import Version
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_column
 from gui.widgets.side_by_side import SideBySide
 from gui.widgets.words import OrWords
 
@@ -63,11 +63,7 @@ class VersionsPage(QWidget):
             (self.compare_button, self.open_button, self.current_button, self.archive_button)
         ):
             grid.addWidget(button, at // 2, at % 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 6, 8, 8)
-        column.setSpacing(6)
-        column.addWidget(self.or_words, 1)
-        column.addLayout(grid)
+        in_column(self, (self.or_words, 1), grid, margins=(8, 6, 8, 8), spacing=6)
         self.show_view(EditorView(), modified=False)
 
     @property
@@ -150,11 +146,7 @@ class CompareVersions(QDialog):
             head.setFont(theme.heading_font())
             row.addWidget(head, 1)
         self.or_words = OrWords(self.texts, self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(self.or_words, 1)
+        in_column(self, row, (self.or_words, 1), spacing=0)
         self.resize(980, 600)
 
     def show_texts(self, id: str, texts: VersionTexts, now: Draft) -> None:

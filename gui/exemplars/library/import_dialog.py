@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +19,7 @@ from core.debugger.exemplars.library.views import ImportChoices, ImportView, Lib
 from core.memory.exchange.registry import IMPORTS
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.section import on_panel
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
@@ -195,10 +195,7 @@ class ImportDialog(QDialog):
         return button
 
     def _lay_out(self) -> None:
-        files = QHBoxLayout()
-        files.addWidget(self.files_button)
-        files.addWidget(self.folder_button)
-        files.addWidget(self.place, 1)
+        files = in_row(None, self.files_button, self.folder_button, (self.place, 1))
         reading = QHBoxLayout()
         for name, widget, share in (
             ("Kind", self.form, 2),
@@ -209,29 +206,26 @@ class ImportDialog(QDialog):
             form.addRow(name, widget)
             widget.setAccessibleName(name)
             reading.addLayout(form, share)
-        taken = QHBoxLayout()
-        taken.addWidget(self.leave_faulty)
-        taken.addStretch(1)
+        taken = in_row(None, self.leave_faulty, 1)
         form = QFormLayout()
         form.addRow("An id that is taken", self.taken)
         self.taken.setAccessibleName("An id that is taken")
         taken.addLayout(form)
-        foot = QHBoxLayout()
-        foot.addWidget(self.progress)
-        foot.addWidget(self.doing, 1)
-        foot.addWidget(self.cancel_button)
-        foot.addWidget(self.close_button)
-        foot.addWidget(self.import_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(8)
-        column.addLayout(files)
-        column.addLayout(reading)
-        column.addWidget(self.facts)
-        column.addWidget(self.or_words, 1)
-        column.addLayout(taken)
-        column.addWidget(self.problem)
-        column.addLayout(foot)
+        foot = in_row(
+            None, self.progress, (self.doing, 1), self.cancel_button, self.close_button, self.import_button
+        )
+        in_column(
+            self,
+            files,
+            reading,
+            self.facts,
+            (self.or_words, 1),
+            taken,
+            self.problem,
+            foot,
+            margins=(12, 12, 12, 12),
+            spacing=8,
+        )
 
     def _on_files(self) -> None:
         paths, _ = QFileDialog.getOpenFileNames(

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QVBoxLayout, QWidget
 
 from core.debugger.exemplars.saving.views import SavingContrast
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column
 from gui.widgets.words import Note
 
 
@@ -22,12 +23,7 @@ class _Correction(QWidget):
         self.reason = QLineEdit(self)
         self.reason.setPlaceholderText("Why, in a sentence; may be left empty")
         self.reason.setAccessibleName(f"Why the correction of step {one.step} is right")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 2, 10, 4)
-        column.setSpacing(2)
-        column.addWidget(self.tick)
-        column.addWidget(self.words)
-        column.addWidget(self.reason)
+        in_column(self, self.tick, self.words, self.reason, margins=(10, 2, 10, 4), spacing=2)
         self.show_correction(one)
 
     def show_correction(self, one: SavingContrast) -> None:

@@ -5,7 +5,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.saving.views import SavingView
+from gui.widgets.layouts import in_row
 
 _LINES = 4
 _KEY_LENGTH = 600
@@ -64,11 +64,7 @@ class KeepForm(QWidget):
             form.setContentsMargins(0, 0, 0, 0)
             form.setVerticalSpacing(5)
             form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 4)
-        row.setSpacing(16)
-        row.addLayout(left, 1)
-        row.addLayout(right, 1)
+        in_row(self, (left, 1), (right, 1), margins=(12, 8, 12, 4), spacing=16)
         self.id.editTextChanged.connect(lambda _text: self._on_edited("id"))
         self.family.textChanged.connect(lambda _text: self._on_edited("family"))
         self.tags.textChanged.connect(lambda _text: self._on_edited("tags"))

@@ -1,9 +1,10 @@
 """That an exemplar was saved, and what would be retrieved for its task from now on."""
 
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from core.debugger.exemplars.saving.views import Saved
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import scrolled
 from gui.widgets.words import Note
@@ -25,12 +26,7 @@ class KeepSaved(QWidget):
         self._area = scrolled("What would be retrieved for this task", self.rows)
         self._area.setMaximumHeight(_HEIGHT)
         self._area.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self.words)
-        column.addWidget(self.problem)
-        column.addWidget(self._area)
+        in_column(self, self.words, self.problem, self._area, margins=(0, 4, 0, 0), spacing=2)
         self.hide()
 
     def show_saved(self, saved: Saved | None, *, busy: bool) -> None:

@@ -1,7 +1,7 @@
 """Save as exemplar: which steps of a run are kept, how the LLM would be told them, and what they are called."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from core.debugger.exemplars.saving.views import Choice, SavingStep, SavingView
 from gui.exemplars.saving.corrections import KeepContrasts
@@ -10,6 +10,7 @@ from gui.exemplars.saving.saved import KeepSaved
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, step_text
 from gui.widgets.key_button import key_button
+from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, on_panel, scrolled
 from gui.widgets.text_view import Piece, TextView
@@ -90,9 +91,7 @@ class SavingWindow(QDialog):
         self.contrasts.edited.connect(self._idle.start)
         self.contrasts_section = Section(theme, "Corrections", self.contrasts)
         left = QWidget()
-        around = QVBoxLayout(left)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(scrolled("Steps and corrections", self.steps_section, self.contrasts_section))
+        in_column(left, scrolled("Steps and corrections", self.steps_section, self.contrasts_section))
         on_panel(left)
         self.problems = Rows(theme, "What is wrong with it")
         self.text = TextView(theme, "The trajectory as the LLM would see it")
@@ -102,12 +101,7 @@ class SavingWindow(QDialog):
         self.text_or_words = OrWords(self.text)
         told.addWidget(self.text_or_words, 1)
         on_panel(self.told)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.addWidget(left)
-        split.addWidget(self.told)
-        split.setStretchFactor(1, 1)
-        split.setSizes([430, 650])
-        split.setChildrenCollapsible(False)
+        split = splitter(Qt.Orientation.Horizontal, left, self.told, sizes=(430, 650), stretch=(0, 1))
         self.or_words = OrWords(split, self)
         self.form = KeepForm(self)
         self.form.edited.connect(self._on_edited)
@@ -116,16 +110,17 @@ class SavingWindow(QDialog):
         self.question.setContentsMargins(12, 2, 12, 2)
         self.problem = Note("bad", "", self)
         self.problem.setContentsMargins(12, 2, 12, 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.head)
-        column.addWidget(self.or_words, 1)
-        column.addWidget(self.form)
-        column.addWidget(self.saved)
-        column.addWidget(self.question)
-        column.addWidget(self.problem)
-        column.addLayout(self._foot())
+        in_column(
+            self,
+            self.head,
+            (self.or_words, 1),
+            self.form,
+            self.saved,
+            self.question,
+            self.problem,
+            self._foot(),
+            spacing=0,
+        )
 
     def _foot(self) -> QHBoxLayout:
         self.state = ElidedLabel("", self)
@@ -137,12 +132,16 @@ class SavingWindow(QDialog):
         self.cancel_button = key_button("Cancel", "Close without saving", "Esc", self.reject)
         self.save_button = key_button("Save", "Put it into your library", "Ctrl+Return", self._on_save)
         set_flag(self.save_button, "accent", True)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(12, 6, 12, 10)
-        foot.setSpacing(8)
-        foot.addWidget(self.state, 1)
-        for button in (self.undo_button, self.edit_button, self.cancel_button, self.save_button):
-            foot.addWidget(button)
+        foot = in_row(
+            None,
+            (self.state, 1),
+            self.undo_button,
+            self.edit_button,
+            self.cancel_button,
+            self.save_button,
+            margins=(12, 6, 12, 10),
+            spacing=8,
+        )
         return foot
 
     # Showing

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QLabel, QWidget
 
-from core.debugger.exemplars.analyses.views import DuplicatesView, PairView
+from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView
 from core.memory.analysis.records import Sameness
 from gui.exemplars.analyses.page import Page, panel
 from gui.theme.theme import Theme
@@ -142,7 +142,7 @@ class DuplicatesPage(Page):
         self._show_pair()
 
     @property
-    def chosen(self) -> PairView | None:
+    def chosen(self) -> DuplicatePair | None:
         """The pair in view."""
         pairs = (pair for group in self._view.groups for pair in group)
         return next((pair for pair in pairs if pair.ids == self._chosen), None)
@@ -256,7 +256,7 @@ class DuplicatesPage(Page):
             self.exemplar_opened.emit(pair.ids[side])
 
 
-def _row(pair: PairView) -> FoundRow:
+def _row(pair: DuplicatePair) -> FoundRow:
     same_family = pair.family == pair.other_family
     return FoundRow(
         title=f"{pair.distance:.3f}  {SAME[pair.same]}" + ("  (kept)" if pair.kept else ""),

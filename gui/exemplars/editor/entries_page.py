@@ -12,7 +12,7 @@ from core.memory.editing.draft import DraftContrast
 from core.memory.editing.faults import Fault, place_of
 from core.schema.exemplar import AbstractionPair
 from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import TextField
+from gui.exemplars.editor.fields import EditorTextField
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import Note, OrWords, set_tone
@@ -86,11 +86,13 @@ class EntriesPage(QWidget):
         column = QVBoxLayout(inside)
         column.setContentsMargins(10, 0, 10, 8)
         column.setSpacing(4)
-        self.fields: dict[str, TextField] = {}
+        self.fields: dict[str, EditorTextField] = {}
         for name, label, share in kind.fields:
             words = QLabel(label)
             set_tone(words, "dim")
-            field = self.fields[name] = TextField(theme, f"{kind.name.capitalize()}: {label}", parent=self)
+            field = self.fields[name] = EditorTextField(
+                theme, f"{kind.name.capitalize()}: {label}", parent=self
+            )
             if not share:
                 field.setFixedHeight(field.fontMetrics().lineSpacing() + 18)
             field.edited.connect(lambda text, name=name: self._on_edited(name, text))

@@ -13,14 +13,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gui.exemplars.editor.checked_pages import PreviewPage, ProblemsPage
 from gui.exemplars.editor.edits import Edits
 from gui.exemplars.editor.entries_page import CONTRASTS, PAIRS, EntriesPage
 from gui.exemplars.editor.head_form import HeadForm
 from gui.exemplars.editor.look_form import LookForm
 from gui.exemplars.editor.looks_list import LooksList
 from gui.exemplars.editor.parser_page import ParserPage
-from gui.exemplars.editor.preview_page import PreviewPage
-from gui.exemplars.editor.problems_page import ProblemsPage
 from gui.exemplars.editor.versions_page import VersionsPage
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from core.debugger.exemplars.editor.views import EditorView
 from core.memory.editing.faults import Fault, place_of
 from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import LineField, TextField
+from gui.exemplars.editor.fields import EditorTextField, LineField
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_row
 from gui.widgets.words import set_flag, set_tone
@@ -84,7 +84,7 @@ class HeadForm(QWidget):
             self.tags.show_text(", ".join(draft.tags))
 
     def show_faults(self, faults: tuple[Fault, ...]) -> None:
-        """Mark the fields at fault; the words are in their tooltips."""
+        """LineMark the fields at fault; the words are in their tooltips."""
         wrong = {place_of(one.where).kind: one.text for one in faults}
         for name, field in (("task", self.task), ("family", self.family), ("id", self.id)):
             set_flag(field, "wrong", name in wrong)
@@ -96,8 +96,8 @@ class HeadForm(QWidget):
         found: QWidget = getattr(self, name, self.task)
         return found
 
-    def _text(self, theme: Theme, name: str, label: str, words: str) -> TextField:
-        field = TextField(theme, label, machine=False, parent=self)
+    def _text(self, theme: Theme, name: str, label: str, words: str) -> EditorTextField:
+        field = EditorTextField(theme, label, machine=False, parent=self)
         field.setPlaceholderText(words)
         line = field.fontMetrics().lineSpacing()
         field.setFixedHeight(_LINES * line + 18)

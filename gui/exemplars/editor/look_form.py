@@ -11,7 +11,7 @@ from core.memory.editing.looks import Shown, elements
 from core.schema.action import RefTarget, RoleTarget, parse_action
 from core.schema.errors import ActionSyntaxError
 from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import Mark, TextField
+from gui.exemplars.editor.fields import EditorTextField, LineMark
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.words import Note, OrWords, set_tone
@@ -123,8 +123,8 @@ class LookForm(QWidget):
         steps = self._edits.now.steps
         return steps[self._at] if 0 <= self._at < len(steps) else None
 
-    def _field(self, theme: Theme, name: str, label: str, *, machine: bool = True) -> TextField:
-        field = TextField(theme, label, machine=machine, parent=self)
+    def _field(self, theme: Theme, name: str, label: str, *, machine: bool = True) -> EditorTextField:
+        field = EditorTextField(theme, label, machine=machine, parent=self)
         field.edited.connect(lambda text: self._on_edited(name, label, text))
         field.left.connect(self._edits.seal)
         return field
@@ -139,15 +139,15 @@ class LookForm(QWidget):
         self._mark()
 
     def _mark(self) -> None:
-        """Mark the elements of the actions in the page, and the actions at fault."""
+        """LineMark the elements of the actions in the page, and the actions at fault."""
         step = self._step
         if step is None:
             return
-        current, marks = self.action, list[Mark]()
+        current, marks = self.action, list[LineMark]()
         meant = ""
         for at, text in enumerate(step.actions):
             lines = _lines_of(text, step.observation)
-            marks += [Mark(line, "current" if at == current else "meant") for line in lines]
+            marks += [LineMark(line, "current" if at == current else "meant") for line in lines]
             if at == current:
                 shown = step.observation.split("\n")
                 meant = " and ".join(shown[line].strip() for line in lines)
@@ -161,7 +161,7 @@ class LookForm(QWidget):
         ]
         places = _places(self.deeds.toPlainText())
         self.deeds.mark(
-            Mark(places[place.nth], "wrong")
+            LineMark(places[place.nth], "wrong")
             for place, one in here
             if place.part == "action" and place.nth < len(places) and one.level != "note"
         )

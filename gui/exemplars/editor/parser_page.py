@@ -9,9 +9,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.editor.views import EditorView, PageChoice, Trial
+from core.debugger.exemplars.editor.views import EditorView, PageChoice, ParserTrial
 from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import TextField
+from gui.exemplars.editor.fields import EditorTextField
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, seconds, thousands
 from gui.widgets.layouts import in_column, in_row, splitter
@@ -37,8 +37,8 @@ class ParserPage(QWidget):
         super().__init__(parent)
         self._edits = edits
         self._pages: tuple[PageChoice, ...] = ()
-        self._trial: Trial | None = None
-        self.code = TextField(theme, "Program", parent=self)
+        self._trial: ParserTrial | None = None
+        self.code = EditorTextField(theme, "Program", parent=self)
         self.code.setPlaceholderText('def parse(html):\n    return "…"')
         self.code.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.code.edited.connect(self._on_edited)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.editor.views import EditorView, Opened, PageChoice, SaveWay
+from core.debugger.exemplars.editor.views import EditorView, OpenedExemplar, PageChoice, SaveWay
 from core.memory.editing.faults import place_of, stopping
 from gui.exemplars.editor.frame import EditorFrame
 from gui.exemplars.editor.questions import ask_conflict, ask_to_leave
@@ -71,7 +71,7 @@ class EditorWindow(EditorFrame):
         self.wait()
 
     @property
-    def opened(self) -> Opened | None:
+    def opened(self) -> OpenedExemplar | None:
         return self._view.opened
 
     @property
@@ -205,7 +205,7 @@ class EditorWindow(EditorFrame):
         self.fact.setText(self._facts(opened))
         self._show_drafts()
 
-    def _facts(self, opened: Opened | None) -> str:
+    def _facts(self, opened: OpenedExemplar | None) -> str:
         if opened is None:
             return ""
         parts = [count(self._view.checked.tokens, "token")]

@@ -17,8 +17,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from core.debugger.exemplars.library.views import Chosen, ListView, Query
 from core.memory.library.records import Row
-from gui.exemplars.library.cell_delegate import CellDelegate
-from gui.exemplars.library.row_model import COLUMNS, DOWN, HIDDEN, RowModel
+from gui.exemplars.library.row_model import COLUMNS, DOWN, HIDDEN, CellDelegate, RowModel
 from gui.theme.theme import Theme
 
 _ROW = 24

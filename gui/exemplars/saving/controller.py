@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 
-from core.debugger.exemplars.saving.views import Choice, SavingView
+from core.debugger.exemplars.saving.views import SavingChoice, SavingView
 from gui.shell.feature import FeatureController, present
 from gui.shell.main_window import MainWindow
 
@@ -48,7 +48,7 @@ class SavingController(FeatureController):
         self._service.open(run, steps=tuple(steps))
         present(self.shown)
 
-    def _on_save(self, choice: Choice, anyway: bool) -> None:
+    def _on_save(self, choice: SavingChoice, anyway: bool) -> None:
         self._service.save(choice, anyway=anyway)
 
     def _on_closed(self) -> None:

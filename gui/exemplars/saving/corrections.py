@@ -34,7 +34,7 @@ class _Correction(QWidget):
         self.reason.setVisible(one.chosen)
 
 
-class KeepContrasts(QWidget):
+class ContrastChoices(QWidget):
     """Lists the corrections of the steps that are chosen; a reason that was written stays."""
 
     edited = Signal()

@@ -18,7 +18,7 @@ _LINES = 4
 _KEY_LENGTH = 600
 
 
-class KeepForm(QWidget):
+class SavingForm(QWidget):
     """Shows the fields of `SavingView` that a person may fill in; what they have written stays."""
 
     edited = Signal()
@@ -86,7 +86,7 @@ class KeepForm(QWidget):
 
     @property
     def values(self) -> dict[str, object]:
-        """What the person has written, as fields of a `Choice`."""
+        """What the person has written, as fields of a `SavingChoice`."""
         tags = (one.strip() for one in self.tags.text().split(","))
         return {
             "id": self.id.currentText().strip() if "id" in self._touched else "",

@@ -12,7 +12,7 @@ from gui.widgets.words import Note
 _HEIGHT = 118
 
 
-class KeepSaved(QWidget):
+class SavedNote(QWidget):
     """Shows `Saved`; hidden where nothing was saved."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

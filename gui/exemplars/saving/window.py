@@ -3,10 +3,10 @@
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from core.debugger.exemplars.saving.views import Choice, SavingStep, SavingView
-from gui.exemplars.saving.corrections import KeepContrasts
-from gui.exemplars.saving.form import KeepForm
-from gui.exemplars.saving.saved import KeepSaved
+from core.debugger.exemplars.saving.views import SavingChoice, SavingStep, SavingView
+from gui.exemplars.saving.corrections import ContrastChoices
+from gui.exemplars.saving.form import SavingForm
+from gui.exemplars.saving.saved import SavedNote
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, step_text
 from gui.widgets.key_button import key_button
@@ -25,9 +25,9 @@ class SavingWindow(QDialog):
     """Shows `SavingView`; asks for things only by emitting. What is chosen lives here until it is saved."""
 
     chosen = Signal(object)
-    """A `Choice` that is to be shown."""
+    """A `SavingChoice` that is to be shown."""
     save_requested = Signal(object, bool)
-    """The `Choice`, and whether it is known that the run was no success."""
+    """The `SavingChoice`, and whether it is known that the run was no success."""
     undo_requested = Signal()
     edit_requested = Signal(object, object)
     """The `Exemplar` as it is, and its `Provenance`."""
@@ -62,11 +62,11 @@ class SavingWindow(QDialog):
         self._draw()
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> SavingChoice:
         """What is chosen, as it stands."""
         view = self._view
         shown = {one.step for one in view.contrasts}
-        return Choice.model_validate(
+        return SavingChoice.model_validate(
             {
                 "steps": frozenset(one.row.number for one in view.steps if one.chosen)
                 if view.ready
@@ -87,7 +87,7 @@ class SavingWindow(QDialog):
         self.steps = Rows(theme, "Steps of the run")
         self.steps.toggled.connect(self._on_toggled)
         self.steps_section = Section(theme, "Steps", self.steps)
-        self.contrasts = KeepContrasts(theme)
+        self.contrasts = ContrastChoices(theme)
         self.contrasts.edited.connect(self._idle.start)
         self.contrasts_section = Section(theme, "Corrections", self.contrasts)
         left = QWidget()
@@ -103,9 +103,9 @@ class SavingWindow(QDialog):
         on_panel(self.told)
         split = splitter(Qt.Orientation.Horizontal, left, self.told, sizes=(430, 650), stretch=(0, 1))
         self.or_words = OrWords(split, self)
-        self.form = KeepForm(self)
+        self.form = SavingForm(self)
         self.form.edited.connect(self._on_edited)
-        self.saved = KeepSaved(theme, self)
+        self.saved = SavedNote(theme, self)
         self.question = Note("remedy", "", self)
         self.question.setContentsMargins(12, 2, 12, 2)
         self.problem = Note("bad", "", self)

@@ -1,10 +1,10 @@
 """Draws Save as exemplar and Record as look draws the window: ``python -m tests.gui.look.saving OUTDIR [NAME …]``."""
 
-from gui.exemplars.recording import RecordingController
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.recording.views import RecordingView
 from core.debugger.exemplars.saving.views import SavingView
+from gui.exemplars.recording import RecordingController
 from gui.exemplars.saving.window import SavingWindow
 from tests.gui import samples
 from tests.gui.exemplars.saving import test_window

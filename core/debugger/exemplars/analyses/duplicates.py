@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.debugger.exemplars.analyses.service import AnalysisService
-from core.debugger.exemplars.analyses.views import DuplicatesView, PairTexts, PairView
+from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView, PairTexts
 from core.debugger.exemplars.prompt import as_text
 from core.debugger.service import command
 from core.memory.analysis.pairs import grouped, sameness
@@ -27,7 +27,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
     def __init__(self, session: "Session") -> None:
         super().__init__(session, DuplicatesView())
         self._with_kept = False
-        self._pairs: dict[tuple[str, str], PairView] = {}
+        self._pairs: dict[tuple[str, str], DuplicatePair] = {}
         self._found = PairsFound(within=0.0)
         self._gone: set[str] = set()
         """What was archived here since the pairs were found."""
@@ -172,9 +172,9 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
         return found or memory.listing().get(id).exemplar
 
 
-def _pair_view(pair: NearPair, read: dict[int, Exemplar], *, kept: bool) -> PairView:
+def _pair_view(pair: NearPair, read: dict[int, Exemplar], *, kept: bool) -> DuplicatePair:
     one, other = read[pair.number], read[pair.other]
-    return PairView(
+    return DuplicatePair(
         id=one.id,
         other=other.id,
         distance=pair.distance,

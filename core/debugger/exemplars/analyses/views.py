@@ -16,7 +16,7 @@ class AnalysisView(JobView):
     """What was done last."""
 
 
-class PairView(Record):
+class DuplicatePair(Record):
     """Two exemplars that are much alike."""
 
     id: str
@@ -57,7 +57,7 @@ class DuplicatesView(AnalysisView):
     """Whether all were compared with all."""
     more: bool = False
     """Whether there may be more within the distance than are listed."""
-    groups: tuple[tuple[PairView, ...], ...] = ()
+    groups: tuple[tuple[DuplicatePair, ...], ...] = ()
     """Pairs that hang together, the nearest first."""
     hidden: int = 0
     """Pairs that are not listed because both are to be kept."""

@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from core.agent.resources import Knowledge
-from core.debugger.exemplars.editor.views import Checked, Conflict, Opened
+from core.debugger.exemplars.editor.views import Checked, Conflict, OpenedExemplar
 from core.debugger.exemplars.prompt import prompt_of
 from core.llm.tokens import count_tokens
 from core.memory.editing.draft import Draft
@@ -38,7 +38,7 @@ def checked(
     )
 
 
-def conflict_with(opened: Opened, there: Entry, draft: Draft, *, is_own: bool) -> Conflict:
+def conflict_with(opened: OpenedExemplar, there: Entry, draft: Draft, *, is_own: bool) -> Conflict:
     """Return why a draft is not saved over what is `there`."""
     id = there.exemplar.id
     if not is_own:

@@ -11,11 +11,11 @@ from core.debugger.exemplars.editor.parser_trials import pair_pages, run_pages, 
 from core.debugger.exemplars.editor.views import (
     DraftChoice,
     EditorView,
-    Opened,
+    OpenedExemplar,
     PageChoice,
+    ParserTrial,
     PresetChoice,
     SaveWay,
-    Trial,
     VersionTexts,
 )
 from core.debugger.exemplars.known import copy_id, entry_of, free_id, of_file
@@ -160,7 +160,7 @@ class EditorService(Service[EditorView]):
         self._serial += 1
         self._provenance = provenance
         id = entry.exemplar.id if entry is not None else ""
-        opened = Opened(
+        opened = OpenedExemplar(
             serial=self._serial,
             key=key or id or self._drafts.new_key(),
             draft=draft,
@@ -231,7 +231,7 @@ class EditorService(Service[EditorView]):
         except TraceError:
             return None
 
-    def _write_draft(self, opened: Opened, draft: Draft) -> str:
+    def _write_draft(self, opened: OpenedExemplar, draft: Draft) -> str:
         """Write the draft to the disk where it is not what is stored; returns what went wrong."""
         try:
             if draft == opened.base:
@@ -257,14 +257,14 @@ class EditorService(Service[EditorView]):
         opened = self._need_opened()
         self.start(self._test(draft, opened, page), "The program runs already: wait for it, or cancel it.")
 
-    async def _test(self, draft: Draft, opened: Opened, page: PageChoice) -> None:
-        self.show(trial=Trial(page=page.title, running=True), problem="")
+    async def _test(self, draft: Draft, opened: OpenedExemplar, page: PageChoice) -> None:
+        self.show(trial=ParserTrial(page=page.title, running=True), problem="")
         try:
             trial = await try_parser(self.services.store, draft, opened.run, page)
         except asyncio.CancelledError:
-            trial = Trial(page=page.title, error="The run was cancelled.")
+            trial = ParserTrial(page=page.title, error="The run was cancelled.")
         except BackstepError as error:
-            trial = Trial(page=page.title, error=str(error))
+            trial = ParserTrial(page=page.title, error=str(error))
         if self.view.opened is not None and self.view.opened.serial == opened.serial:
             self.show(trial=trial)
 
@@ -303,7 +303,7 @@ class EditorService(Service[EditorView]):
         library.save(exemplar, provenance, why=why, expected=expected)
         self._saved(opened, draft_to_save)
 
-    def _saved(self, opened: Opened, draft: Draft) -> None:
+    def _saved(self, opened: OpenedExemplar, draft: Draft) -> None:
         library = self._library
         entry = library.get(draft.id)
         self._drafts.forget(opened.key)
@@ -378,7 +378,7 @@ class EditorService(Service[EditorView]):
 
     # Parts
 
-    def _need_opened(self) -> Opened:
+    def _need_opened(self) -> OpenedExemplar:
         if self.view.opened is None:
             raise UsageError("No exemplar is open; open one from the library.")
         return self.view.opened

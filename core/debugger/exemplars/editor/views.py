@@ -37,7 +37,7 @@ class PageChoice(Record):
     title: str
 
 
-class Opened(Record):
+class OpenedExemplar(Record):
     """What is edited, and how it stands in the library."""
 
     serial: int = 0
@@ -79,7 +79,7 @@ class Checked(Record):
     """Why there is none, or what is to be known of it."""
 
 
-class Trial(Record):
+class ParserTrial(Record):
     """What the program made of a page."""
 
     page: str
@@ -115,11 +115,11 @@ class Conflict(Record):
 class EditorView(Record):
     """All that the editor shows beside the draft itself."""
 
-    opened: Opened | None = None
+    opened: OpenedExemplar | None = None
     checked: Checked = Checked()
     versions: tuple[Version, ...] = ()
     texts: VersionTexts | None = None
-    trial: Trial | None = None
+    trial: ParserTrial | None = None
     pages: tuple[PageChoice, ...] = ()
     pages_note: str = ""
     conflict: Conflict | None = None

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from core.debugger.exemplars.saving.steps import SurveyedStep, surveyed
-from core.debugger.exemplars.saving.views import Choice
+from core.debugger.exemplars.saving.views import SavingChoice
 from core.memory.library.records import Provenance
 from core.schema.errors import UsageError
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
@@ -19,7 +19,7 @@ from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
 
-class LeftOut(Record):
+class LeftOutStep(Record):
     """A step that is not in the exemplar, and why."""
 
     step: int
@@ -54,7 +54,7 @@ class Selection(Record):
 
     exemplar: Exemplar
     provenance: Provenance
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutStep, ...] = ()
     successful: bool = False
     """Whether the run was judged a success."""
 
@@ -80,7 +80,7 @@ def exemplar_of_run(
     if unknown:
         there = f"{survey.steps[0].number} to {survey.steps[-1].number}" if survey.steps else "none"
         raise UsageError(f"Run {run} has no step {unknown[0]} there; its steps are {there}.")
-    return selection_of(survey, Choice(steps=chosen, family=family))
+    return selection_of(survey, SavingChoice(steps=chosen, family=family))
 
 
 def survey_of_run(store: TraceStore, run: int, *, first: int = 1, last: int | None = None) -> Survey:
@@ -90,13 +90,13 @@ def survey_of_run(store: TraceStore, run: int, *, first: int = 1, last: int | No
     return Survey(row=row, steps=surveyed(store, row, rows))
 
 
-def selection_of(survey: Survey, choice: Choice) -> Selection:
+def selection_of(survey: Survey, choice: SavingChoice) -> Selection:
     """Return what is chosen of a run as an exemplar; raises UsageError where no step is left, or the id is none."""
     row = survey.row
     chosen = survey.chosen if choice.steps is None else choice.steps
     taken = [one for one in survey.steps if one.number in chosen and one.possible]
     left_out = tuple(
-        LeftOut(step=one.number, action=one.action, why=one.why or "it was not chosen")
+        LeftOutStep(step=one.number, action=one.action, why=one.why or "it was not chosen")
         for one in survey.steps
         if one not in taken
     )
@@ -174,11 +174,11 @@ def _provenance(row: RunRow, taken: Sequence[SurveyedStep]) -> Provenance:
     )
 
 
-def _reasons(left_out: Iterable[LeftOut]) -> str:
+def _reasons(left_out: Iterable[LeftOutStep]) -> str:
     return "; ".join(f"step {one.step}: {one.why}" for one in list(left_out)[:5])
 
 
-def _wrong(error: ValidationError, choice: Choice) -> str:
+def _wrong(error: ValidationError, choice: SavingChoice) -> str:
     part = error.errors()[0]["loc"][0] if error.errors()[0]["loc"] else ""
     if part == "id":
         return (

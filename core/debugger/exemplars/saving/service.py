@@ -7,7 +7,7 @@ from core.agent.presets import MemoryTable
 from core.debugger.exemplars.known import free_id, taken_ids
 from core.debugger.exemplars.prompt import Way, messages_of
 from core.debugger.exemplars.saving.selection import Selection, Survey, id_for, selection_of, survey_of_run
-from core.debugger.exemplars.saving.views import Choice, Saved, SavingContrast, SavingStep, SavingView
+from core.debugger.exemplars.saving.views import Saved, SavingChoice, SavingContrast, SavingStep, SavingView
 from core.debugger.service import Service, command
 from core.llm.tokens import count_tokens
 from core.memory.checks import check
@@ -64,16 +64,16 @@ class SavingService(Service[SavingView]):
             return
         self._survey, self._preset_text = survey, text
         self._know(run)
-        await self._show_choice(Choice(steps=frozenset(steps) & survey.chosen if steps else None))
+        await self._show_choice(SavingChoice(steps=frozenset(steps) & survey.chosen if steps else None))
 
     @command
-    async def choose(self, choice: Choice) -> None:
+    async def choose(self, choice: SavingChoice) -> None:
         """Show the exemplar as it is with this choice."""
         if self._survey is not None and not self.view.busy:
             await self._show_choice(choice)
 
     @command
-    async def save(self, choice: Choice, *, anyway: bool = False) -> None:
+    async def save(self, choice: SavingChoice, *, anyway: bool = False) -> None:
         """Store it; where the run was no success that is asked about first, unless `anyway`."""
         survey = self._survey
         if survey is None or self.view.busy:
@@ -120,7 +120,7 @@ class SavingService(Service[SavingView]):
         earlier = tuple(one.id for one in mine.rows if not one.read_only)
         self._known = (tuple(by["family"]), tuple(by["tag"]), earlier)
 
-    async def _show_choice(self, choice: Choice) -> None:
+    async def _show_choice(self, choice: SavingChoice) -> None:
         """Send the exemplar as it is with this choice, or why there is none."""
         survey = self._survey
         assert survey is not None

@@ -9,7 +9,7 @@ from core.schema.record import Record
 from core.trace.records import StepRow
 
 
-class Choice(Record):
+class SavingChoice(Record):
     """What of a run is to be saved; None leaves it to the survey."""
 
     steps: frozenset[int] | None = None

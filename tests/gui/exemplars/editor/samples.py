@@ -4,10 +4,10 @@ from core.debugger.exemplars.editor.views import (
     Checked,
     DraftChoice,
     EditorView,
-    Opened,
+    OpenedExemplar,
     PageChoice,
+    ParserTrial,
     PresetChoice,
-    Trial,
 )
 from core.memory.editing.draft import Draft, DraftContrast, DraftStep
 from core.memory.editing.faults import faults
@@ -83,7 +83,7 @@ VERSIONS = (
 )
 
 
-def opened(draft: Draft = DRAFT, **more) -> Opened:
+def opened(draft: Draft = DRAFT, **more) -> OpenedExemplar:
     values = {
         "serial": 1,
         "key": draft.id,
@@ -95,7 +95,7 @@ def opened(draft: Draft = DRAFT, **more) -> Opened:
         "origin": "branch, run 12, small",
         "run": 12,
     }
-    return Opened(**(values | more))
+    return OpenedExemplar(**(values | more))
 
 
 def checked(draft: Draft, edit: int) -> Checked:
@@ -130,7 +130,7 @@ def view(draft: Draft = DRAFT, *, edit: int = 0, **more) -> EditorView:
     return EditorView(**(values | more))
 
 
-TRIAL = Trial(
+TRIAL = ParserTrial(
     page="Run 12, step 1: type [3] [Oakland]",
     text="[3] input\n[4] input\n[7] button",
     seconds=0.31,
@@ -138,4 +138,6 @@ TRIAL = Trial(
     tokens=15,
     note="The refs were put back into the recorded HTML by tag and words.",
 )
-FAILED = Trial(page="Pair 1: its state", error="KeyError in line 6: 'data-ref'.", seconds=0.2, page_tokens=96)
+FAILED = ParserTrial(
+    page="Pair 1: its state", error="KeyError in line 6: 'data-ref'.", seconds=0.2, page_tokens=96
+)

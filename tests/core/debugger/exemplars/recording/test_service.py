@@ -229,7 +229,7 @@ def test_a_recording_that_is_thrown_away_leaves_its_steps_in_the_run(recording, 
     recording.begin()
     recording.does('click [button "One"]')
     recording.wait(lambda one: one.view.steps == 1)
-    recording.desk.cancel()
+    recording.service.cancel()
     recording.wait(lambda one: not one.view.recording)
     live.wait(lambda: not live.view.handed_over)
     live.settle()
@@ -242,7 +242,7 @@ def test_a_recording_that_is_thrown_away_leaves_its_steps_in_the_run(recording, 
 def test_without_a_task_it_says_what_to_do(live):
     recording = Recording(live)
     live.session.agent_run = None
-    recording.desk.record(fresh=False)
+    recording.service.record(fresh=False)
     live.wait(lambda: "Open a task first" in live.view.message)
     assert not recording.view.recording
 

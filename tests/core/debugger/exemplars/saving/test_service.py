@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from core.debugger.exemplars.saving.service import SavingService
-from core.debugger.exemplars.saving.views import Choice, SavingView
+from core.debugger.exemplars.saving.views import SavingChoice, SavingView
 from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser
@@ -42,7 +42,7 @@ class Saving:
         return self.view
 
     def save(self, choice=None, *, anyway=False):
-        self.service.save(choice or Choice(), anyway=anyway)
+        self.service.save(choice or SavingChoice(), anyway=anyway)
         self.live.settle()
         self.wait(lambda view: not view.busy)
         return self.view
@@ -84,7 +84,7 @@ def test_a_run_is_shown_as_it_would_be_told_and_found_once_it_is_saved(saving, d
     assert (view.id, view.version_of, view.problems) == (f"miniwob/click-test-2/run-{done}", "", ())
     assert view.exemplar.steps[0].actions[0] in "".join(one.text for one in view.messages)
     assert view.tokens > 0
-    saved = saving.save(Choice(tags=("mine",), note="By hand.")).saved
+    saved = saving.save(SavingChoice(tags=("mine",), note="By hand.")).saved
     assert (saved.id, saved.version, saved.distance) == (view.id, 1, pytest.approx(0, abs=1e-3))
     assert saved.found[0].id == saved.id
     assert saved.rank == 1
@@ -93,9 +93,9 @@ def test_a_run_is_shown_as_it_would_be_told_and_found_once_it_is_saved(saving, d
 def test_a_correction_goes_in_with_a_reason_or_stays_out(saving, done):
     (contrast,) = saving.open(done).contrasts
     assert contrast.chosen
-    view = saving.choose(Choice(reasons={1: "The task names the other one."}))
+    view = saving.choose(SavingChoice(reasons={1: "The task names the other one."}))
     assert view.exemplar.contrasts[0].why == "The task names the other one."
-    assert saving.choose(Choice(contrasts=frozenset())).exemplar.contrasts == ()
+    assert saving.choose(SavingChoice(contrasts=frozenset())).exemplar.contrasts == ()
 
 
 def test_what_is_saved_again_is_a_new_version_or_has_an_id_of_its_own_and_can_be_undone(saving, done):
@@ -104,15 +104,15 @@ def test_what_is_saved_again_is_a_new_version_or_has_an_id_of_its_own_and_can_be
     view = saving.open(done)
     assert view.id == f"{first.id}-2"
     assert first.id in view.earlier
-    again = saving.save(Choice(id=first.id, note="Once more.")).saved
+    again = saving.save(SavingChoice(id=first.id, note="Once more.")).saved
     assert (again.id, again.version) == (first.id, first.version + 1)
-    saving.desk.undo()
+    saving.service.undo()
     saving.live.settle()
     assert saving.view.saved.undone
     library = saving.live.session.workshop().knowledge.memory.library()
     assert library.get(first.id).exemplar.note == ""
-    other = saving.save(Choice(id="an-other"), anyway=True).saved
-    saving.desk.undo()
+    other = saving.save(SavingChoice(id="an-other"), anyway=True).saved
+    saving.service.undo()
     saving.live.settle()
     assert library.get(other.id).exemplar.archived
 
@@ -139,9 +139,9 @@ def test_an_id_that_is_taken_or_is_none_is_told_and_nothing_is_saved(saving, don
     saving.open(done)
     taken = saving.save().saved.id
     saving.open(stopped)
-    assert "There is an exemplar" in saving.choose(Choice(id=taken)).problem
-    assert "cannot be an id" in saving.choose(Choice(id="No Good")).problem
-    assert saving.save(Choice(id=taken), anyway=True).saved is None
+    assert "There is an exemplar" in saving.choose(SavingChoice(id=taken)).problem
+    assert "cannot be an id" in saving.choose(SavingChoice(id="No Good")).problem
+    assert saving.save(SavingChoice(id=taken), anyway=True).saved is None
 
 
 def test_what_nobody_judged_is_asked_about_once(saving, stopped):
@@ -155,14 +155,14 @@ def test_what_nobody_judged_is_asked_about_once(saving, stopped):
 def test_steps_are_left_out_and_put_back_in(saving, stopped):
     view = saving.open(stopped, steps=(1,))
     assert [one.chosen for one in view.steps] == [True, False]
-    both = saving.choose(Choice(steps=frozenset({1, 2})))
+    both = saving.choose(SavingChoice(steps=frozenset({1, 2})))
     assert len(both.exemplar.steps) == 2
-    none = saving.choose(Choice(steps=frozenset()))
+    none = saving.choose(SavingChoice(steps=frozenset()))
     assert none.exemplar is None
     assert "no step to keep" in none.problem
 
 
 def test_a_run_that_is_not_there_is_told(saving, live):
-    saving.desk.open(9999)
+    saving.service.open(9999)
     saving.wait(lambda view: view.problem)
     assert "9999" in saving.view.problem

@@ -122,8 +122,8 @@ class BenchPage(Page):
         self.form.show_environments(view.environments)
         if view.taken is not None and view.taken_number != before.taken_number:
             self.form.show_task(view.taken)
-        told = "" if view.members is None else f"{count(view.members, 'exemplar')} can be retrieved."
-        self.show_working(view, told)
+        fact = "" if view.members is None else f"{count(view.members, 'exemplar')} can be retrieved."
+        self.show_working(view, fact)
         self.look_up_button.setEnabled(not view.busy)
         self.cancel_button.setEnabled(view.busy)
         self.draft_bar.setVisible(bool(view.draft))

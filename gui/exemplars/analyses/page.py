@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from core.debugger.exemplars.analyses.views import AnalysisView
 from gui.theme.theme import Theme
@@ -76,10 +76,6 @@ def heading(theme: Theme, text: str) -> QLabel:
 def panel(*contents: QWidget, tall: QWidget | None = None) -> QWidget:
     """Return a widget on the ground of panels with these under each other."""
     inside = QWidget()
-    column = QVBoxLayout(inside)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    for content in contents:
-        column.addWidget(content, 1 if content is tall else 0)
+    in_column(inside, *((content, int(content is tall)) for content in contents), spacing=0)
     on_panel(inside)
     return inside

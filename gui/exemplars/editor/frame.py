@@ -80,10 +80,10 @@ class EditorFrame(QDialog):
         in_column(inside, self.head, line, (split, 1), spacing=0)
         self.or_words = OrWords(inside, self)
         self.problem = Note("bad", parent=self)
-        self.told = Note("remedy", parent=self)
-        for note in (self.problem, self.told):
+        self.note = Note("remedy", parent=self)
+        for note in (self.problem, self.note):
             note.setContentsMargins(12, 4, 12, 2)
-        in_column(self, (self.or_words, 1), self.told, self.problem, self._foot(), spacing=0)
+        in_column(self, (self.or_words, 1), self.note, self.problem, self._foot(), spacing=0)
 
     def _foot(self) -> QHBoxLayout:
         self.fact = ElidedLabel("", self)

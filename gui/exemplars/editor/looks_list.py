@@ -31,7 +31,7 @@ class LooksList(QWidget):
 
     current_changed = Signal(int)
     """The look in view, from 0; minus one for none."""
-    told = Signal(str)
+    noted = Signal(str)
     """What the person has to know of a change, or why it was not made."""
 
     def __init__(
@@ -150,12 +150,12 @@ class LooksList(QWidget):
         try:
             made = looks.merged(self._edits.now, self.chosen)
         except UsageError as error:
-            self.told.emit(str(error))
+            self.noted.emit(str(error))
             return
         first = self.chosen[0]
         self._edits.do("merge looks", made.draft)
         self.choose(first)
-        self.told.emit(" ".join(made.told))
+        self.noted.emit(" ".join(made.told))
 
     def split(self) -> None:
         at = self.current
@@ -164,11 +164,11 @@ class LooksList(QWidget):
         try:
             made = looks.split(self._edits.now, at, self._action())
         except UsageError as error:
-            self.told.emit(str(error))
+            self.noted.emit(str(error))
             return
         self._edits.do("split a look", made.draft)
         self.choose(at + 1)
-        self.told.emit(" ".join(made.told))
+        self.noted.emit(" ".join(made.told))
 
     def _do(self, name: str, change: Callable, first: int, last: int | None = None) -> None:  # type: ignore[type-arg]
         self._edits.do(name, change())

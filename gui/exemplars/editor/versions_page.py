@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from core.memory.editing.text import told
 from core.memory.library.records import Version
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.key_button import key_button
 from gui.widgets.layouts import in_column
 from gui.widgets.side_by_side import SideBySide
 from gui.widgets.words import OrWords
@@ -49,14 +49,14 @@ class VersionsPage(QWidget):
         self.list.itemSelectionChanged.connect(self._enable)
         self.list.itemActivated.connect(lambda _item: self._on_compare())
         self.or_words = OrWords(self.list, self)
-        self.compare_button = self._button("Compare", "", self._on_compare)
-        self.open_button = self._button(
-            "Open", "Edit from this version on; saved, it is a new one", self._on_open
+        self.compare_button = key_button("Compare", "", "", self._on_compare, self)
+        self.open_button = key_button(
+            "Open", "Edit from this version on; saved, it is a new one", "", self._on_open, self
         )
-        self.current_button = self._button(
-            "Make current", "Go by this version from now on; none is lost", self._on_current
+        self.current_button = key_button(
+            "Make current", "Go by this version from now on; none is lost", "", self._on_current, self
         )
-        self.archive_button = self._button("Archive", "", self._on_archive)
+        self.archive_button = key_button("Archive", "", "", self._on_archive, self)
         grid = QGridLayout()
         grid.setSpacing(6)
         for at, button in enumerate(
@@ -106,13 +106,6 @@ class VersionsPage(QWidget):
             else "Go by this version from now on; none is lost"
         )
         self.archive_button.setEnabled(stored)
-
-    def _button(self, text: str, words: str, slot) -> QPushButton:  # type: ignore[no-untyped-def]
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setToolTip(words)
-        button.clicked.connect(lambda: slot())
-        return button
 
     def _on_compare(self) -> None:
         chosen = self.chosen

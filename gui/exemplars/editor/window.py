@@ -88,7 +88,7 @@ class EditorWindow(EditorFrame):
         """Replace what is shown beside the draft; the draft too where another one was opened."""
         opened = view.opened
         if opened is not None and opened.serial == self._gone:
-            return  # It was told before it was put away.
+            return  # It was sent before it was put away.
         before, self._view = self._view, view
         if opened is None:
             self.or_words.say(view.problem or _READING)
@@ -100,7 +100,7 @@ class EditorWindow(EditorFrame):
             self._serial = opened.serial
             self.edits.begin(opened.draft)
             self.looks.choose(0)
-            self.told.show_text(opened.note)
+            self.note.show_text(opened.note)
             self.flush()
         self.preview.show_view(view)
         self.parser.show_view(view)
@@ -115,7 +115,7 @@ class EditorWindow(EditorFrame):
             self._then = None
         if view.saves != self._saves:
             self._saves = view.saves
-            self.told.show_text("")
+            self.note.show_text("")
         self._refresh()
         if self._then is not None and not self.modified:
             then, self._then = self._then, None
@@ -169,7 +169,7 @@ class EditorWindow(EditorFrame):
             button.clicked.connect(slot)
         self.edits.changed.connect(self._on_edited)
         self.looks.current_changed.connect(self.look.show_look)
-        self.looks.told.connect(self.told.show_text)
+        self.looks.noted.connect(self.note.show_text)
         self.preview.preset_chosen.connect(self._on_preset)
         self.problems.place_wanted.connect(self.go_to)
         self.parser.test_requested.connect(self._on_test)

@@ -6,7 +6,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -239,9 +238,5 @@ class DetailPane(QWidget):
 
 def _page(*contents: QWidget) -> QWidget:
     page = QWidget()
-    column = QVBoxLayout(page)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    for content in contents:
-        column.addWidget(content, 1 if content is contents[-1] else 0)
+    in_column(page, *contents[:-1], (contents[-1], 1), spacing=0)
     return page

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
-    QPushButton,
     QWidget,
 )
 
@@ -19,6 +18,7 @@ from core.debugger.exemplars.library.views import ImportChoices, ImportView, Lib
 from core.memory.exchange.registry import IMPORTS
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
+from gui.widgets.key_button import key_button
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.section import on_panel
@@ -57,10 +57,12 @@ class ImportDialog(QDialog):
         self._view = ImportView()
         self._job = LibraryJob()
         self.place = ElidedLabel("No file is chosen yet.", self, mode=Qt.TextElideMode.ElideMiddle)
-        self.files_button = self._button("Choose files…", "Choose one file or several (Alt+B)", "Alt+B")
-        self.files_button.clicked.connect(self._on_files)
-        self.folder_button = self._button("Choose a folder…", "Take every file of a folder (Alt+O)", "Alt+O")
-        self.folder_button.clicked.connect(self._on_folder)
+        self.files_button = key_button(
+            "Choose files…", "Choose one file or several", "Alt+B", self._on_files, self
+        )
+        self.folder_button = key_button(
+            "Choose a folder…", "Take every file of a folder", "Alt+O", self._on_folder, self
+        )
         self.form = QComboBox(self)
         self.form.addItem("As each file tells", "")
         for one in IMPORTS:
@@ -102,13 +104,14 @@ class ImportDialog(QDialog):
         self.progress.setMaximumWidth(180)
         self.doing = ElidedLabel("", self)
         set_tone(self.doing, "dim")
-        self.cancel_button = self._button("Cancel", "End what goes on; nothing is kept (Alt+C)", "Alt+C")
-        self.cancel_button.clicked.connect(self.cancel_requested)
-        self.import_button = self._button("Import", "Keep all that is new (Ctrl+Enter)", "Ctrl+Return")
+        self.cancel_button = key_button(
+            "Cancel", "End what goes on; nothing is kept", "Alt+C", self.cancel_requested.emit, self
+        )
+        self.import_button = key_button(
+            "Import", "Keep all that is new", "Ctrl+Return", self._on_import, self
+        )
         set_flag(self.import_button, "accent", True)
-        self.import_button.clicked.connect(self._on_import)
-        self.close_button = self._button("Close", "Close this window (Esc)", "")
-        self.close_button.clicked.connect(self.reject)
+        self.close_button = key_button("Close", "Close this window", "Esc", self.reject, self)
         self._lay_out()
         self.show_view(ImportView())
 
@@ -185,14 +188,6 @@ class ImportDialog(QDialog):
         self.import_button.setText(f"Import {thousands(view.coming)}" if view.coming else "Import")
         for widget in (self.files_button, self.folder_button, self.form, self.family, self.reward):
             widget.setEnabled(not busy)
-
-    def _button(self, text: str, tooltip: str, key: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setToolTip(tooltip)
-        if key:
-            button.setShortcut(key)
-        return button
 
     def _lay_out(self) -> None:
         files = in_row(None, self.files_button, self.folder_button, (self.place, 1))

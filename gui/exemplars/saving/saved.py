@@ -61,19 +61,19 @@ def saved_words(saved: Saved, *, busy: bool) -> str:
         return f"Undone: {saved.id} is in the archive, where no run finds it."
     name = f"{saved.id}, version {saved.version}" if saved.version > 1 else saved.id
     if not saved.changed:
-        told = f"{name} was in the library just so already."
+        result = f"{name} was in the library just so already."
     else:
-        told = f"Saved: {name}. It is found from now on."
+        result = f"Saved: {name}. It is found from now on."
     if busy:
-        return f"{told} Looking it up…"
+        return f"{result} Looking it up…"
     if saved.distance is None:
         return (
-            told
+            result
             if saved.problem
-            else f"{told} For this task others are nearer: it is not among the nearest 50."
+            else f"{result} For this task others are nearer: it is not among the nearest 50."
         )
     place = "it is the nearest" if saved.rank == 1 else f"it comes {_place(saved.rank)}"
-    return f"{told} For this very task {place}, at distance {saved.distance:.3f}. {_use(saved)}"
+    return f"{result} For this very task {place}, at distance {saved.distance:.3f}. {_use(saved)}"
 
 
 def _use(saved: Saved) -> str:

@@ -1,4 +1,4 @@
-"""Save as exemplar: which steps of a run are kept, how the LLM would be told them, and what they are called."""
+"""Save as exemplar: which steps of a run are kept, how the LLM would see them, and what they are called."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
@@ -95,13 +95,13 @@ class SavingWindow(QDialog):
         on_panel(left)
         self.problems = Rows(theme, "What is wrong with it")
         self.text = TextView(theme, "The trajectory as the LLM would see it")
-        self.told = Section(theme, "As the LLM would see it", self.problems)
-        told = self.told.layout()
-        assert isinstance(told, QVBoxLayout)
+        self.preview = Section(theme, "As the LLM would see it", self.problems)
+        inside = self.preview.layout()
+        assert isinstance(inside, QVBoxLayout)
         self.text_or_words = OrWords(self.text)
-        told.addWidget(self.text_or_words, 1)
-        on_panel(self.told)
-        split = splitter(Qt.Orientation.Horizontal, left, self.told, sizes=(430, 650), stretch=(0, 1))
+        inside.addWidget(self.text_or_words, 1)
+        on_panel(self.preview)
+        split = splitter(Qt.Orientation.Horizontal, left, self.preview, sizes=(430, 650), stretch=(0, 1))
         self.or_words = OrWords(split, self)
         self.form = SavingForm(self)
         self.form.edited.connect(self._on_edited)
@@ -163,14 +163,14 @@ class SavingWindow(QDialog):
         self.contrasts.show_contrasts(contrasts)
         self.contrasts_section.setVisible(bool(contrasts))
         self.contrasts_section.show_fact(count(len(self.contrasts.chosen), "contrast"))
-        self._draw_told()
+        self._draw_preview()
         self.form.show_view(view)
         self.saved.show_saved(view.saved, busy=view.busy)
         self.question.show_text(view.question)
         self.problem.show_text(view.problem if view.ready else "")
         self._refresh()
 
-    def _draw_told(self) -> None:
+    def _draw_preview(self) -> None:
         view = self._view
         pieces: list[Piece] = []
         for at, message in enumerate(view.messages):
@@ -181,7 +181,7 @@ class SavingWindow(QDialog):
         )
         self.text_or_words.say("" if view.messages else nothing)
         about = f"about {count(view.tokens, 'token')}" if view.messages else ""
-        self.told.show_fact(about)
+        self.preview.show_fact(about)
         rows = [
             Row(
                 one.text,
@@ -246,9 +246,9 @@ class SavingWindow(QDialog):
 def _step_row(one: SavingStep) -> Row:
     row = one.row
     if one.why:
-        told = f"put back in, though {one.why}" if one.chosen else f"left out: {one.why}"
+        state = f"put back in, though {one.why}" if one.chosen else f"left out: {one.why}"
     else:
-        told = "" if one.chosen else "left out: not chosen"
+        state = "" if one.chosen else "left out: not chosen"
     thought = one.thought if len(one.thought) <= 200 else f"{one.thought[:199]}…"
     word = _ORIGINS.get(row.origin, "")
     return Row(
@@ -256,9 +256,9 @@ def _step_row(one: SavingStep) -> Row:
         icon="warning" if one.why and one.chosen else "circle-slash" if not one.chosen else "",
         tone="remedy" if one.why and one.chosen else "dim",
         word=word,
-        detail="\n".join(part for part in (told, thought) if part),
+        detail="\n".join(part for part in (state, thought) if part),
         quiet=not one.chosen,
         key=row.number,
         checked=one.chosen if one.possible else None,
-        tooltip="Space or a click on the box keeps the step or leaves it out" if one.possible else told,
+        tooltip="Space or a click on the box keeps the step or leaves it out" if one.possible else state,
     )

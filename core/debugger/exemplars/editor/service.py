@@ -197,7 +197,7 @@ class EditorService(Service[EditorView]):
 
     @command
     async def check(self, draft: Draft, serial: int, edit: int, preset: str) -> None:
-        """Keep the draft on the disk, and say what is wrong with it and how it would be told.
+        """Keep the draft on the disk, and say what is wrong with it and how a prompt would show it.
 
         Here and in `save` nothing happens where what is open is not that of
         `serial` any more.

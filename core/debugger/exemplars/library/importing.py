@@ -1,4 +1,4 @@
-"""Importing exemplars at the window: first what it would do is told, then it is done whole or not at all."""
+"""Importing exemplars at the window: first what it would do is shown, then it is done whole or not at all."""
 
 import asyncio
 from collections.abc import Callable, Iterator

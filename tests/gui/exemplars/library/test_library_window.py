@@ -1,4 +1,4 @@
-"""The window of the library on a real desk: finding, reading, archiving, bringing in and taking out."""
+"""The window of the library on a real library: finding, reading, archiving, importing and exporting."""
 
 import pytest
 from PySide6.QtCore import Qt

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import open_for_reading
-from core.debugger.exemplars.saving.selection import Kept, exemplar_of_run
+from core.debugger.exemplars.saving.selection import Selection, exemplar_of_run
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
 from core.schema.errors import NotInTraceError, UsageError
@@ -60,7 +60,7 @@ def keep_run(settings: Settings, arguments: KeepArguments) -> None:
     say(f"{kept.exemplar.id} was kept in {path}." if path else "Nothing was kept.")
 
 
-def _show(kept: Kept) -> None:
+def _show(kept: Selection) -> None:
     exemplar = kept.exemplar
     put(f"{exemplar.id}  family {exemplar.family}  {len(exemplar.steps)} looks")
     put(exemplar.task)

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from core.debugger.background_read import ask_file
+from core.debugger.job_view import JobView
 from core.debugger.services import Workshop
 from core.schema.errors import BackstepError, UsageError
 from core.schema.record import Record
@@ -38,7 +39,10 @@ def command(
     """
 
     def queue(self: AnyService, /, *args: P.args, **kwargs: P.kwargs) -> None:
-        self.session.queue(self.guarded(work(self, *args, **kwargs)))
+        async def whole() -> None:
+            await self.guarded(work(self, *args, **kwargs))
+
+        self.session.queue(whole())
 
     functools.update_wrapper(queue, work)
     return queue
@@ -129,6 +133,55 @@ class Service(Generic[View]):
                 show(done, total)
 
         return report
+
+
+AnyJobView = TypeVar("AnyJobView", bound=JobView)
+
+
+class JobService(Service[AnyJobView]):
+    """A service whose view shows how far its job is."""
+
+    def begin(
+        self,
+        doing: str,
+        work: Callable[[], Awaitable[None]],
+        failed: Callable[[str], None] | None = None,
+        **changes: Any,
+    ) -> None:
+        """Begin the job; raises UsageError where one is under way.
+
+        `changes` are made to the view at once. A failure is told to `failed`,
+        without it to the service's own.
+        """
+        if self.is_busy:
+            raise UsageError(f"“{self.view.doing}” goes on still: wait for its end, or cancel it.")
+        self.show(busy=True, doing=doing, done=0, of=0, **changes)
+        self.start(self._carry_out(work, failed or self.failed), "")
+
+    async def _carry_out(self, work: Callable[[], Awaitable[None]], failed: Callable[[str], None]) -> None:
+        try:
+            await work()
+        except BackstepError as error:
+            failed(str(error))
+        except Exception:
+            failed(f"“{self.view.doing}” failed: this is a mistake of the program's own.")
+            raise
+        finally:
+            self.show(busy=False, doing="")
+
+    def reporting(self, doing: str = "") -> Callable[[int, int], None]:
+        """Return a reporter of (done, of) that shows how far this part of the job is."""
+        return self.progress(lambda done, of: self.show(doing=doing or self.view.doing, done=done, of=of))
+
+    @command
+    async def cancel(self) -> None:
+        """End the job; what it has shown stays in view."""
+        await self.stop()
+
+    async def stop(self) -> None:
+        await super().stop()
+        if self.view.busy:  # It had not even begun.
+            self.show(busy=False, doing="")
 
 
 class LatestRead:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from core.debugger.exemplars.saving.views import RecordView
+from core.debugger.exemplars.recording.views import RecordingView
 from core.debugger.snapshots import LivePageView, Picked, SessionView, StepView
 from core.schema.observation import Box, Element, Ref
 from gui.page.key_guard import KeyGuard
@@ -45,7 +45,7 @@ class PageStack(QWidget):
         super().__init__(parent)
         self._area = page_area
         self._session = SessionView()
-        self._recording = RecordView()
+        self._recording = RecordingView()
         self._build_strip(theme)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -117,7 +117,7 @@ class PageStack(QWidget):
         self._tell_strip()
 
     @Slot(object)
-    def show_recording(self, view: RecordView) -> None:
+    def show_recording(self, view: RecordingView) -> None:
         """Mark the page as one that is being recorded, with what was done last."""
         self._recording = view
         self._tell_strip()
@@ -250,7 +250,7 @@ class PageStack(QWidget):
         self.messages.lie_in(self.rect())
 
 
-def recording_words(view: RecordView) -> str:
+def recording_words(view: RecordingView) -> str:
     """Return how far a recording is, and what was done last."""
     if view.last is None:
         return "● Recording: do the task in the page as it should be done. Your steps show here."

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QByteArray, QSettings
 
-from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, LeavingView
+from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, LeaveOneOutView
 from core.debugger.exemplars.library.views import Query
 from core.debugger.experiments.bisect_records import BisectRequest
 from core.debugger.experiments.evaluation_records import EvaluationRequest
@@ -102,7 +102,7 @@ class Remembered:
         try:
             return min(50, max(1, int(self._text("leaving/votes"))))
         except ValueError:
-            return LeavingView().votes
+            return LeaveOneOutView().votes
 
     @leaving_votes.setter
     def leaving_votes(self, votes: int) -> None:

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
 from gui.exemplars.library.controller import LibraryController
 from gui.theme.theme import Theme
-from gui.widgets.remembered import Remembered
 from tests.benchmarks.bench_library import Table, fill
-from tests.core.debugger.shelf import Shelf
+from tests.core.debugger.exemplars.opened_library import OpenedLibrary
+from tests.gui.exemplars.stand_ins import PlainWindow
 
 if TYPE_CHECKING:
     from gui.exemplars.library.row_table import RowTable  # The first opening loads it, as in the program.
@@ -37,17 +37,17 @@ _PATIENCE = 30.0
 class Bench:
     """A window on the desk, and how long the event loop takes for each round meanwhile."""
 
-    def __init__(self, application: QApplication, shelf: Shelf, folder: Path) -> None:
+    def __init__(self, application: QApplication, library: OpenedLibrary, folder: Path) -> None:
         self.application = application
         settings = QSettings(str(folder / "bench.ini"), QSettings.Format.IniFormat)
-        self.parent = QWidget()
-        theme = Theme(settings, self.parent)
+        theme = Theme(settings)
+        self.parent = PlainWindow(theme, settings)
         theme.dress(self.parent)
         # As in the program, a window with icons stands already.
         button = QPushButton(theme.icon("search"), "Search", self.parent)
         self.parent.show()
         button.repaint()
-        self.controller = LibraryController(shelf.desk, theme, Remembered(settings), self.parent)
+        self.controller = LibraryController(self.parent, library.service)
         self.rounds: list[float] = []
 
     @property
@@ -104,19 +104,19 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = given.data or Path(name)
         if not (folder / LIBRARY_NAME).exists():
-            library = Library.open(folder / LIBRARY_NAME)
-            fill(library, given.size, 400)
-            library.close()
+            database = Library.open(folder / LIBRARY_NAME)
+            fill(database, given.size, 400)
+            database.close()
         application = QApplication([])
         table = Table()
         table.put("load of the machine", " ".join(f"{one:.1f}" for one in os.getloadavg()))
         times, counted = [], []
         for _ in range(5):
-            shelf = Shelf(folder)
-            bench = Bench(application, shelf, Path(name))
+            library = OpenedLibrary(folder)
+            bench = Bench(application, library, Path(name))
             # As in the program: the session looks for bad files as it begins, and the window's modules are
             # loaded while the person looks at the task.
-            shelf.knowledge.problems()
+            library.knowledge.problems()
             bench.controller.prepare()
             bench.until(lambda: "gui.exemplars.library.library_window" in sys.modules)
             rows, counts = bench.open()
@@ -127,7 +127,7 @@ def main() -> None:
                 break
             bench.controller.shown.close()  # type: ignore[union-attr]
             bench.parent.deleteLater()
-            shelf.close()
+            library.close()
         table.put("first opening, from the command to the painted rows", f"{times[0] * 1e3:.0f} ms")
         table.time("later openings, each with a new session", times[1:])
         table.put("until all filters are counted, median", f"{statistics.median(counted) * 1e3:.0f} ms")
@@ -138,7 +138,7 @@ def main() -> None:
         table.time("rows in view after letting go", waits)
         table.put("rows held at last", str(bench.table.rows_model.held))
         bench.controller.shown.close()  # type: ignore[union-attr]
-        shelf.close()
+        library.close()
 
 
 if __name__ == "__main__":

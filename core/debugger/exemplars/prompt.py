@@ -1,4 +1,4 @@
-"""An exemplar as an agent would tell it: the messages, or the end of the system message, of a preset's prompt."""
+"""An exemplar as text: the messages, or the end of the system message, of a preset's prompt; or as lines to compare."""
 
 import tomllib
 
@@ -14,7 +14,7 @@ from core.schema.record import Record
 
 
 class Way(Record):
-    """What of a preset decides how exemplars are told."""
+    """What of a preset decides how a prompt shows exemplars."""
 
     form: ReplyFormat = "tools"
     turn: str = PromptFiles.model_fields["turn"].default
@@ -32,13 +32,20 @@ class Way(Record):
         return cls(form=form if form in ("json", "lines") else "tools", turn=str(turn))
 
 
-class Told(Record):
+class ExemplarPrompt(Record):
     """One exemplar in a prompt."""
 
     messages: tuple[Message, ...] = ()
     tokens: int = 0
     note: str = ""
     """Why there are no messages, or what is to be known of them."""
+
+    @property
+    def text(self) -> str:
+        """The messages under each other, or why there are none."""
+        if len(self.messages) < 2:
+            return self.messages[0].text.strip() if self.messages else self.note
+        return "\n\n".join(f"─── {one.role} ───\n{one.text.strip()}" for one in self.messages)
 
 
 def messages_of(exemplar: Exemplar, knowledge: Knowledge, way: Way) -> tuple[Message, ...]:
@@ -55,18 +62,43 @@ def messages_of(exemplar: Exemplar, knowledge: Knowledge, way: Way) -> tuple[Mes
     )
 
 
-def told_by(knowledge: Knowledge, preset_name: str, exemplar: Exemplar) -> Told:
-    """Return it as a preset tells it now; what is wrong with preset or templates is the note."""
+def prompt_of(exemplar: Exemplar, knowledge: Knowledge, preset_name: str) -> ExemplarPrompt:
+    """Return it as a preset shows it to the LLM now; what is wrong with preset or templates is the note."""
     try:
         preset = knowledge.presets.get(preset_name)
         way = Way(form=preset.reply_format, turn=preset.prompts.turn)
         messages = messages_of(exemplar, knowledge, way)
     except BackstepError as error:
-        return Told(note=str(error))
+        return ExemplarPrompt(note=str(error))
     notes = []
     if way.form == "tools":
         notes.append("This preset replies by tools: exemplars end its system message.")
     if not preset.has("memory"):
         notes.append("It has no [memory], so it shows exemplars only once its memory is switched on.")
     tokens = sum(count_tokens(one.text) for one in messages)
-    return Told(messages=messages, tokens=tokens, note=" ".join(notes))
+    return ExemplarPrompt(messages=messages, tokens=tokens, note=" ".join(notes))
+
+
+def as_text(exemplar: Exemplar) -> str:
+    """Return all that an exemplar says as lines, the same part always in the same place."""
+    lines = [
+        f"family: {exemplar.family}",
+        f"task: {exemplar.task}",
+        f"environment: {exemplar.environment}",
+        f"tags: {', '.join(exemplar.tags)}",
+        f"source: {exemplar.source}",
+        f"note: {exemplar.note}",
+    ]
+    if exemplar.metadata:
+        lines += ["", "embedded text", exemplar.metadata]
+    for number, step in enumerate(exemplar.steps, start=1):
+        lines += ["", f"look {number}", step.observation, f"thought: {step.thought}", *step.actions]
+    for number, contrast in enumerate(exemplar.contrasts, start=1):
+        lines += ["", f"contrast {number}", contrast.observation]
+        lines += [f"tried: {contrast.tried}", f"right: {contrast.right}", f"why: {contrast.why}"]
+    for number, pair in enumerate(exemplar.abstraction, start=1):
+        lines += ["", f"abstraction {number}, page", pair.state, f"abstraction {number}, what is left of it"]
+        lines += [pair.observation]
+    if exemplar.parser:
+        lines += ["", "parser", exemplar.parser]
+    return "\n".join(lines)

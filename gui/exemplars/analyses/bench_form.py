@@ -9,12 +9,9 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +19,8 @@ from core.debugger.exemplars.analyses.views import BenchQuery
 from core.schema.recall import RecallSettings
 from gui.exemplars.analyses.page import heading
 from gui.theme.theme import Theme
+from gui.widgets.key_button import key_button
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import set_flag
 
 _BY = (("family", "by family: the nearest vote"), ("exemplars", "the nearest themselves"))
@@ -59,10 +58,7 @@ class SettingsForm(QWidget):
         self.has_threshold.toggled.connect(self.threshold.setEnabled)
         self.others = QCheckBox("of other environments, too", self)
         limit = QWidget(self)
-        row = QHBoxLayout(limit)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.has_threshold)
-        row.addWidget(self.threshold, 1)
+        in_row(limit, self.has_threshold, (self.threshold, 1))
         form = QFormLayout(self)
         form.setContentsMargins(12, 2, 12, 6)
         form.setSpacing(6)
@@ -140,11 +136,13 @@ class BenchForm(QWidget):
             "What the page shows at the start, as the LLM would see it; may be empty."
         )
         self.run, self.step = self._number("Run"), self._number("Step")
-        self.take_button = QPushButton("Take", self)
-        self.take_button.setAutoDefault(False)
-        self.take_button.setShortcut("Alt+T")
-        self.take_button.setToolTip("Take the task of this run with the page of this step (Alt+T)")
-        self.take_button.clicked.connect(lambda: self.take_wanted.emit(self.run.value(), self.step.value()))
+        self.take_button = key_button(
+            "Take",
+            "Take the task of this run with the page of this step",
+            "Alt+T",
+            lambda: self.take_wanted.emit(self.run.value(), self.step.value()),
+            self,
+        )
         self.source = QLabel(self)
         self.source.setWordWrap(True)
         self.source.setContentsMargins(12, 0, 12, 0)
@@ -158,24 +156,28 @@ class BenchForm(QWidget):
         self.other = SettingsForm("Other settings", self)
         self.other.hide()
         self.compare.toggled.connect(self._on_compare)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 8)
-        column.setSpacing(2)
-        column.addWidget(heading(theme, "Last lookups"))
-        column.addWidget(_inset(self.last))
-        column.addWidget(heading(theme, "Task"))
-        column.addWidget(_inset(self.task))
-        column.addWidget(heading(theme, "Page"))
-        column.addWidget(_inset(self.observation))
+        column = in_column(
+            self,
+            heading(theme, "Last lookups"),
+            _inset(self.last),
+            heading(theme, "Task"),
+            _inset(self.task),
+            heading(theme, "Page"),
+            _inset(self.observation),
+            margins=(0, 0, 0, 8),
+            spacing=2,
+        )
         row = QWidget(self)
-        line = QHBoxLayout(row)
-        line.setContentsMargins(12, 4, 12, 2)
-        line.addWidget(QLabel("From run"))
-        line.addWidget(self.run)
-        line.addWidget(QLabel("step"))
-        line.addWidget(self.step)
-        line.addWidget(self.take_button)
-        line.addStretch(1)
+        in_row(
+            row,
+            QLabel("From run"),
+            self.run,
+            QLabel("step"),
+            self.step,
+            self.take_button,
+            1,
+            margins=(12, 4, 12, 2),
+        )
         column.addWidget(row)
         column.addWidget(self.source)
         column.addWidget(heading(theme, "Environment of the task"))
@@ -269,7 +271,5 @@ class BenchForm(QWidget):
 
 def _inset(field: QWidget) -> QWidget:
     around = QWidget()
-    column = QVBoxLayout(around)
-    column.setContentsMargins(12, 0, 12, 2)
-    column.addWidget(field)
+    in_column(around, field, margins=(12, 0, 12, 2))
     return around

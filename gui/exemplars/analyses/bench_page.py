@@ -1,7 +1,7 @@
 """The retrieval bench: what a task would be shown, with distances, votes and reasons, before and after a change."""
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
 from core.memory.analysis.records import Move, Trial, TrialRow
@@ -11,6 +11,7 @@ from gui.exemplars.analyses.bench_form import BenchForm
 from gui.exemplars.analyses.page import Page, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_row, splitter
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.section import on_panel, scrolled
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
@@ -75,10 +76,7 @@ class BenchPage(Page):
             "Without the draft", "Look up with the stored exemplar again", "Alt+D", self._on_no_draft
         )
         self.draft_bar = QWidget(self)
-        row = QHBoxLayout(self.draft_bar)
-        row.setContentsMargins(12, 6, 12, 6)
-        row.addWidget(self.draft_words, 1)
-        row.addWidget(self.draft_button)
+        in_row(self.draft_bar, (self.draft_words, 1), self.draft_button, margins=(12, 6, 12, 6))
         self.looked_up = ElidedLabel("", self)
         self.looked_up.setContentsMargins(12, 8, 12, 0)
         self.looked_up.setFont(theme.heading_font())
@@ -95,12 +93,13 @@ class BenchPage(Page):
         inside = left.widget()
         assert inside is not None
         on_panel(inside)
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(left)
-        split.addWidget(panel(self.draft_bar, self.or_words, tall=self.or_words))
-        split.setSizes([370, 910])
-        split.setStretchFactor(1, 1)
-        split.setChildrenCollapsible(False)
+        split = splitter(
+            Qt.Orientation.Horizontal,
+            left,
+            panel(self.draft_bar, self.or_words, tall=self.or_words),
+            sizes=(370, 910),
+            stretch=(0, 1),
+        )
         self.column.addWidget(split, 1)
         set_tone(self.words, "dim")
         self.show_view(self._view)
@@ -122,8 +121,8 @@ class BenchPage(Page):
         self.form.show_environments(view.environments)
         if view.taken is not None and view.taken_number != before.taken_number:
             self.form.show_task(view.taken)
-        told = "" if view.members is None else f"{count(view.members, 'exemplar')} can be retrieved."
-        self.show_working(view, told)
+        fact = "" if view.members is None else f"{count(view.members, 'exemplar')} can be retrieved."
+        self.show_working(view, fact)
         self.look_up_button.setEnabled(not view.busy)
         self.cancel_button.setEnabled(view.busy)
         self.draft_bar.setVisible(bool(view.draft))

@@ -17,7 +17,7 @@ _MOST = 40
 _NOTHING = "(nothing)"
 
 
-class _Model(QAbstractTableModel):
+class _ConfusionModel(QAbstractTableModel):
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -88,7 +88,7 @@ class Confusions(QTableView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._model = _Model(theme, self)
+        self._model = _ConfusionModel(theme, self)
         self.setModel(self._model)
         self.setAccessibleName("Confused families: the right one down, the found one across")
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)

@@ -1,14 +1,15 @@
 """Near duplicates: pairs with their distance, side by side, to be kept both or merged."""
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QHBoxLayout, QLabel, QSplitter, QWidget
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QLabel, QWidget
 
-from core.debugger.exemplars.analyses.views import DuplicatesView, PairView
+from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView
 from core.memory.analysis.records import Sameness
 from gui.exemplars.analyses.page import Page, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
 from gui.widgets.found_rows import FoundRow, FoundRows
+from gui.widgets.layouts import in_row, splitter
 from gui.widgets.side_by_side import SideBySide
 from gui.widgets.words import ElidedLabel, OrWords, set_tone
 
@@ -72,12 +73,13 @@ class DuplicatesPage(Page):
         self.rows.selectionModel().currentChanged.connect(self._on_row)
         self.or_words = OrWords(self.rows, self)
         self.sides = SideBySide(theme, self)
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(panel(self.or_words, tall=self.or_words))
-        split.addWidget(self._pair_panel(theme))
-        split.setSizes([400, 880])
-        split.setStretchFactor(1, 1)
-        split.setChildrenCollapsible(False)
+        split = splitter(
+            Qt.Orientation.Horizontal,
+            panel(self.or_words, tall=self.or_words),
+            self._pair_panel(theme),
+            sizes=(400, 880),
+            stretch=(0, 1),
+        )
         self.column.addWidget(split, 1)
         self.show_view(self._view)
 
@@ -87,10 +89,7 @@ class DuplicatesPage(Page):
         self.same.setContentsMargins(10, 8, 10, 4)
         self.left_name, self.right_name = self._name(), self._name()
         names = QWidget(self)
-        row = QHBoxLayout(names)
-        row.setContentsMargins(26, 0, 10, 4)
-        row.addWidget(self.left_name, 1)
-        row.addWidget(self.right_name, 1)
+        in_row(names, (self.left_name, 1), (self.right_name, 1), margins=(26, 0, 10, 4))
         self.keep_button = self.button("Keep both", "Do not list this pair again", "Ctrl+K", self._on_keep)
         self.keep_left = self.button(
             "Merge into left", "Archive the right one; its tags and note go to the left", "Ctrl+Left",
@@ -107,15 +106,18 @@ class DuplicatesPage(Page):
         self.only_changes = QCheckBox("Only what differs", self)
         self.only_changes.toggled.connect(self.sides.set_only_changes)
         foot = QWidget(self)
-        line = QHBoxLayout(foot)
-        line.setContentsMargins(10, 6, 10, 8)
-        line.setSpacing(8)
-        for button in (self.keep_left, self.keep_right, self.keep_button):
-            line.addWidget(button)
-        line.addStretch(1)
-        line.addWidget(self.only_changes)
-        line.addWidget(self.open_left)
-        line.addWidget(self.open_right)
+        in_row(
+            foot,
+            self.keep_left,
+            self.keep_right,
+            self.keep_button,
+            1,
+            self.only_changes,
+            self.open_left,
+            self.open_right,
+            margins=(10, 6, 10, 8),
+            spacing=8,
+        )
         self.pair = OrWords(panel(self.same, names, self.sides, foot, tall=self.sides), self)
         return panel(self.pair, tall=self.pair)
 
@@ -140,7 +142,7 @@ class DuplicatesPage(Page):
         self._show_pair()
 
     @property
-    def chosen(self) -> PairView | None:
+    def chosen(self) -> DuplicatePair | None:
         """The pair in view."""
         pairs = (pair for group in self._view.groups for pair in group)
         return next((pair for pair in pairs if pair.ids == self._chosen), None)
@@ -254,7 +256,7 @@ class DuplicatesPage(Page):
             self.exemplar_opened.emit(pair.ids[side])
 
 
-def _row(pair: PairView) -> FoundRow:
+def _row(pair: DuplicatePair) -> FoundRow:
     same_family = pair.family == pair.other_family
     return FoundRow(
         title=f"{pair.distance:.3f}  {SAME[pair.same]}" + ("  (kept)" if pair.kept else ""),

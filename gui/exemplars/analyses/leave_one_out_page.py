@@ -3,12 +3,13 @@
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLabel, QSpinBox, QSplitter, QWidget
 
-from core.debugger.exemplars.analyses.views import LeavingView
+from core.debugger.exemplars.analyses.views import LeaveOneOutView
 from core.memory.analysis.records import FamilyFound, LeftOut, MemberFound
 from gui.exemplars.analyses.confusions import Confusions
 from gui.exemplars.analyses.page import Page, heading, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
+from gui.widgets.layouts import splitter
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.words import OrWords
 
@@ -37,8 +38,8 @@ _MEMBERS = (
 _SHARE, _OUTCOME = 3, 1
 
 
-class LeavingPage(Page):
-    """Shows `LeavingView`; asks for things only by emitting."""
+class LeaveOneOutPage(Page):
+    """Shows `LeaveOneOutView`; asks for things only by emitting."""
 
     begin_requested = Signal(int, str)
     """How many vote, and a file of texts; an empty one means the exemplars."""
@@ -49,10 +50,10 @@ class LeavingPage(Page):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._view = LeavingView()
+        self._view = LeaveOneOutView()
         self.votes = QSpinBox(self)
         self.votes.setRange(1, 50)
-        self.votes.setValue(LeavingView().votes)
+        self.votes.setValue(LeaveOneOutView().votes)
         self.votes.setToolTip("How many of the nearest vote for a family")
         self.begin_button = self.button(
             "Leave one out",
@@ -119,17 +120,15 @@ class LeavingPage(Page):
         right.addWidget(panel(head, self.members_words, tall=self.members_words))
         right.setSizes([300, 320])
         right.setChildrenCollapsible(False)
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(panel(self.families, tall=self.families))
-        split.addWidget(right)
-        split.setSizes([690, 590])
-        split.setChildrenCollapsible(False)
+        split = splitter(
+            Qt.Orientation.Horizontal, panel(self.families, tall=self.families), right, sizes=(690, 590)
+        )
         inside = panel(self.total, split, tall=split)
         self.or_words = OrWords(inside, self)
         self.column.addWidget(self.or_words, 1)
 
     @Slot(object)
-    def show_view(self, view: LeavingView) -> None:
+    def show_view(self, view: LeaveOneOutView) -> None:
         """Replace what is on screen; the family in view stays."""
         changed = view.found != self._view.found
         if not view.members:
@@ -213,7 +212,7 @@ class LeavingPage(Page):
             self.exemplar_opened.emit(str(id))
 
 
-def total_words(found: LeftOut, view: LeavingView) -> str:
+def total_words(found: LeftOut, view: LeaveOneOutView) -> str:
     """Return what came of it in sentences."""
     of = f"the texts of {view.source}" if view.source else "all exemplars"
     words = (

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
-from core.debugger.exemplars.analyses.views import Working
+from core.debugger.exemplars.analyses.views import AnalysisView
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.key_button import key_button
+from gui.widgets.layouts import in_column
 from gui.widgets.section import on_panel
 from gui.widgets.words import ElidedLabel, Note, set_flag, set_tone
 
@@ -30,11 +31,7 @@ class Page(QWidget):
         set_tone(self.words, "dim")
         self.problem = Note("bad", parent=self)
         self.problem.setContentsMargins(12, 4, 12, 4)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(0)
-        self.column.addLayout(self.bar)
-        self.column.addWidget(self.problem)
+        self.column = in_column(self, self.bar, self.problem, spacing=0)
 
     def button(
         self, text: str, words: str, key: str, do: Callable[[], object], *, accent: bool = False
@@ -54,14 +51,14 @@ class Page(QWidget):
         self.bar.addWidget(field)
         return label
 
-    def show_working(self, view: Working, words: str = "") -> None:
+    def show_working(self, view: AnalysisView, words: str = "") -> None:
         """Show how far the work is, or `words` and what was done last where there is none."""
         self.progress.setVisible(view.busy)
         self.progress.setRange(0, max(0, view.of))
         self.progress.setValue(view.done)
         if view.busy:
             far = f" {thousands(view.done)} of {thousands(view.of)}" if view.of else ""
-            self.words.setText(f"{view.words or 'Working'}…{far}")
+            self.words.setText(f"{view.doing or 'Working'}…{far}")
         else:
             self.words.setText(" ".join(part for part in (view.notice, words) if part))
         self.problem.show_text(view.problem)
@@ -79,10 +76,6 @@ def heading(theme: Theme, text: str) -> QLabel:
 def panel(*contents: QWidget, tall: QWidget | None = None) -> QWidget:
     """Return a widget on the ground of panels with these under each other."""
     inside = QWidget()
-    column = QVBoxLayout(inside)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    for content in contents:
-        column.addWidget(content, 1 if content is tall else 0)
+    in_column(inside, *((content, int(content is tall)) for content in contents), spacing=0)
     on_panel(inside)
     return inside

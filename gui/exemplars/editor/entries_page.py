@@ -5,15 +5,16 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from core.memory.editing import parts
 from core.memory.editing.draft import DraftContrast
 from core.memory.editing.faults import Fault, place_of
 from core.schema.exemplar import AbstractionPair
 from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import TextField
+from gui.exemplars.editor.fields import EditorTextField
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import Note, OrWords, set_tone
 
 
@@ -71,21 +72,27 @@ class EntriesPage(QWidget):
         self.up_button = self._button("arrow-up", "Move up", "Alt+Up", lambda: self.shift(-1))
         self.down_button = self._button("arrow-down", "Move down", "Alt+Down", lambda: self.shift(1))
         self.delete_button = self._button("trash", f"Delete this {kind.name}", "Alt+Delete", self.delete)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 6, 8, 4)
-        head.setSpacing(4)
-        head.addWidget(self.choice, 1)
-        for button in (self.add_button, self.up_button, self.down_button, self.delete_button):
-            head.addWidget(button)
+        head = in_row(
+            None,
+            (self.choice, 1),
+            self.add_button,
+            self.up_button,
+            self.down_button,
+            self.delete_button,
+            margins=(10, 6, 8, 4),
+            spacing=4,
+        )
         inside = QWidget(self)
         column = QVBoxLayout(inside)
         column.setContentsMargins(10, 0, 10, 8)
         column.setSpacing(4)
-        self.fields: dict[str, TextField] = {}
+        self.fields: dict[str, EditorTextField] = {}
         for name, label, share in kind.fields:
             words = QLabel(label)
             set_tone(words, "dim")
-            field = self.fields[name] = TextField(theme, f"{kind.name.capitalize()}: {label}", parent=self)
+            field = self.fields[name] = EditorTextField(
+                theme, f"{kind.name.capitalize()}: {label}", parent=self
+            )
             if not share:
                 field.setFixedHeight(field.fontMetrics().lineSpacing() + 18)
             field.edited.connect(lambda text, name=name: self._on_edited(name, text))
@@ -95,11 +102,7 @@ class EntriesPage(QWidget):
         self.problem = Note("bad", parent=self)
         column.addWidget(self.problem)
         self.or_words = OrWords(inside, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addWidget(self.or_words, 1)
+        in_column(self, head, (self.or_words, 1), spacing=0)
         edits.changed.connect(self.refresh)
         self.refresh()
 

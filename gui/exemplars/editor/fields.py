@@ -18,7 +18,7 @@ _LONGEST = 20_000
 _SHOWN = 10_000
 
 
-class Mark(NamedTuple):
+class LineMark(NamedTuple):
     """Lines that are marked, counted from 0."""
 
     line: int
@@ -26,7 +26,7 @@ class Mark(NamedTuple):
     """``meant``: an action is on it. ``current``: the action with the cursor is. ``wrong``: it is at fault."""
 
 
-class TextField(QPlainTextEdit):
+class EditorTextField(QPlainTextEdit):
     """A text of several lines."""
 
     edited = Signal(str)
@@ -40,7 +40,7 @@ class TextField(QPlainTextEdit):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._marks: tuple[Mark, ...] = ()
+        self._marks: tuple[LineMark, ...] = ()
         self._text = ""
         self._line = 0
         self.setAccessibleName(name)
@@ -77,8 +77,8 @@ class TextField(QPlainTextEdit):
         self.setTextCursor(cursor)
         self._draw_marks()
 
-    def mark(self, marks: Iterable[Mark]) -> None:
-        """Mark these lines in place of those that were."""
+    def mark(self, marks: Iterable[LineMark]) -> None:
+        """LineMark these lines in place of those that were."""
         if self._marks != (marks := tuple(marks)):
             self._marks = marks
             self._draw_marks()

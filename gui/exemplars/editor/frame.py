@@ -10,20 +10,19 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSplitter,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
+from gui.exemplars.editor.checked_pages import PreviewPage, ProblemsPage
 from gui.exemplars.editor.edits import Edits
 from gui.exemplars.editor.entries_page import CONTRASTS, PAIRS, EntriesPage
 from gui.exemplars.editor.head_form import HeadForm
 from gui.exemplars.editor.look_form import LookForm
 from gui.exemplars.editor.looks_list import LooksList
 from gui.exemplars.editor.parser_page import ParserPage
-from gui.exemplars.editor.preview_page import PreviewPage
-from gui.exemplars.editor.problems_page import ProblemsPage
 from gui.exemplars.editor.versions_page import VersionsPage
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.section import on_panel
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
 
@@ -78,24 +77,13 @@ class EditorFrame(QDialog):
         line = QFrame(self)
         line.setProperty("line", True)
         inside = QWidget(self)
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.head)
-        column.addWidget(line)
-        column.addWidget(split, 1)
+        in_column(inside, self.head, line, (split, 1), spacing=0)
         self.or_words = OrWords(inside, self)
         self.problem = Note("bad", parent=self)
-        self.told = Note("remedy", parent=self)
-        for note in (self.problem, self.told):
+        self.note = Note("remedy", parent=self)
+        for note in (self.problem, self.note):
             note.setContentsMargins(12, 4, 12, 2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.or_words, 1)
-        layout.addWidget(self.told)
-        layout.addWidget(self.problem)
-        layout.addLayout(self._foot())
+        in_column(self, (self.or_words, 1), self.note, self.problem, self._foot(), spacing=0)
 
     def _foot(self) -> QHBoxLayout:
         self.fact = ElidedLabel("", self)
@@ -117,19 +105,18 @@ class EditorFrame(QDialog):
         )
         self.save_button = self._button("Save", "Store it as a new version", "Ctrl+S")
         set_flag(self.save_button, "accent", True)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(12, 8, 12, 10)
-        foot.setSpacing(8)
-        foot.addWidget(self.fact, 1)
-        for button in (
+        foot = in_row(
+            None,
+            (self.fact, 1),
             self.drafts_button,
             self.values_button,
             self.undo_button,
             self.redo_button,
             self.copy_button,
             self.save_button,
-        ):
-            foot.addWidget(button)
+            margins=(12, 8, 12, 10),
+            spacing=8,
+        )
         return foot
 
     def _button(self, text: str, words: str, key: str) -> QPushButton:

@@ -3,13 +3,14 @@
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from core.debugger.exemplars.editor.views import EditorView
 from core.memory.editing.faults import Fault, place_of
 from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import LineField, TextField
+from gui.exemplars.editor.fields import EditorTextField, LineField
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_row
 from gui.widgets.words import set_flag, set_tone
 
 _LINES = 2
@@ -38,9 +39,7 @@ class HeadForm(QWidget):
             grid.addWidget(_label(name), row, 0)
             if field is not None:
                 grid.addWidget(field, row, 1)
-        short = QHBoxLayout()
-        short.setSpacing(8)
-        short.addWidget(self.family, 3)
+        short = in_row(None, (self.family, 3), spacing=8)
         for name, line, share in (
             ("Tags", self.tags, 3),
             ("Environment", self.environment, 2),
@@ -49,11 +48,7 @@ class HeadForm(QWidget):
             short.addWidget(_label(name))
             short.addWidget(line, share)
         grid.addLayout(short, 1, 1)
-        long = QHBoxLayout()
-        long.setSpacing(8)
-        long.addWidget(self.note, 1)
-        long.addWidget(_label("Metadata"))
-        long.addWidget(self.metadata, 1)
+        long = in_row(None, (self.note, 1), _label("Metadata"), (self.metadata, 1), spacing=8)
         grid.addLayout(long, 2, 1)
         order = (self.task, self.family, self.tags, self.environment, self.id, self.note, self.metadata)
         for one, other in pairwise(order):
@@ -90,7 +85,7 @@ class HeadForm(QWidget):
             self.tags.show_text(", ".join(draft.tags))
 
     def show_faults(self, faults: tuple[Fault, ...]) -> None:
-        """Mark the fields at fault; the words are in their tooltips."""
+        """LineMark the fields at fault; the words are in their tooltips."""
         wrong = {place_of(one.where).kind: one.text for one in faults}
         for name, field in (("task", self.task), ("family", self.family), ("id", self.id)):
             set_flag(field, "wrong", name in wrong)
@@ -102,8 +97,8 @@ class HeadForm(QWidget):
         found: QWidget = getattr(self, name, self.task)
         return found
 
-    def _text(self, theme: Theme, name: str, label: str, words: str) -> TextField:
-        field = TextField(theme, label, machine=False, parent=self)
+    def _text(self, theme: Theme, name: str, label: str, words: str) -> EditorTextField:
+        field = EditorTextField(theme, label, machine=False, parent=self)
         field.setPlaceholderText(words)
         line = field.fontMetrics().lineSpacing()
         field.setFixedHeight(_LINES * line + 18)

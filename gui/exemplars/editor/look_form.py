@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QStackedWidget, QTabBar, QWidget
 
 from core.memory.editing.draft import DraftStep
 from core.memory.editing.faults import Fault, place_of
@@ -11,8 +11,9 @@ from core.memory.editing.looks import Shown, elements
 from core.schema.action import RefTarget, RoleTarget, parse_action
 from core.schema.errors import ActionSyntaxError
 from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import Mark, TextField
+from gui.exemplars.editor.fields import EditorTextField, LineMark
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.words import Note, OrWords, set_tone
 
 _LINE_END = "\u2424"
@@ -52,42 +53,24 @@ class LookForm(QWidget):
         self.meant = Note("dim", parent=self)
         self.problem = Note("bad", parent=self)
         self.deeds.line_changed.connect(lambda _line: self._mark())
-        head = QHBoxLayout()
-        head.addWidget(self.title)
-        head.addStretch(1)
-        head.addWidget(self.pages)
+        head = in_row(None, self.title, 1, self.pages)
         upper = QWidget(self)
-        column = QVBoxLayout(upper)
-        column.setContentsMargins(0, 0, 0, 4)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.stack, 1)
+        in_column(upper, head, (self.stack, 1), margins=(0, 0, 0, 4), spacing=4)
         lower = QWidget(self)
-        column = QVBoxLayout(lower)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(_label("Thought"))
-        column.addWidget(self.thought, 2)
-        column.addWidget(_label("Actions, one a line"))
-        column.addWidget(self.deeds, 3)
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.addWidget(upper)
-        split.addWidget(lower)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
-        split.setSizes([300, 220])
-        split.setChildrenCollapsible(False)
+        in_column(
+            lower,
+            _label("Thought"),
+            (self.thought, 2),
+            _label("Actions, one a line"),
+            (self.deeds, 3),
+            margins=(0, 4, 0, 0),
+            spacing=4,
+        )
+        split = splitter(Qt.Orientation.Vertical, upper, lower, sizes=(300, 220), stretch=(3, 2))
         inside = QWidget(self)
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(split, 1)
-        column.addWidget(self.meant)
-        column.addWidget(self.problem)
+        in_column(inside, (split, 1), self.meant, self.problem, spacing=4)
         self.or_words = OrWords(inside, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 8)
-        layout.addWidget(self.or_words)
+        in_column(self, self.or_words, margins=(8, 6, 8, 8))
         edits.changed.connect(self.refresh)
 
     @property
@@ -140,8 +123,8 @@ class LookForm(QWidget):
         steps = self._edits.now.steps
         return steps[self._at] if 0 <= self._at < len(steps) else None
 
-    def _field(self, theme: Theme, name: str, label: str, *, machine: bool = True) -> TextField:
-        field = TextField(theme, label, machine=machine, parent=self)
+    def _field(self, theme: Theme, name: str, label: str, *, machine: bool = True) -> EditorTextField:
+        field = EditorTextField(theme, label, machine=machine, parent=self)
         field.edited.connect(lambda text: self._on_edited(name, label, text))
         field.left.connect(self._edits.seal)
         return field
@@ -156,15 +139,15 @@ class LookForm(QWidget):
         self._mark()
 
     def _mark(self) -> None:
-        """Mark the elements of the actions in the page, and the actions at fault."""
+        """LineMark the elements of the actions in the page, and the actions at fault."""
         step = self._step
         if step is None:
             return
-        current, marks = self.action, list[Mark]()
+        current, marks = self.action, list[LineMark]()
         meant = ""
         for at, text in enumerate(step.actions):
             lines = _lines_of(text, step.observation)
-            marks += [Mark(line, "current" if at == current else "meant") for line in lines]
+            marks += [LineMark(line, "current" if at == current else "meant") for line in lines]
             if at == current:
                 shown = step.observation.split("\n")
                 meant = " and ".join(shown[line].strip() for line in lines)
@@ -178,7 +161,7 @@ class LookForm(QWidget):
         ]
         places = _places(self.deeds.toPlainText())
         self.deeds.mark(
-            Mark(places[place.nth], "wrong")
+            LineMark(places[place.nth], "wrong")
             for place, one in here
             if place.part == "action" and place.nth < len(places) and one.level != "note"
         )

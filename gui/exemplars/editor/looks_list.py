@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from core.schema.errors import UsageError
 from gui.exemplars.editor.edits import Edits
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords
 
 _NONE = "There is no look. Insert one with the button below (Insert)."
@@ -31,7 +31,7 @@ class LooksList(QWidget):
 
     current_changed = Signal(int)
     """The look in view, from 0; minus one for none."""
-    told = Signal(str)
+    noted = Signal(str)
     """What the person has to know of a change, or why it was not made."""
 
     def __init__(
@@ -77,11 +77,7 @@ class LooksList(QWidget):
         ):
             grid.addWidget(button, at // 2, at % 2)
         grid.addWidget(self.copy_button, 3, 0, 1, 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 6, 6, 8)
-        column.setSpacing(6)
-        column.addWidget(self.or_words, 1)
-        column.addLayout(grid)
+        in_column(self, (self.or_words, 1), grid, margins=(8, 6, 6, 8), spacing=6)
         edits.changed.connect(self.refresh)
 
     @property
@@ -154,12 +150,12 @@ class LooksList(QWidget):
         try:
             made = looks.merged(self._edits.now, self.chosen)
         except UsageError as error:
-            self.told.emit(str(error))
+            self.noted.emit(str(error))
             return
         first = self.chosen[0]
         self._edits.do("merge looks", made.draft)
         self.choose(first)
-        self.told.emit(" ".join(made.told))
+        self.noted.emit(" ".join(made.told))
 
     def split(self) -> None:
         at = self.current
@@ -168,11 +164,11 @@ class LooksList(QWidget):
         try:
             made = looks.split(self._edits.now, at, self._action())
         except UsageError as error:
-            self.told.emit(str(error))
+            self.noted.emit(str(error))
             return
         self._edits.do("split a look", made.draft)
         self.choose(at + 1)
-        self.told.emit(" ".join(made.told))
+        self.noted.emit(" ".join(made.told))
 
     def _do(self, name: str, change: Callable, first: int, last: int | None = None) -> None:  # type: ignore[type-arg]
         self._edits.do(name, change())

@@ -3,19 +3,18 @@
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
-    QSplitter,
     QVBoxLayout,
     QWidget,
 )
 
-from core.debugger.exemplars.editor.views import EditorView, PageChoice, Trial
+from core.debugger.exemplars.editor.views import EditorView, PageChoice, ParserTrial
 from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import TextField
+from gui.exemplars.editor.fields import EditorTextField
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, seconds, thousands
+from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
 
@@ -38,8 +37,8 @@ class ParserPage(QWidget):
         super().__init__(parent)
         self._edits = edits
         self._pages: tuple[PageChoice, ...] = ()
-        self._trial: Trial | None = None
-        self.code = TextField(theme, "Program", parent=self)
+        self._trial: ParserTrial | None = None
+        self.code = EditorTextField(theme, "Program", parent=self)
         self.code.setPlaceholderText('def parse(html):\n    return "…"')
         self.code.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.code.edited.connect(self._on_edited)
@@ -66,37 +65,22 @@ class ParserPage(QWidget):
         self.error.setContentsMargins(10, 0, 10, 4)
         self.output = TextView(theme, "What the program made of the page", self)
         self.or_words = OrWords(self.output, self)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 6, 8, 4)
-        head.setSpacing(6)
-        head.addWidget(self.page, 1)
-        head.addWidget(self.test_button)
-        head.addWidget(self.cancel_button)
+        head = in_row(
+            None, (self.page, 1), self.test_button, self.cancel_button, margins=(10, 6, 8, 4), spacing=6
+        )
         result = QWidget(self)
         column = QVBoxLayout(result)
         column.setContentsMargins(0, 4, 0, 0)
         column.setSpacing(2)
-        line = QHBoxLayout()
-        line.setContentsMargins(10, 0, 10, 0)
-        line.addWidget(self.fact)
+        line = in_row(None, self.fact, margins=(10, 0, 10, 0))
         column.addLayout(line)
         column.addWidget(self.error)
         column.addWidget(self.note)
         column.addWidget(self.or_words, 1)
         inside = QWidget(self)
-        around = QVBoxLayout(inside)
-        around.setContentsMargins(8, 0, 8, 6)
-        around.addWidget(self.code)
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.addWidget(inside)
-        split.addWidget(result)
-        split.setSizes([260, 200])
-        split.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addWidget(split, 1)
+        in_column(inside, self.code, margins=(8, 0, 8, 6))
+        split = splitter(Qt.Orientation.Vertical, inside, result, sizes=(260, 200))
+        in_column(self, head, (split, 1), spacing=0)
         edits.changed.connect(self.refresh)
         self.show_view(EditorView())
 

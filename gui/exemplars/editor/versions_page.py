@@ -11,8 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +20,8 @@ from core.memory.editing.text import told
 from core.memory.library.records import Version
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.key_button import key_button
+from gui.widgets.layouts import in_column
 from gui.widgets.side_by_side import SideBySide
 from gui.widgets.words import OrWords
 
@@ -49,25 +49,21 @@ class VersionsPage(QWidget):
         self.list.itemSelectionChanged.connect(self._enable)
         self.list.itemActivated.connect(lambda _item: self._on_compare())
         self.or_words = OrWords(self.list, self)
-        self.compare_button = self._button("Compare", "", self._on_compare)
-        self.open_button = self._button(
-            "Open", "Edit from this version on; saved, it is a new one", self._on_open
+        self.compare_button = key_button("Compare", "", "", self._on_compare, self)
+        self.open_button = key_button(
+            "Open", "Edit from this version on; saved, it is a new one", "", self._on_open, self
         )
-        self.current_button = self._button(
-            "Make current", "Go by this version from now on; none is lost", self._on_current
+        self.current_button = key_button(
+            "Make current", "Go by this version from now on; none is lost", "", self._on_current, self
         )
-        self.archive_button = self._button("Archive", "", self._on_archive)
+        self.archive_button = key_button("Archive", "", "", self._on_archive, self)
         grid = QGridLayout()
         grid.setSpacing(6)
         for at, button in enumerate(
             (self.compare_button, self.open_button, self.current_button, self.archive_button)
         ):
             grid.addWidget(button, at // 2, at % 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 6, 8, 8)
-        column.setSpacing(6)
-        column.addWidget(self.or_words, 1)
-        column.addLayout(grid)
+        in_column(self, (self.or_words, 1), grid, margins=(8, 6, 8, 8), spacing=6)
         self.show_view(EditorView(), modified=False)
 
     @property
@@ -111,13 +107,6 @@ class VersionsPage(QWidget):
         )
         self.archive_button.setEnabled(stored)
 
-    def _button(self, text: str, words: str, slot) -> QPushButton:  # type: ignore[no-untyped-def]
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setToolTip(words)
-        button.clicked.connect(lambda: slot())
-        return button
-
     def _on_compare(self) -> None:
         chosen = self.chosen
         if len(chosen) in (1, 2):
@@ -150,11 +139,7 @@ class CompareVersions(QDialog):
             head.setFont(theme.heading_font())
             row.addWidget(head, 1)
         self.or_words = OrWords(self.texts, self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(self.or_words, 1)
+        in_column(self, row, (self.or_words, 1), spacing=0)
         self.resize(980, 600)
 
     def show_texts(self, id: str, texts: VersionTexts, now: Draft) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.editor.views import EditorView, Opened, PageChoice, SaveWay
+from core.debugger.exemplars.editor.views import EditorView, OpenedExemplar, PageChoice, SaveWay
 from core.memory.editing.faults import place_of, stopping
 from gui.exemplars.editor.frame import EditorFrame
 from gui.exemplars.editor.questions import ask_conflict, ask_to_leave
@@ -71,7 +71,7 @@ class EditorWindow(EditorFrame):
         self.wait()
 
     @property
-    def opened(self) -> Opened | None:
+    def opened(self) -> OpenedExemplar | None:
         return self._view.opened
 
     @property
@@ -88,7 +88,7 @@ class EditorWindow(EditorFrame):
         """Replace what is shown beside the draft; the draft too where another one was opened."""
         opened = view.opened
         if opened is not None and opened.serial == self._gone:
-            return  # It was told before it was put away.
+            return  # It was sent before it was put away.
         before, self._view = self._view, view
         if opened is None:
             self.or_words.say(view.problem or _READING)
@@ -100,7 +100,7 @@ class EditorWindow(EditorFrame):
             self._serial = opened.serial
             self.edits.begin(opened.draft)
             self.looks.choose(0)
-            self.told.show_text(opened.note)
+            self.note.show_text(opened.note)
             self.flush()
         self.preview.show_view(view)
         self.parser.show_view(view)
@@ -115,7 +115,7 @@ class EditorWindow(EditorFrame):
             self._then = None
         if view.saves != self._saves:
             self._saves = view.saves
-            self.told.show_text("")
+            self.note.show_text("")
         self._refresh()
         if self._then is not None and not self.modified:
             then, self._then = self._then, None
@@ -169,7 +169,7 @@ class EditorWindow(EditorFrame):
             button.clicked.connect(slot)
         self.edits.changed.connect(self._on_edited)
         self.looks.current_changed.connect(self.look.show_look)
-        self.looks.told.connect(self.told.show_text)
+        self.looks.noted.connect(self.note.show_text)
         self.preview.preset_chosen.connect(self._on_preset)
         self.problems.place_wanted.connect(self.go_to)
         self.parser.test_requested.connect(self._on_test)
@@ -205,7 +205,7 @@ class EditorWindow(EditorFrame):
         self.fact.setText(self._facts(opened))
         self._show_drafts()
 
-    def _facts(self, opened: Opened | None) -> str:
+    def _facts(self, opened: OpenedExemplar | None) -> str:
         if opened is None:
             return ""
         parts = [count(self._view.checked.tokens, "token")]
@@ -237,7 +237,7 @@ class EditorWindow(EditorFrame):
     def _show_drafts(self) -> None:
         menu = self.drafts_button.menu()
         menu.clear()
-        kept = self._view.kept
+        kept = self._view.drafts
         self.drafts_button.setText(f"Drafts {len(kept)}" if kept else "Drafts")
         self.drafts_button.setVisible(bool(kept))
         for one in kept:

@@ -1,11 +1,12 @@
 """What a check of several exemplars has found, beneath the table."""
 
 from PySide6.QtCore import QSize, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from core.debugger.exemplars.library.views import CheckView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.words import ElidedLabel, OrWords
 
@@ -34,15 +35,8 @@ class CheckPane(QWidget):
         self.table = PlainTable(theme, "Problems", _COLUMNS, self)
         self.table.opened.connect(lambda key: self.exemplar_chosen.emit(str(key)))
         self.or_words = OrWords(self.table, self)
-        head = QHBoxLayout()
-        head.setContentsMargins(12, 5, 10, 3)
-        head.addWidget(self.title, 1)
-        head.addWidget(close)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.or_words, 1)
+        head = in_row(None, (self.title, 1), close, margins=(12, 5, 10, 3))
+        in_column(self, head, (self.or_words, 1), spacing=0)
 
     @Slot(object)
     def show_check(self, view: CheckView) -> None:

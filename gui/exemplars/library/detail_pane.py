@@ -3,11 +3,9 @@
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -17,6 +15,7 @@ from gui.exemplars.library.row_model import moment
 from gui.exemplars.library.version_pane import VersionPane
 from gui.theme.theme import Theme
 from gui.widgets.finder import Finder
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.section import on_panel, scrolled
 from gui.widgets.text_view import TextView
@@ -131,9 +130,9 @@ class DetailPane(QWidget):
         self._show_facts(view)
         self.trajectory.show_pieces(trajectory_pieces(entry.exemplar))
         self.prompt_words.show_text(
-            f"As the preset “{view.told_by}” tells it, about {entry.tokens} tokens." if view.told_by else ""
+            f"As the preset “{view.preset}” tells it, about {entry.tokens} tokens." if view.preset else ""
         )
-        self.prompt.show_text(view.told)
+        self.prompt.show_text(view.prompt)
         self.versions.show_detail(view)
         self._show_retrievals(view)
         self._show_problems(view)
@@ -154,25 +153,15 @@ class DetailPane(QWidget):
         self.finder.focus_search()
 
     def _lay_out(self, theme: Theme) -> None:
-        names = QHBoxLayout()
-        names.setSpacing(6)
-        names.addWidget(self.id, 1)
-        names.addWidget(self.run_button)
+        names = in_row(None, (self.id, 1), self.run_button, spacing=6)
         self.finder = Finder(theme, "Search in it (Ctrl+Shift+F)", (self.trajectory, self.prompt), self)
         self.texts = _page(self.trajectory)
         self.prompt_page = _page(self.prompt_words, self.prompt)
         self.retrieved_words = OrWords(_page(self.standing, self.retrievals))
         self.problem_words = OrWords(self.problems)
-        check = QHBoxLayout()
-        check.setContentsMargins(10, 6, 10, 4)
-        check.addStretch(1)
-        check.addWidget(self.check_button)
+        check = in_row(None, 1, self.check_button, margins=(10, 6, 10, 4))
         checks = QWidget()
-        column = QVBoxLayout(checks)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(check)
-        column.addWidget(self.problem_words, 1)
+        in_column(checks, check, (self.problem_words, 1), spacing=0)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(scrolled("What it is", self.overview), "About")
@@ -182,21 +171,10 @@ class DetailPane(QWidget):
         self.tabs.addTab(self.retrieved_words, "Retrieved")
         self.tabs.addTab(checks, "Problems")
         inside = QWidget(self)
-        head = QVBoxLayout()
-        head.setContentsMargins(12, 8, 12, 4)
-        head.setSpacing(2)
-        head.addWidget(self.title)
-        head.addLayout(names)
-        head.addWidget(self.finder)
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.tabs, 1)
+        head = in_column(None, self.title, names, self.finder, margins=(12, 8, 12, 4), spacing=2)
+        in_column(inside, head, (self.tabs, 1), spacing=0)
         self.or_words = OrWords(inside, self)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.or_words)
+        in_column(self, self.or_words)
         on_panel(self)
 
     def _show_facts(self, view: DetailView) -> None:
@@ -246,8 +224,8 @@ class DetailPane(QWidget):
             Line((one.level, one.where or "the whole", one.text), tone="bad" if one.level == "fault" else "")
             for one in problems or ()
         )
-        told = "" if problems is None else f" {len(problems)}"
-        self.tabs.setTabText(self.tabs.count() - 1, f"Problems{told}")
+        number = "" if problems is None else f" {len(problems)}"
+        self.tabs.setTabText(self.tabs.count() - 1, f"Problems{number}")
 
     def _say_reading(self) -> None:
         self.or_words.say(_READING)
@@ -260,9 +238,5 @@ class DetailPane(QWidget):
 
 def _page(*contents: QWidget) -> QWidget:
     page = QWidget()
-    column = QVBoxLayout(page)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    for content in contents:
-        column.addWidget(content, 1 if content is contents[-1] else 0)
+    in_column(page, *contents[:-1], (contents[-1], 1), spacing=0)
     return page

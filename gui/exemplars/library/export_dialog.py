@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from core.memory.exchange.registry import EXPORTS
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_row
 from gui.widgets.words import Note
 
 _WORDS = {
@@ -59,9 +59,7 @@ class ExportDialog(QDialog):
         browse.setToolTip("Choose where it is written (Alt+B)")
         browse.setShortcut("Alt+B")
         browse.clicked.connect(self._on_browse)
-        place = QHBoxLayout()
-        place.addWidget(self.path, 1)
-        place.addWidget(browse)
+        place = in_row(None, (self.path, 1), browse)
         form = QFormLayout()
         form.addRow("Which", self.which)
         form.addRow("Form", self.form)

@@ -1,7 +1,7 @@
 """What is looked for in the library: words or their meaning, and the filters with what each offers."""
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 
 from core.debugger.exemplars.library.views import CountsView, Query
 from core.memory.library.records import Filter
@@ -9,6 +9,8 @@ from gui.exemplars.library.date_picker import DatePicker
 from gui.exemplars.library.value_picker import ValuePicker
 from gui.theme.theme import Theme
 from gui.widgets.flow_layout import FlowLayout
+from gui.widgets.key_button import key_button
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search_field import SearchField
 from gui.widgets.words import ElidedLabel, set_tone
 
@@ -63,11 +65,9 @@ class FilterBar(QWidget):
             "llm": self.llm,
             "tag": self.tags,
         }
-        self.clear_button = QPushButton("Clear", self)
-        self.clear_button.setAutoDefault(False)
-        self.clear_button.setToolTip("Take words and filters away (Ctrl+Shift+C)")
-        self.clear_button.setShortcut("Ctrl+Shift+C")
-        self.clear_button.clicked.connect(self.clear)
+        self.clear_button = key_button(
+            "Clear", "Take words and filters away", "Ctrl+Shift+C", self.clear, self
+        )
         self.words = ElidedLabel("", self)
         self.words.setAccessibleName("How many")
         set_tone(self.words, "dim")
@@ -148,20 +148,12 @@ class FilterBar(QWidget):
         self.search.selectAll()
 
     def _lay_out(self) -> None:
-        first = QHBoxLayout()
-        first.setSpacing(6)
-        first.addWidget(self.search, 1)
-        first.addWidget(self.meaning)
+        first = in_row(None, (self.search, 1), self.meaning, spacing=6)
         pickers = QWidget(self)
         flow = FlowLayout(pickers, spacing=5)
         for one in (*self._pickers.values(), self.made, self.state, self.clear_button):
             flow.addWidget(one)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 8, 10, 6)
-        column.setSpacing(6)
-        column.addLayout(first)
-        column.addWidget(pickers)
-        column.addWidget(self.words)
+        in_column(self, first, pickers, self.words, margins=(10, 8, 10, 6), spacing=6)
 
     def _on_typed(self) -> None:
         self.clear_button.setEnabled(self.narrowed)

@@ -11,16 +11,15 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
-from core.debugger.exemplars.library.import_views import ImportChoices, ImportView
-from core.debugger.exemplars.library.views import JobView
+from core.debugger.exemplars.library.views import ImportChoices, ImportView, LibraryJob
 from core.memory.exchange.registry import IMPORTS
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
+from gui.widgets.key_button import key_button
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.section import on_panel
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
@@ -56,12 +55,14 @@ class ImportDialog(QDialog):
         self.resize(880, 620)
         self._paths: tuple[str, ...] = ()
         self._view = ImportView()
-        self._job = JobView()
+        self._job = LibraryJob()
         self.place = ElidedLabel("No file is chosen yet.", self, mode=Qt.TextElideMode.ElideMiddle)
-        self.files_button = self._button("Choose files…", "Choose one file or several (Alt+B)", "Alt+B")
-        self.files_button.clicked.connect(self._on_files)
-        self.folder_button = self._button("Choose a folder…", "Take every file of a folder (Alt+O)", "Alt+O")
-        self.folder_button.clicked.connect(self._on_folder)
+        self.files_button = key_button(
+            "Choose files…", "Choose one file or several", "Alt+B", self._on_files, self
+        )
+        self.folder_button = key_button(
+            "Choose a folder…", "Take every file of a folder", "Alt+O", self._on_folder, self
+        )
         self.form = QComboBox(self)
         self.form.addItem("As each file tells", "")
         for one in IMPORTS:
@@ -103,13 +104,14 @@ class ImportDialog(QDialog):
         self.progress.setMaximumWidth(180)
         self.doing = ElidedLabel("", self)
         set_tone(self.doing, "dim")
-        self.cancel_button = self._button("Cancel", "End what goes on; nothing is kept (Alt+C)", "Alt+C")
-        self.cancel_button.clicked.connect(self.cancel_requested)
-        self.import_button = self._button("Import", "Keep all that is new (Ctrl+Enter)", "Ctrl+Return")
+        self.cancel_button = key_button(
+            "Cancel", "End what goes on; nothing is kept", "Alt+C", self.cancel_requested.emit, self
+        )
+        self.import_button = key_button(
+            "Import", "Keep all that is new", "Ctrl+Return", self._on_import, self
+        )
         set_flag(self.import_button, "accent", True)
-        self.import_button.clicked.connect(self._on_import)
-        self.close_button = self._button("Close", "Close this window (Esc)", "")
-        self.close_button.clicked.connect(self.reject)
+        self.close_button = key_button("Close", "Close this window", "Esc", self.reject, self)
         self._lay_out()
         self.show_view(ImportView())
 
@@ -154,14 +156,14 @@ class ImportDialog(QDialog):
             for one in view.entries
         )
         kinds = " and ".join(view.formats) or "Of no known kind"
-        told = ", ".join(f"{thousands(number)} {fate}" for fate, number in view.counts.items())
+        counts = ", ".join(f"{thousands(number)} {fate}" for fate, number in view.counts.items())
         cut = sum(view.counts.values()) - len(view.entries)
         more = f" ({count(cut, 'entry is', 'entries are')} not listed)" if cut > 0 else ""
-        self.facts.setText(f"{kinds[:1].upper()}{kinds[1:]}: {told}{more}" if view.ready else "")
+        self.facts.setText(f"{kinds[:1].upper()}{kinds[1:]}: {counts}{more}" if view.ready else "")
         self._refresh()
 
     @Slot(object)
-    def show_work(self, job: JobView) -> None:
+    def show_job(self, job: LibraryJob) -> None:
         self._job = job
         self._refresh()
 
@@ -172,7 +174,7 @@ class ImportDialog(QDialog):
 
     @property
     def _busy(self) -> bool:
-        return self._job.kind in ("read", "import")
+        return self._job.busy and self._job.importing
 
     def _refresh(self) -> None:
         view, busy = self._view, self._busy
@@ -187,19 +189,8 @@ class ImportDialog(QDialog):
         for widget in (self.files_button, self.folder_button, self.form, self.family, self.reward):
             widget.setEnabled(not busy)
 
-    def _button(self, text: str, tooltip: str, key: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setToolTip(tooltip)
-        if key:
-            button.setShortcut(key)
-        return button
-
     def _lay_out(self) -> None:
-        files = QHBoxLayout()
-        files.addWidget(self.files_button)
-        files.addWidget(self.folder_button)
-        files.addWidget(self.place, 1)
+        files = in_row(None, self.files_button, self.folder_button, (self.place, 1))
         reading = QHBoxLayout()
         for name, widget, share in (
             ("Kind", self.form, 2),
@@ -210,29 +201,26 @@ class ImportDialog(QDialog):
             form.addRow(name, widget)
             widget.setAccessibleName(name)
             reading.addLayout(form, share)
-        taken = QHBoxLayout()
-        taken.addWidget(self.leave_faulty)
-        taken.addStretch(1)
+        taken = in_row(None, self.leave_faulty, 1)
         form = QFormLayout()
         form.addRow("An id that is taken", self.taken)
         self.taken.setAccessibleName("An id that is taken")
         taken.addLayout(form)
-        foot = QHBoxLayout()
-        foot.addWidget(self.progress)
-        foot.addWidget(self.doing, 1)
-        foot.addWidget(self.cancel_button)
-        foot.addWidget(self.close_button)
-        foot.addWidget(self.import_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(8)
-        column.addLayout(files)
-        column.addLayout(reading)
-        column.addWidget(self.facts)
-        column.addWidget(self.or_words, 1)
-        column.addLayout(taken)
-        column.addWidget(self.problem)
-        column.addLayout(foot)
+        foot = in_row(
+            None, self.progress, (self.doing, 1), self.cancel_button, self.close_button, self.import_button
+        )
+        in_column(
+            self,
+            files,
+            reading,
+            self.facts,
+            (self.or_words, 1),
+            taken,
+            self.problem,
+            foot,
+            margins=(12, 12, 12, 12),
+            spacing=8,
+        )
 
     def _on_files(self) -> None:
         paths, _ = QFileDialog.getOpenFileNames(

@@ -1,7 +1,7 @@
 """The library itself: what is looked for, the table of what is found, one exemplar whole, and the commands."""
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.library.views import CheckView, Chosen, CountsView, ListView, PageView, Query
 from core.memory.library.records import Filter
@@ -12,6 +12,7 @@ from gui.exemplars.library.library_commands import MOST, LibraryCommands
 from gui.exemplars.library.row_table import RowTable
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
+from gui.widgets.layouts import in_column, splitter
 from gui.widgets.row_menu import Entry, RowMenu
 from gui.widgets.section import on_panel
 from gui.widgets.words import OrWords
@@ -33,7 +34,7 @@ class LibraryPage(QWidget):
     query_wanted = Signal(object, object, str, int)
     """A `Query`, ids whose places are wanted, the exemplar to be in view, and a place to be in view."""
     command_asked = Signal(str)
-    told = Signal(str)
+    problem_found = Signal(str)
     """Something that could not be done."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -52,25 +53,13 @@ class LibraryPage(QWidget):
         self.check.hide()
         self.or_words = OrWords(self.table, self)
         self.or_words.say(_WAITING)
-        self.left = QSplitter(Qt.Orientation.Vertical, self)
-        self.left.addWidget(self.or_words)
-        self.left.addWidget(self.check)
-        self.left.setSizes([440, 180])
-        self.left.setChildrenCollapsible(False)
-        self.split = QSplitter(Qt.Orientation.Horizontal, self)
-        self.split.addWidget(self.left)
-        self.split.addWidget(self.detail)
-        self.split.setSizes([780, 480])
-        self.split.setStretchFactor(0, 1)
-        self.split.setChildrenCollapsible(False)
+        self.left = splitter(Qt.Orientation.Vertical, self.or_words, self.check, sizes=(440, 180))
+        self.split = splitter(
+            Qt.Orientation.Horizontal, self.left, self.detail, sizes=(780, 480), stretch=(1,)
+        )
         on_panel(self.or_words)
         on_panel(self.check)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.filters)
-        column.addWidget(self.commands)
-        column.addWidget(self.split, 1)
+        in_column(self, self.filters, self.commands, (self.split, 1), spacing=0)
         self.menu = RowMenu(self.table, lambda _index: self._entries())
         self.filters.changed.connect(self._on_query)
         self.filters.left.connect(self._on_left)
@@ -153,7 +142,7 @@ class LibraryPage(QWidget):
     def show_page(self, view: PageView) -> None:
         self.table.rows_model.show_page(view)
         if view.problem:
-            self.told.emit(view.problem)
+            self.problem_found.emit(view.problem)
 
     @Slot(object)
     def show_counts(self, view: CountsView) -> None:
@@ -232,7 +221,7 @@ class LibraryPage(QWidget):
             return False
         if self._loosened:
             self._revealing = ""
-            self.told.emit(_NOT_FOUND.format(id=id))
+            self.problem_found.emit(_NOT_FOUND.format(id=id))
             return False
         self._loosened = True
         query = Query.model_validate(

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QDialog, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QTabWidget, QWidget
 
-from core.debugger.exemplars.library.views import Chosen, Told
+from core.debugger.exemplars.library.views import Chosen, Notice
 from gui.exemplars.library.library_page import LibraryPage
 from gui.exemplars.library.notice_bar import NoticeBar
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column
 from gui.widgets.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -57,13 +58,9 @@ class LibraryWindow(QDialog):
         self.tabs.setTabBarAutoHide(True)
         self.tabs.addTab(self.page, "Library")
         self.tabs.currentChanged.connect(self._on_tab)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.tabs, 1)
-        column.addWidget(self.notices)
+        in_column(self, (self.tabs, 1), self.notices, spacing=0)
         self.page.command_asked.connect(self._on_command)
-        self.page.told.connect(self._on_problem)
+        self.page.problem_found.connect(self._on_problem)
         self.page.detail.run_opened.connect(self.run_opened)
         QShortcut("Ctrl+F", self, self._on_search)
         QShortcut("Ctrl+Shift+F", self, self.page.detail.focus_search)
@@ -88,8 +85,8 @@ class LibraryWindow(QDialog):
         self.page.reveal(id)
 
     @Slot(object)
-    def tell(self, told: Told) -> None:
-        self.notices.tell(told)
+    def show_notice(self, notice: Notice) -> None:
+        self.notices.show_notice(notice)
 
     def keep(self) -> None:
         """Remember size, splitters, columns, filters and order."""
@@ -146,7 +143,7 @@ class LibraryWindow(QDialog):
             self.page.filters.focus_search()
 
     def _on_problem(self, text: str) -> None:
-        self.tell(Told(text=text, bad=True))
+        self.show_notice(Notice(text=text, bad=True))
 
     def _on_command(self, name: str) -> None:
         page = self.page

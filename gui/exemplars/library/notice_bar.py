@@ -3,18 +3,17 @@
 from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QProgressBar,
-    QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
-from core.debugger.exemplars.library.views import JobView, Told, Undo
+from core.debugger.exemplars.library.views import LibraryJob, Notice, Undo
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
+from gui.widgets.key_button import key_button
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, Note, set_flag, set_tone
 
 
@@ -33,26 +32,15 @@ class NoticeBar(QWidget):
         self.progress.setMaximumWidth(240)
         self.progress.setTextVisible(False)
         self.doing = ElidedLabel("", self)
-        self.cancel_button = QPushButton("Cancel", self)
-        self.cancel_button.setAutoDefault(False)
-        self.cancel_button.setToolTip("End what goes on (Alt+C)")
-        self.cancel_button.setShortcut("Alt+C")
-        self.cancel_button.clicked.connect(self.cancel_wanted)
+        self.cancel_button = key_button("Cancel", "End what goes on", "Alt+C", self.cancel_wanted.emit, self)
         self.work = QFrame(self)
-        row = QHBoxLayout(self.work)
-        row.setContentsMargins(12, 6, 10, 6)
-        row.setSpacing(8)
-        row.addWidget(self.progress)
-        row.addWidget(self.doing, 1)
-        row.addWidget(self.cancel_button)
+        in_row(
+            self.work, self.progress, (self.doing, 1), self.cancel_button, margins=(12, 6, 10, 6), spacing=8
+        )
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
         self.text = Note("", parent=self)
-        self.undo_button = QPushButton("Undo", self)
-        self.undo_button.setAutoDefault(False)
-        self.undo_button.setToolTip("Take it back (Ctrl+Z)")
-        self.undo_button.setShortcut("Ctrl+Z")
-        self.undo_button.clicked.connect(self._on_undo)
+        self.undo_button = key_button("Undo", "Take it back", "Ctrl+Z", self._on_undo, self)
         self.close_button = QToolButton(self)
         self.close_button.setIcon(theme.icon("close"))
         self.close_button.setIconSize(QSize(12, 12))
@@ -61,18 +49,16 @@ class NoticeBar(QWidget):
         self.close_button.clicked.connect(self.dismiss)
         theme.changed.connect(self.close_button.update)
         self.notice = QFrame(self)
-        row = QHBoxLayout(self.notice)
-        row.setContentsMargins(12, 6, 10, 6)
-        row.setSpacing(8)
-        row.addWidget(self.title)
-        row.addWidget(self.text, 1)
-        row.addWidget(self.undo_button)
-        row.addWidget(self.close_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.work)
-        column.addWidget(self.notice)
+        in_row(
+            self.notice,
+            self.title,
+            (self.text, 1),
+            self.undo_button,
+            self.close_button,
+            margins=(12, 6, 10, 6),
+            spacing=8,
+        )
+        in_column(self, self.work, self.notice, spacing=0)
         self.work.hide()
         self.notice.hide()
 
@@ -81,9 +67,9 @@ class NoticeBar(QWidget):
         return not self.notice.isHidden()
 
     @Slot(object)
-    def show_work(self, view: JobView) -> None:
-        self.work.setVisible(view.kind is not None)
-        if view.kind is None:
+    def show_job(self, view: LibraryJob) -> None:
+        self.work.setVisible(view.busy)
+        if not view.busy:
             return
         self.progress.setRange(0, view.of)
         self.progress.setValue(view.done)
@@ -91,14 +77,14 @@ class NoticeBar(QWidget):
         self.doing.setText(f"{view.doing}{far}")
 
     @Slot(object)
-    def tell(self, told: Told) -> None:
-        """Say what was done, or why not, until it is closed or something else is told."""
-        self._undo = told.undo
-        self.title.setText("✗ Not done" if told.bad else "✓ Done")
-        set_tone(self.title, "bad" if told.bad else "good")
-        self.text.show_text(told.text)
-        self.undo_button.setVisible(told.undo.anything)
-        set_flag(self.notice, "messageBar", "failed" if told.bad else "good")
+    def show_notice(self, notice: Notice) -> None:
+        """Say what was done, or why not, until it is closed or another one comes."""
+        self._undo = notice.undo
+        self.title.setText("✗ Not done" if notice.bad else "✓ Done")
+        set_tone(self.title, "bad" if notice.bad else "good")
+        self.text.show_text(notice.text)
+        self.undo_button.setVisible(notice.undo.anything)
+        set_flag(self.notice, "messageBar", "failed" if notice.bad else "good")
         self.notice.show()
 
     def dismiss(self) -> None:

@@ -1,25 +1,31 @@
-"""The rows of the library as a table asks for them: page by page, with only the last pages held."""
+"""The rows of the library as a table asks for them, with only the last pages held, and how a cell is drawn."""
 
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QStyle, QWidget
 
 from core.debugger.exemplars.library.views import PAGE, ListView, PageView, Query
 from core.memory.library.records import Order, Row
+from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
-from gui.widgets.row_delegate import Index
+from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
 
 _PAGES = 40
 """Pages that are held."""
 _AT_ONCE = 2
 """Pages that are asked for at the same time."""
 _IDLE_MS = 15
+_SIDE = 8
+"""As headings have it."""
+_PLAIN = ("id", "family", "task")
 
 
-class Column(NamedTuple):
+class LibraryColumn(NamedTuple):
     """One column; `order` is what its heading sorts by, if it can."""
 
     name: str
@@ -30,25 +36,29 @@ class Column(NamedTuple):
     tooltip: str = ""
 
 
-COLUMNS: tuple[Column, ...] = (
-    Column("distance", "Distance", 74, number=True, tooltip="From what is looked for, by meaning"),
-    Column("id", "Id", 150, "id"),
-    Column("family", "Family", 110, "family"),
-    Column("task", "Task", 230, "task"),
-    Column("origin", "Origin", 148, "origin", tooltip="Where it came from; those of files are read only"),
-    Column("environment", "Environment", 102, "environment"),
-    Column("site", "Site", 100, "site"),
-    Column("llm", "LLM", 90, "llm", tooltip="Who decided the actions"),
-    Column("steps", "Looks", 54, "steps", True, "How many observations it has"),
-    Column("tokens", "Tokens", 64, "tokens", True, "About how many it has in a prompt"),
-    Column("retrieved", "Retrieved", 72, None, True, "How often a run was shown it, or might have been"),
-    Column("used", "Used", 52, None, True, "How often a run was shown it"),
-    Column(
+COLUMNS: tuple[LibraryColumn, ...] = (
+    LibraryColumn("distance", "Distance", 74, number=True, tooltip="From what is looked for, by meaning"),
+    LibraryColumn("id", "Id", 150, "id"),
+    LibraryColumn("family", "Family", 110, "family"),
+    LibraryColumn("task", "Task", 230, "task"),
+    LibraryColumn(
+        "origin", "Origin", 148, "origin", tooltip="Where it came from; those of files are read only"
+    ),
+    LibraryColumn("environment", "Environment", 102, "environment"),
+    LibraryColumn("site", "Site", 100, "site"),
+    LibraryColumn("llm", "LLM", 90, "llm", tooltip="Who decided the actions"),
+    LibraryColumn("steps", "Looks", 54, "steps", True, "How many observations it has"),
+    LibraryColumn("tokens", "Tokens", 64, "tokens", True, "About how many it has in a prompt"),
+    LibraryColumn(
+        "retrieved", "Retrieved", 72, None, True, "How often a run was shown it, or might have been"
+    ),
+    LibraryColumn("used", "Used", 52, None, True, "How often a run was shown it"),
+    LibraryColumn(
         "outcomes", "Success", 84, None, True, "Of the judged runs that were shown it, those that succeeded"
     ),
-    Column("tags", "Tags", 110),
-    Column("changed", "Changed", 132, "changed"),
-    Column("made", "Made", 132, "made"),
+    LibraryColumn("tags", "Tags", 110),
+    LibraryColumn("changed", "Changed", 132, "changed"),
+    LibraryColumn("made", "Made", 132, "made"),
 )
 HIDDEN = ("distance", "made")
 """Columns that are not shown at first."""
@@ -204,6 +214,33 @@ def moment(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M}" if seconds else ""
 
 
-def _side(column: Column) -> int:
+def _side(column: LibraryColumn) -> int:
     side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
     return int(side | Qt.AlignmentFlag.AlignVCenter)
+
+
+class CellDelegate(RowDelegate):
+    """Draws what `RowModel.text` says of a cell, by one look at its row: Qt itself asks the model seven times."""
+
+    def __init__(self, theme: Theme, model: RowModel, table: QWidget) -> None:
+        super().__init__(theme, QSize(80, 24), table)
+        self._model = model
+
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
+        flags = QStyle.StateFlag
+        if state & flags.State_Selected:
+            painter.fillRect(rect, self.theme.colour("selected"))
+        elif state & flags.State_MouseOver:
+            painter.fillRect(rect, self.theme.colour("raised"))
+        if state & flags.State_HasFocus:
+            painter.setPen(self.theme.colour("agent"))
+            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+        row, column = index.row(), COLUMNS[index.column()]
+        text = self._model.text(row, index.column())
+        if not text:
+            return
+        held = self._model.row(row)
+        dim = column.name not in _PLAIN or held is None or held.archived
+        painter.setPen(self.theme.colour("dim" if dim and not state & flags.State_Selected else "text"))
+        align: Qt.AlignmentFlag = RIGHT if column.number else LEFT
+        draw_cut(painter, rect.adjusted(_SIDE, 0, -_SIDE, 0), text, align)

@@ -17,8 +17,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from core.debugger.exemplars.library.views import Chosen, ListView, Query
 from core.memory.library.records import Row
-from gui.exemplars.library.cell_delegate import CellDelegate
-from gui.exemplars.library.row_model import COLUMNS, DOWN, HIDDEN, RowModel
+from gui.exemplars.library.row_model import COLUMNS, DOWN, HIDDEN, CellDelegate, RowModel
 from gui.theme.theme import Theme
 
 _ROW = 24
@@ -27,7 +26,7 @@ _MOST = 500
 """Selected rows that are remembered one by one."""
 
 
-class Standing(NamedTuple):
+class ListPosition(NamedTuple):
     """Where the person is in the list."""
 
     keep: tuple[str, ...]
@@ -46,8 +45,8 @@ class RowTable(QTableView):
     """Enter, or a double click."""
     archive_wanted = Signal()
     selection_changed = Signal()
-    stood = Signal(object)
-    """A `Standing`, once the person has come to rest."""
+    position_changed = Signal(object, str, int)
+    """A `ListPosition`, once the person has come to rest."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,7 +84,7 @@ class RowTable(QTableView):
         self._idle = QTimer(self)
         self._idle.setSingleShot(True)
         self._idle.setInterval(_IDLE_MS)
-        self._idle.timeout.connect(lambda: self.stood.emit(self.standing))
+        self._idle.timeout.connect(lambda: self.position_changed.emit(*self.position))
         self._showing = False
         self.selectionModel().currentRowChanged.connect(self._on_current)
         self.selectionModel().selectionChanged.connect(self._on_selected)
@@ -98,8 +97,8 @@ class RowTable(QTableView):
 
     def show_list(self, view: ListView, *, same: bool) -> None:
         """Replace the rows; of the `same` list, selection and place stay as they are, by id."""
-        standing, everything = self.standing, self.everything
-        top = self._offset_of(standing.anchor)
+        before, everything = self.position, self.everything
+        top = self._offset_of(before.anchor)
         current = self._wanted or (self._current if same else "")
         self._showing = True
         value = self.verticalScrollBar().value()
@@ -110,7 +109,7 @@ class RowTable(QTableView):
         if same and everything:
             self.selectAll()
         elif same:
-            self._select([view.places[id] for id in standing.keep if id in view.places])
+            self._select([view.places[id] for id in before.keep if id in view.places])
         place = view.places.get(current)
         if place is None and current:
             place = next((at for at, row in enumerate(view.rows, view.first) if row.id == current), None)
@@ -119,8 +118,8 @@ class RowTable(QTableView):
             self._go_to(place, select=bool(self._wanted) or not same)
         if self._wanted and place is not None:
             self.scrollTo(self.rows_model.index(place, 1), QTableView.ScrollHint.PositionAtCenter)
-        elif same and standing.anchor in view.places:
-            self.verticalScrollBar().setValue(max(0, view.places[standing.anchor] * _ROW - top))
+        elif same and before.anchor in view.places:
+            self.verticalScrollBar().setValue(max(0, view.places[before.anchor] * _ROW - top))
         else:
             self.verticalScrollBar().setValue(value if same else 0)
         self._wanted = ""
@@ -196,7 +195,7 @@ class RowTable(QTableView):
         return Chosen(query=self.rows_model.query, ranges=self._ranges())
 
     @property
-    def standing(self) -> Standing:
+    def position(self) -> ListPosition:
         first, end = self._visible()
         keep: list[str] = []
         for start, stop in self._ranges():
@@ -204,7 +203,7 @@ class RowTable(QTableView):
         # What is selected and in view holds still; else what is on top does.
         current = self.currentIndex().row()
         anchor = self._current if first <= current < end else self._id_at(first)
-        return Standing(tuple(keep[:_MOST]), anchor, first)
+        return ListPosition(tuple(keep[:_MOST]), anchor, first)
 
     def _ranges(self) -> tuple[tuple[int, int], ...]:
         selection = self.selectionModel().selection()

@@ -1,12 +1,14 @@
 """The versions of an exemplar: listed, two of them compared line by line, one of them made the current one."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.library.views import ComparedVersions, DetailView
 from gui.exemplars.library.row_model import moment
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
+from gui.widgets.key_button import key_button
+from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.plain_table import Column, Line, PlainTable
 from gui.widgets.side_by_side import SideBySide
 from gui.widgets.words import ElidedLabel, OrWords, set_tone
@@ -34,34 +36,23 @@ class VersionPane(QWidget):
             several=True,
         )
         self.table.marked.connect(self._on_marked)
-        self.current_button = QPushButton("Make current", self)
-        self.current_button.setAutoDefault(False)
-        self.current_button.setToolTip("Go by the selected version from now on; none is lost (Alt+K)")
-        self.current_button.setShortcut("Alt+K")
-        self.current_button.clicked.connect(self._on_current)
+        self.current_button = key_button(
+            "Make current",
+            "Go by the selected version from now on; none is lost",
+            "Alt+K",
+            self._on_current,
+            self,
+        )
         self.title = ElidedLabel(_CHOOSE, self)
         set_tone(self.title, "dim")
         self.texts = SideBySide(theme, self)
         self.texts.set_only_changes(True)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 4, 10, 4)
-        head.addWidget(self.title, 1)
-        head.addWidget(self.current_button)
+        head = in_row(None, (self.title, 1), self.current_button, margins=(10, 4, 10, 4))
         below = QWidget()
-        column = QVBoxLayout(below)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.texts, 1)
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.addWidget(self.table)
-        split.addWidget(below)
-        split.setSizes([130, 300])
-        split.setChildrenCollapsible(False)
+        in_column(below, head, (self.texts, 1), spacing=0)
+        split = splitter(Qt.Orientation.Vertical, self.table, below, sizes=(130, 300))
         self.or_words = OrWords(split, self)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.or_words)
+        in_column(self, self.or_words)
 
     def show_detail(self, view: DetailView) -> None:
         if view.id != self._id:
@@ -92,8 +83,8 @@ class VersionPane(QWidget):
             return
         self.texts.show_texts(view.left_text, view.right_text)
         parts = ", ".join(one.part for one in view.differences)
-        told = f"differ in {parts}" if parts else "say the same"
-        self.title.setText(f"Version {view.left}, left, and {view.right} {told}.")
+        verb = f"differ in {parts}" if parts else "say the same"
+        self.title.setText(f"Version {view.left}, left, and {view.right} {verb}.")
 
     def _on_marked(self) -> None:
         self._refresh()

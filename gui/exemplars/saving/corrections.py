@@ -3,15 +3,16 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QVBoxLayout, QWidget
 
-from core.debugger.exemplars.saving.views import KeepContrast
+from core.debugger.exemplars.saving.views import SavingContrast
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column
 from gui.widgets.words import Note
 
 
 class _Correction(QWidget):
     """One correction with its tick and its reason."""
 
-    def __init__(self, one: KeepContrast, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, one: SavingContrast, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.step = one.step
         self.tick = QCheckBox(f"Keep the correction of step {one.step} as a contrast", self)
@@ -22,15 +23,10 @@ class _Correction(QWidget):
         self.reason = QLineEdit(self)
         self.reason.setPlaceholderText("Why, in a sentence; may be left empty")
         self.reason.setAccessibleName(f"Why the correction of step {one.step} is right")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 2, 10, 4)
-        column.setSpacing(2)
-        column.addWidget(self.tick)
-        column.addWidget(self.words)
-        column.addWidget(self.reason)
+        in_column(self, self.tick, self.words, self.reason, margins=(10, 2, 10, 4), spacing=2)
         self.show_correction(one)
 
-    def show_correction(self, one: KeepContrast) -> None:
+    def show_correction(self, one: SavingContrast) -> None:
         self.tick.blockSignals(True)
         self.tick.setChecked(one.chosen)
         self.tick.blockSignals(False)
@@ -38,7 +34,7 @@ class _Correction(QWidget):
         self.reason.setVisible(one.chosen)
 
 
-class KeepContrasts(QWidget):
+class ContrastChoices(QWidget):
     """Lists the corrections of the steps that are chosen; a reason that was written stays."""
 
     edited = Signal()
@@ -66,7 +62,7 @@ class KeepContrasts(QWidget):
         self.show_contrasts(())
         self._reasons.clear()
 
-    def show_contrasts(self, contrasts: tuple[KeepContrast, ...]) -> None:
+    def show_contrasts(self, contrasts: tuple[SavingContrast, ...]) -> None:
         if [one.step for one in contrasts] == [one.step for one in self.corrections]:
             for shown, one in zip(self.corrections, contrasts, strict=True):
                 shown.show_correction(one)

@@ -5,21 +5,21 @@ from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
     QWidget,
 )
 
-from core.debugger.exemplars.saving.views import KeepView
+from core.debugger.exemplars.saving.views import SavingView
+from gui.widgets.layouts import in_row
 
 _LINES = 4
 _KEY_LENGTH = 600
 
 
-class KeepForm(QWidget):
-    """Shows the fields of `KeepView` that a person may fill in; what they have written stays."""
+class SavingForm(QWidget):
+    """Shows the fields of `SavingView` that a person may fill in; what they have written stays."""
 
     edited = Signal()
 
@@ -64,11 +64,7 @@ class KeepForm(QWidget):
             form.setContentsMargins(0, 0, 0, 0)
             form.setVerticalSpacing(5)
             form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 4)
-        row.setSpacing(16)
-        row.addLayout(left, 1)
-        row.addLayout(right, 1)
+        in_row(self, (left, 1), (right, 1), margins=(12, 8, 12, 4), spacing=16)
         self.id.editTextChanged.connect(lambda _text: self._on_edited("id"))
         self.family.textChanged.connect(lambda _text: self._on_edited("family"))
         self.tags.textChanged.connect(lambda _text: self._on_edited("tags"))
@@ -82,15 +78,15 @@ class KeepForm(QWidget):
         """Forget what was written for another run."""
         self._run = run
         self._touched.clear()
-        self._fill(KeepView(run=run), everything=True)
+        self._fill(SavingView(run=run), everything=True)
 
-    def show_view(self, view: KeepView) -> None:
+    def show_view(self, view: SavingView) -> None:
         """Fill in what the person has not written, and offer what the library has."""
         self._fill(view, everything=False)
 
     @property
     def values(self) -> dict[str, object]:
-        """What the person has written, as fields of a `Choice`."""
+        """What the person has written, as fields of a `SavingChoice`."""
         tags = (one.strip() for one in self.tags.text().split(","))
         return {
             "id": self.id.currentText().strip() if "id" in self._touched else "",
@@ -107,7 +103,7 @@ class KeepForm(QWidget):
         self.id.setEditText(id)
         self.id.blockSignals(False)
 
-    def _fill(self, view: KeepView, *, everything: bool) -> None:
+    def _fill(self, view: SavingView, *, everything: bool) -> None:
         for widget in (self.id, self.family, self.tags, self.note, self.metadata):
             widget.blockSignals(True)
         words = self.id.currentText()

@@ -1,9 +1,10 @@
 """That an exemplar was saved, and what would be retrieved for its task from now on."""
 
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from core.debugger.exemplars.saving.views import Saved
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import scrolled
 from gui.widgets.words import Note
@@ -11,7 +12,7 @@ from gui.widgets.words import Note
 _HEIGHT = 118
 
 
-class KeepSaved(QWidget):
+class SavedNote(QWidget):
     """Shows `Saved`; hidden where nothing was saved."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -25,12 +26,7 @@ class KeepSaved(QWidget):
         self._area = scrolled("What would be retrieved for this task", self.rows)
         self._area.setMaximumHeight(_HEIGHT)
         self._area.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self.words)
-        column.addWidget(self.problem)
-        column.addWidget(self._area)
+        in_column(self, self.words, self.problem, self._area, margins=(0, 4, 0, 0), spacing=2)
         self.hide()
 
     def show_saved(self, saved: Saved | None, *, busy: bool) -> None:
@@ -65,19 +61,19 @@ def saved_words(saved: Saved, *, busy: bool) -> str:
         return f"Undone: {saved.id} is in the archive, where no run finds it."
     name = f"{saved.id}, version {saved.version}" if saved.version > 1 else saved.id
     if not saved.changed:
-        told = f"{name} was in the library just so already."
+        result = f"{name} was in the library just so already."
     else:
-        told = f"Saved: {name}. It is found from now on."
+        result = f"Saved: {name}. It is found from now on."
     if busy:
-        return f"{told} Looking it up…"
+        return f"{result} Looking it up…"
     if saved.distance is None:
         return (
-            told
+            result
             if saved.problem
-            else f"{told} For this task others are nearer: it is not among the nearest 50."
+            else f"{result} For this task others are nearer: it is not among the nearest 50."
         )
     place = "it is the nearest" if saved.rank == 1 else f"it comes {_place(saved.rank)}"
-    return f"{told} For this very task {place}, at distance {saved.distance:.3f}. {_use(saved)}"
+    return f"{result} For this very task {place}, at distance {saved.distance:.3f}. {_use(saved)}"
 
 
 def _use(saved: Saved) -> str:

@@ -1,15 +1,16 @@
-"""Save as exemplar: which steps of a run are kept, how the LLM would be told them, and what they are called."""
+"""Save as exemplar: which steps of a run are kept, how the LLM would see them, and what they are called."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from core.debugger.exemplars.saving.views import Choice, KeepStep, KeepView
-from gui.exemplars.saving.corrections import KeepContrasts
-from gui.exemplars.saving.form import KeepForm
-from gui.exemplars.saving.saved import KeepSaved
+from core.debugger.exemplars.saving.views import SavingChoice, SavingStep, SavingView
+from gui.exemplars.saving.corrections import ContrastChoices
+from gui.exemplars.saving.form import SavingForm
+from gui.exemplars.saving.saved import SavedNote
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, step_text
 from gui.widgets.key_button import key_button
+from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, on_panel, scrolled
 from gui.widgets.text_view import Piece, TextView
@@ -20,13 +21,13 @@ _IDLE_MS = 250
 _ORIGINS = {"person": "by hand", "rule": "by rule"}
 
 
-class KeepWindow(QDialog):
-    """Shows `KeepView`; asks for things only by emitting. What is chosen lives here until it is saved."""
+class SavingWindow(QDialog):
+    """Shows `SavingView`; asks for things only by emitting. What is chosen lives here until it is saved."""
 
     chosen = Signal(object)
-    """A `Choice` that is to be shown."""
+    """A `SavingChoice` that is to be shown."""
     save_requested = Signal(object, bool)
-    """The `Choice`, and whether it is known that the run was no success."""
+    """The `SavingChoice`, and whether it is known that the run was no success."""
     undo_requested = Signal()
     edit_requested = Signal(object, object)
     """The `Exemplar` as it is, and its `Provenance`."""
@@ -35,7 +36,7 @@ class KeepWindow(QDialog):
         super().__init__(parent)
         self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self._theme = theme
-        self._view = KeepView(run=0)
+        self._view = SavingView(run=0)
         self._idle = QTimer(self)
         self._idle.setSingleShot(True)
         self._idle.setInterval(_IDLE_MS)
@@ -49,11 +50,11 @@ class KeepWindow(QDialog):
         self._idle.stop()
         self.form.begin(run)
         self.contrasts.begin()
-        self._view = KeepView(run=run)
+        self._view = SavingView(run=run)
         self._draw()
 
     @Slot(object)
-    def show_view(self, view: KeepView) -> None:
+    def show_view(self, view: SavingView) -> None:
         """Replace what is on screen; what the person writes meanwhile stays."""
         if view.saved is not None and self._view.saved is None:
             self.form.hold_id(view.saved.id)
@@ -61,11 +62,11 @@ class KeepWindow(QDialog):
         self._draw()
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> SavingChoice:
         """What is chosen, as it stands."""
         view = self._view
         shown = {one.step for one in view.contrasts}
-        return Choice.model_validate(
+        return SavingChoice.model_validate(
             {
                 "steps": frozenset(one.row.number for one in view.steps if one.chosen)
                 if view.ready
@@ -86,46 +87,40 @@ class KeepWindow(QDialog):
         self.steps = Rows(theme, "Steps of the run")
         self.steps.toggled.connect(self._on_toggled)
         self.steps_section = Section(theme, "Steps", self.steps)
-        self.contrasts = KeepContrasts(theme)
+        self.contrasts = ContrastChoices(theme)
         self.contrasts.edited.connect(self._idle.start)
         self.contrasts_section = Section(theme, "Corrections", self.contrasts)
         left = QWidget()
-        around = QVBoxLayout(left)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(scrolled("Steps and corrections", self.steps_section, self.contrasts_section))
+        in_column(left, scrolled("Steps and corrections", self.steps_section, self.contrasts_section))
         on_panel(left)
         self.problems = Rows(theme, "What is wrong with it")
         self.text = TextView(theme, "The trajectory as the LLM would see it")
-        self.told = Section(theme, "As the LLM would see it", self.problems)
-        told = self.told.layout()
-        assert isinstance(told, QVBoxLayout)
+        self.preview = Section(theme, "As the LLM would see it", self.problems)
+        inside = self.preview.layout()
+        assert isinstance(inside, QVBoxLayout)
         self.text_or_words = OrWords(self.text)
-        told.addWidget(self.text_or_words, 1)
-        on_panel(self.told)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.addWidget(left)
-        split.addWidget(self.told)
-        split.setStretchFactor(1, 1)
-        split.setSizes([430, 650])
-        split.setChildrenCollapsible(False)
+        inside.addWidget(self.text_or_words, 1)
+        on_panel(self.preview)
+        split = splitter(Qt.Orientation.Horizontal, left, self.preview, sizes=(430, 650), stretch=(0, 1))
         self.or_words = OrWords(split, self)
-        self.form = KeepForm(self)
+        self.form = SavingForm(self)
         self.form.edited.connect(self._on_edited)
-        self.saved = KeepSaved(theme, self)
+        self.saved = SavedNote(theme, self)
         self.question = Note("remedy", "", self)
         self.question.setContentsMargins(12, 2, 12, 2)
         self.problem = Note("bad", "", self)
         self.problem.setContentsMargins(12, 2, 12, 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.head)
-        column.addWidget(self.or_words, 1)
-        column.addWidget(self.form)
-        column.addWidget(self.saved)
-        column.addWidget(self.question)
-        column.addWidget(self.problem)
-        column.addLayout(self._foot())
+        in_column(
+            self,
+            self.head,
+            (self.or_words, 1),
+            self.form,
+            self.saved,
+            self.question,
+            self.problem,
+            self._foot(),
+            spacing=0,
+        )
 
     def _foot(self) -> QHBoxLayout:
         self.state = ElidedLabel("", self)
@@ -137,12 +132,16 @@ class KeepWindow(QDialog):
         self.cancel_button = key_button("Cancel", "Close without saving", "Esc", self.reject)
         self.save_button = key_button("Save", "Put it into your library", "Ctrl+Return", self._on_save)
         set_flag(self.save_button, "accent", True)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(12, 6, 12, 10)
-        foot.setSpacing(8)
-        foot.addWidget(self.state, 1)
-        for button in (self.undo_button, self.edit_button, self.cancel_button, self.save_button):
-            foot.addWidget(button)
+        foot = in_row(
+            None,
+            (self.state, 1),
+            self.undo_button,
+            self.edit_button,
+            self.cancel_button,
+            self.save_button,
+            margins=(12, 6, 12, 10),
+            spacing=8,
+        )
         return foot
 
     # Showing
@@ -164,23 +163,25 @@ class KeepWindow(QDialog):
         self.contrasts.show_contrasts(contrasts)
         self.contrasts_section.setVisible(bool(contrasts))
         self.contrasts_section.show_fact(count(len(self.contrasts.chosen), "contrast"))
-        self._draw_told()
+        self._draw_preview()
         self.form.show_view(view)
         self.saved.show_saved(view.saved, busy=view.busy)
         self.question.show_text(view.question)
         self.problem.show_text(view.problem if view.ready else "")
         self._refresh()
 
-    def _draw_told(self) -> None:
+    def _draw_preview(self) -> None:
         view = self._view
         pieces: list[Piece] = []
         for at, message in enumerate(view.messages):
             pieces += [Piece(message.role, heading=at), Piece(message.text)]
         self.text.show_pieces(pieces)
-        nothing = view.untold or ("Tick a step at the left: nothing would be told." if view.ready else "")
+        nothing = view.prompt_problem or (
+            "Tick a step at the left: nothing would be told." if view.ready else ""
+        )
         self.text_or_words.say("" if view.messages else nothing)
         about = f"about {count(view.tokens, 'token')}" if view.messages else ""
-        self.told.show_fact(about)
+        self.preview.show_fact(about)
         rows = [
             Row(
                 one.text,
@@ -240,12 +241,12 @@ class KeepWindow(QDialog):
             self.edit_requested.emit(self._view.exemplar, self._view.provenance)
 
 
-def _step_row(one: KeepStep) -> Row:
+def _step_row(one: SavingStep) -> Row:
     row = one.row
     if one.why:
-        told = f"put back in, though {one.why}" if one.chosen else f"left out: {one.why}"
+        state = f"put back in, though {one.why}" if one.chosen else f"left out: {one.why}"
     else:
-        told = "" if one.chosen else "left out: not chosen"
+        state = "" if one.chosen else "left out: not chosen"
     thought = one.thought if len(one.thought) <= 200 else f"{one.thought[:199]}…"
     word = _ORIGINS.get(row.origin, "")
     return Row(
@@ -253,9 +254,9 @@ def _step_row(one: KeepStep) -> Row:
         icon="warning" if one.why and one.chosen else "circle-slash" if not one.chosen else "",
         tone="remedy" if one.why and one.chosen else "dim",
         word=word,
-        detail="\n".join(part for part in (told, thought) if part),
+        detail="\n".join(part for part in (state, thought) if part),
         quiet=not one.chosen,
         key=row.number,
         checked=one.chosen if one.possible else None,
-        tooltip="Space or a click on the box keeps the step or leaves it out" if one.possible else told,
+        tooltip="Space or a click on the box keeps the step or leaves it out" if one.possible else state,
     )

@@ -10,10 +10,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.agent.presets import PRESETS
-from core.debugger.exemplars.recording.service import RecordDesk
-from core.debugger.exemplars.saving.service import KeepDesk
+from core.debugger.exemplars.service import make_service
 from core.schema.step import Recalled
-from gui.features.keep_windows import KeepWindows
+from gui.exemplars.controller import install
 from tests.core.stage import on
 from tests.gui.live.test_window import WAIT, Desk
 from tests.llm_server import LLMServer
@@ -44,7 +43,7 @@ class Gestures:
 @pytest.fixture
 def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[Desk]:
     desk = Desk(qtbot, tmp_path, llm_server)
-    desk.keeps = KeepWindows(KeepDesk(desk.session), RecordDesk(desk.session), desk.window)  # type: ignore[attr-defined]
+    desk.exemplars = install(desk.window, make_service(desk.session))  # type: ignore[attr-defined]
     plain = (PRESETS / "plain.toml").read_text()
     (tmp_path / "config/presets/remembering.toml").write_text(f"{plain}\n[memory]\n")
     yield desk
@@ -54,7 +53,7 @@ def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[Desk]:
 def test_a_failed_step_is_put_right_and_its_run_kept_and_found_with_six_gestures(
     desk: Desk, llm_server: LLMServer, qtbot: QtBot
 ) -> None:
-    window, keeping = desk.window, desk.keeps.keeping  # type: ignore[attr-defined]
+    window, saving = desk.window, desk.exemplars.saving  # type: ignore[attr-defined]
     llm_server.otherwise = on('button "TWO"', thought="Two it is.")
     desk.open("miniwob/click-test-2")
     desk.session.run_commands.run()
@@ -78,8 +77,8 @@ def test_a_failed_step_is_put_right_and_its_run_kept_and_found_with_six_gestures
     desk.wait_for("ended")
     assert window._session.success is True
     person.key("Save as exemplar", Qt.Key.Key_K, CONTROL | SHIFT)
-    qtbot.waitUntil(lambda: keeping.shown is not None and keeping.shown.save_button.isEnabled(), timeout=WAIT)
-    shown = keeping.shown
+    qtbot.waitUntil(lambda: saving.shown is not None and saving.shown.save_button.isEnabled(), timeout=WAIT)
+    shown = saving.shown
     shown.activateWindow()
     QApplication.processEvents()
     person.key("Save", Qt.Key.Key_Return, CONTROL, on=shown)
@@ -118,10 +117,10 @@ def test_a_demonstration_is_recorded_in_the_live_page_and_opened_to_be_saved(
     place = view.mapTo(window, middle)
     target = window.childAt(place)
     QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=target.mapFrom(window, place))
-    keeping = desk.keeps.keeping  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: keeping.shown is not None and keeping.shown.save_button.isEnabled(), timeout=WAIT)
-    exemplar = keeping.shown._view.exemplar
+    saving = desk.exemplars.saving  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: saving.shown is not None and saving.shown.save_button.isEnabled(), timeout=WAIT)
+    exemplar = saving.shown._view.exemplar
     assert [look.actions[0].split(" ")[0] for look in exemplar.steps] == ["click"]
-    assert keeping.shown._view.provenance.origin == "demonstration"
-    assert keeping.shown._view.problems == ()
+    assert saving.shown._view.provenance.origin == "demonstration"
+    assert saving.shown._view.problems == ()
     assert window._session.success is True

@@ -17,13 +17,14 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QTabWidget
 
 from core.agent.presets import Presets
-from core.debugger.exemplars.analyses.service import AnalysisDesk
 from core.debugger.exemplars.analyses.views import BenchQuery
+from core.debugger.exemplars.service import ExemplarServices
 from core.memory.memory import Memory
 from core.schema.recall import RecallSettings
-from gui.exemplars.analyses.controller import AnalysisController
+from core.schema.signal import Signal
+from gui.exemplars.analyses.controller import AnalysesController
 from gui.theme.theme import Theme
-from gui.widgets.remembered import Remembered
+from tests.gui.exemplars.stand_ins import PlainWindow
 
 
 class Bench:
@@ -33,17 +34,18 @@ class Bench:
         self.loop = asyncio.new_event_loop()
         self.memory = Memory(index_folder=folder / "index", library=folder / "exemplars.db")
         knowledge = SimpleNamespace(memory=self.memory, presets=Presets())
-        self.host = SimpleNamespace(
+        session = SimpleNamespace(
             store=None,
             closers=[],
+            session_changed=Signal(),
             queue=lambda work: self.loop.create_task(work),
             workshop=lambda: SimpleNamespace(knowledge=knowledge),
         )
-        self.desk = AnalysisDesk(self.host)
+        self.window = PlainWindow(theme, settings)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         theme.dress(self.tabs)
-        self.controller = AnalysisController(self.desk, theme, Remembered(settings), self.tabs)
+        self.controller = AnalysesController(self.window, ExemplarServices(session))
         for name, page in self.controller.pages:
             self.tabs.addTab(page, name)
         self.tabs.resize(1280, 800)
@@ -86,7 +88,7 @@ def retrieval(bench: Bench) -> None:
 def retrieval_compared(bench: Bench) -> None:
     bench.show(2)
     draft = bench.memory.files.all()[0].replace(metadata="Task: Enter a password and a name.")
-    bench.controller.compare_with(draft)
+    bench.controller.bench.compare_with(draft)
     query = BenchQuery(
         task="Enter a password and press submit.",
         settings=RecallSettings(votes=3, most=4),
@@ -96,14 +98,14 @@ def retrieval_compared(bench: Bench) -> None:
     bench.controller.bench.look_up_button.click()
 
 
-def leaving(bench: Bench) -> None:
+def leave_one_out(bench: Bench) -> None:
     """Some of one family are said to be of another, so that there is something to see."""
     bench.show(3)
     for number, one in enumerate(bench.memory.files.all()[::3]):
         wrong = one.replace(id=f"mine/{number}", family=f"other-{number % 4}")
         bench.memory.library().save(wrong)
-    bench.controller.leaving.votes.setValue(3)
-    bench.controller.leaving.begin_button.click()
+    bench.controller.leave_one_out.votes.setValue(3)
+    bench.controller.leave_one_out.begin_button.click()
 
 
 STAGES: dict[str, Callable[[Bench], None]] = {
@@ -114,8 +116,8 @@ STAGES: dict[str, Callable[[Bench], None]] = {
     "retrieval-empty": lambda bench: bench.show(2),
     "retrieval": retrieval,
     "retrieval-compared": retrieval_compared,
-    "leaving-empty": lambda bench: bench.show(3),
-    "leaving": leaving,
+    "leave-one-out-empty": lambda bench: bench.show(3),
+    "leave-one-out": leave_one_out,
 }
 
 

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.editor.views import Conflict, EditorView, Opened, VersionTexts
+from core.debugger.exemplars.editor.views import Conflict, EditorView, OpenedExemplar, VersionTexts
 from core.memory.editing.draft import EMPTY
 from gui.exemplars.editor.questions import ask_conflict
 from gui.exemplars.editor.window import EditorWindow
@@ -40,8 +40,8 @@ def editor_faults(studio: Studio) -> QWidget:
 
 
 def editor_new(studio: Studio) -> QWidget:
-    opened = Opened(serial=1, key="new", draft=EMPTY, base=EMPTY, origin="by hand")
-    return _editor(studio, samples.view(EMPTY, opened=opened, versions=(), pages=(), kept=()))
+    opened = OpenedExemplar(serial=1, key="new", draft=EMPTY, base=EMPTY, origin="by hand")
+    return _editor(studio, samples.view(EMPTY, opened=opened, versions=(), pages=(), drafts=()))
 
 
 def editor_waiting(studio: Studio) -> QWidget:

@@ -5,27 +5,27 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.library.views import JobView, Query, Told, Undo
+from core.debugger.exemplars.library.views import LibraryJob, Notice, Query, Undo
 from core.memory.library.records import Filter, Retrieval
 from core.memory.library.store import Library
 from core.schema.exemplar import Contrast
 from gui.exemplars.library.controller import LibraryController
 from gui.exemplars.library.library_window import LibraryWindow
-from tests.core.debugger.shelf import Shelf
+from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.memory.making import ALL
 from tests.gui.look import main_window as look
 from tests.gui.look.main_window import Studio
 
 
-def _shelf(studio: Studio, *, own: bool = True) -> Shelf:
+def _library(studio: Studio, *, own: bool = True) -> OpenedLibrary:
     folder = Path(tempfile.mkdtemp())
-    shelf = Shelf(folder)
-    studio.kept = [shelf]
+    library = OpenedLibrary(folder)
+    studio.kept = [library]
     if own:
         origins = ("agent run", "branch", "demonstration", "import", "by hand")
         for number, one in enumerate(ALL):
             tags = ("checked", "long")[: number % 3]
-            shelf.put(
+            library.put(
                 one.replace(tags=tags, note="Kept after the price was read wrong."),
                 origin=origins[number % 5],
                 run=12 + number,
@@ -37,9 +37,9 @@ def _shelf(studio: Studio, *, own: bool = True) -> Shelf:
             task="Click on the Ok button, and wait.",
             contrasts=(Contrast(tried="click [9]", right="click [1]", why="9 is the advertisement."),),
         )
-        library = Library.open(folder / "exemplars.db")
-        library.save(changed, why="say that it waits")
-        trace = str(shelf.store.path.absolute())
+        database = Library.open(folder / "exemplars.db")
+        database.save(changed, why="say that it waits")
+        trace = str(library.store.path.absolute())
         found = [
             Retrieval(
                 id=ALL[0].id,
@@ -53,14 +53,14 @@ def _shelf(studio: Studio, *, own: bool = True) -> Shelf:
             )
             for run in range(1, 9)
         ]
-        library.log(trace, 40, found)
-        library.settle(trace, [(run, "ended", run % 2 == 0) for run in range(1, 9)])
-        library.close()
-    return shelf
+        database.log(trace, 40, found)
+        database.settle(trace, [(run, "ended", run % 2 == 0) for run in range(1, 9)])
+        database.close()
+    return library
 
 
-def _open(studio: Studio, shelf: Shelf, id: str = "") -> LibraryWindow:
-    controller = LibraryController(shelf.desk, studio.window.theme, studio.window.remembered, studio.window)
+def _open(studio: Studio, library: OpenedLibrary, id: str = "") -> LibraryWindow:
+    controller = LibraryController(studio.window, library.service)
     controller.open(id)
     assert controller.shown is not None
     studio.kept.append(controller)  # type: ignore[attr-defined]
@@ -70,25 +70,25 @@ def _open(studio: Studio, shelf: Shelf, id: str = "") -> LibraryWindow:
 
 
 def library(studio: Studio) -> QWidget:
-    shown = _open(studio, _shelf(studio), ALL[0].id)
-    shown.tell(Told(text="“enter-text-1” was archived.", undo=Undo(bring_back=("enter-text-1",))))
+    shown = _open(studio, _library(studio), ALL[0].id)
+    shown.show_notice(Notice(text="“enter-text-1” was archived.", undo=Undo(bring_back=("enter-text-1",))))
     return shown
 
 
 def library_trajectory(studio: Studio) -> QWidget:
-    shown = _open(studio, _shelf(studio), "miniwob/email-inbox/0")
+    shown = _open(studio, _library(studio), "miniwob/email-inbox/0")
     shown.page.detail.tabs.setCurrentIndex(1)
     return shown
 
 
 def library_prompt(studio: Studio) -> QWidget:
-    shown = _open(studio, _shelf(studio), ALL[0].id)
+    shown = _open(studio, _library(studio), ALL[0].id)
     shown.page.detail.tabs.setCurrentIndex(2)
     return shown
 
 
 def library_versions(studio: Studio) -> QWidget:
-    shown = _open(studio, _shelf(studio), ALL[0].id)
+    shown = _open(studio, _library(studio), ALL[0].id)
     shown.page.detail.tabs.setCurrentIndex(3)
     studio.settle()
     shown.page.detail.versions.table.selectAll()
@@ -96,22 +96,22 @@ def library_versions(studio: Studio) -> QWidget:
 
 
 def library_retrieved(studio: Studio) -> QWidget:
-    shown = _open(studio, _shelf(studio), ALL[0].id)
+    shown = _open(studio, _library(studio), ALL[0].id)
     shown.page.detail.tabs.setCurrentIndex(4)
     return shown
 
 
 def library_checked(studio: Studio) -> QWidget:
-    shown = _open(studio, _shelf(studio))
+    shown = _open(studio, _library(studio))
     shown.check_requested.emit(shown.page.all_found)
     for _ in range(8):
         studio.settle()
-    shown.notices.show_work(JobView(kind="index", doing="Making the index anew", done=41, of=126))
+    shown.notices.show_job(LibraryJob(busy=True, doing="Making the index anew", done=41, of=126))
     return shown
 
 
 def library_meaning(studio: Studio) -> QWidget:
-    shown = _open(studio, _shelf(studio))
+    shown = _open(studio, _library(studio))
     shown.page.filters.search.setText("forward a mail to somebody")
     shown.page.filters.meaning.setChecked(True)
     for _ in range(6):
@@ -120,15 +120,15 @@ def library_meaning(studio: Studio) -> QWidget:
 
 
 def library_nothing_found(studio: Studio) -> QWidget:
-    shelf = _shelf(studio)
+    library = _library(studio)
     studio.window.remembered.library_query = Query(
         filter=Filter(words="flight", origin="bundled", tags=("checked",))
     )
-    return _open(studio, shelf)
+    return _open(studio, library)
 
 
 def library_values(studio: Studio) -> QWidget:
-    shown = _open(studio, _shelf(studio))
+    shown = _open(studio, _library(studio))
     picker = shown.page.filters.family
     picker.menu().popup(picker.mapToGlobal(picker.rect().bottomLeft()))
     studio.settle()
@@ -136,9 +136,9 @@ def library_values(studio: Studio) -> QWidget:
 
 
 def library_import(studio: Studio) -> QWidget:
-    shelf = _shelf(studio)
-    shown = _open(studio, shelf)
-    path = shelf.folder / "brought.jsonl"
+    library = _library(studio)
+    shown = _open(studio, library)
+    path = library.folder / "brought.jsonl"
     lines = [one.replace(id=f"new/{one.id}").model_dump_json() for one in ALL[:3]]
     lines.append(ALL[1].replace(task="Another task.").model_dump_json())
     lines.append('{"id": "x"}')
@@ -152,7 +152,7 @@ def library_import(studio: Studio) -> QWidget:
 
 
 def library_export(studio: Studio) -> QWidget:
-    shown = _open(studio, _shelf(studio))
+    shown = _open(studio, _library(studio))
     shown.page.command_asked.emit("export")
     assert shown.export_dialog is not None
     return shown.export_dialog

@@ -2,18 +2,19 @@
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.saving.views import KeepView, RecordView
-from gui.exemplars.saving.recording import RecordController
-from gui.exemplars.saving.window import KeepWindow
+from core.debugger.exemplars.recording.views import RecordingView
+from core.debugger.exemplars.saving.views import SavingView
+from gui.exemplars.recording import RecordingController
+from gui.exemplars.saving.window import SavingWindow
 from tests.gui import samples
-from tests.gui.exemplars.saving import test_window as test_keep_window
-from tests.gui.features import test_keep_windows
+from tests.gui.exemplars.saving import test_window
+from tests.gui.exemplars.stand_ins import AskedService
 from tests.gui.look import main_window as look
 from tests.gui.look.main_window import Studio
 
 
-def _keep(studio: Studio, *views: KeepView) -> KeepWindow:
-    window = KeepWindow(studio.window.theme, studio.window)
+def _saving(studio: Studio, *views: SavingView) -> SavingWindow:
+    window = SavingWindow(studio.window.theme, studio.window)
     window.wait(12)
     for view in views:
         window.show_view(view)
@@ -22,51 +23,51 @@ def _keep(studio: Studio, *views: KeepView) -> KeepWindow:
     return window
 
 
-def keep(studio: Studio) -> QWidget:
-    return _keep(studio, test_keep_window.VIEW)
+def saving(studio: Studio) -> QWidget:
+    return _saving(studio, test_window.VIEW)
 
 
-def keep_reading(studio: Studio) -> QWidget:
-    return _keep(studio)
+def saving_reading(studio: Studio) -> QWidget:
+    return _saving(studio)
 
 
-def keep_nothing(studio: Studio) -> QWidget:
-    steps = tuple(one.replace(chosen=False) for one in test_keep_window.VIEW.steps)
-    return _keep(
+def saving_nothing(studio: Studio) -> QWidget:
+    steps = tuple(one.replace(chosen=False) for one in test_window.VIEW.steps)
+    return _saving(
         studio,
-        test_keep_window.VIEW.replace(
+        test_window.VIEW.replace(
             steps=steps,
             exemplar=None,
             messages=(),
-            problem="Run 12 has no step to keep: step 1: it was not chosen; step 2: it was gone back over.",
+            problem="Run 12 has no step to saving: step 1: it was not chosen; step 2: it was gone back over.",
         ),
     )
 
 
-def keep_asking(studio: Studio) -> QWidget:
-    window = _keep(studio, test_keep_window.NO_SUCCESS)
+def saving_asking(studio: Studio) -> QWidget:
+    window = _saving(studio, test_window.NO_SUCCESS)
     window.steps.toggled.emit(5, True)
     window.show_view(
-        test_keep_window.NO_SUCCESS.replace(steps=window._view.steps),
+        test_window.NO_SUCCESS.replace(steps=window._view.steps),
     )
     return window
 
 
-def keep_saved(studio: Studio) -> QWidget:
-    return _keep(studio, test_keep_window.VIEW, test_keep_window.SAVED)
+def saving_saved(studio: Studio) -> QWidget:
+    return _saving(studio, test_window.VIEW, test_window.SAVED)
 
 
-def keep_undone(studio: Studio) -> QWidget:
-    saved = test_keep_window.SAVED.saved
+def saving_undone(studio: Studio) -> QWidget:
+    saved = test_window.SAVED.saved
     assert saved is not None
-    undone = test_keep_window.SAVED.replace(saved=saved.replace(undone=True))
-    return _keep(studio, test_keep_window.VIEW, undone)
+    undone = test_window.SAVED.replace(saved=saved.replace(undone=True))
+    return _saving(studio, test_window.VIEW, undone)
 
 
-def keep_long(studio: Studio) -> QWidget:
-    view = test_keep_window.VIEW
+def saving_long(studio: Studio) -> QWidget:
+    view = test_window.VIEW
     steps = tuple(
-        test_keep_window.step(
+        test_window.step(
             number, f"type [{number}] [{'word ' * 40}]", f'textbox "{"Name " * 12}"', thought="Because. " * 60
         )
         for number in range(1, 60)
@@ -75,7 +76,7 @@ def keep_long(studio: Studio) -> QWidget:
         view.contrasts[0].replace(step=number, tried=f"type [{number}] [{'word ' * 60}]")
         for number in range(1, 6)
     )
-    return _keep(
+    return _saving(
         studio,
         view.replace(
             steps=steps,
@@ -89,18 +90,18 @@ def keep_long(studio: Studio) -> QWidget:
 
 def recording(studio: Studio) -> None:
     studio.review()
-    controller = RecordController(test_keep_windows.Desk(), studio.window)
+    controller = RecordingController(studio.window, AskedService("recorded"))
     studio.session.session_changed.send(samples.SESSION.replace(handed_over=True))
     last = samples.step_row(
         18, 3, action="type [4] [happy birthday]", target='textbox "Search"', origin="person"
     )
     studio.settle()
-    controller._show_view(RecordView(recording=True, run=18, steps=3, last=last))
+    controller._show_view(RecordingView(recording=True, run=18, steps=3, last=last))
 
 
 def recording_asks(studio: Studio) -> QWidget:
     studio.review()
-    controller = RecordController(test_keep_windows.Desk(), studio.window)
+    controller = RecordingController(studio.window, AskedService("recorded"))
     controller._show_session(samples.SESSION)
     controller._ask()
     assert controller.asking is not None
@@ -116,13 +117,13 @@ look.STAGES.update(
     {
         stage.__name__: stage
         for stage in (
-            keep,
-            keep_reading,
-            keep_nothing,
-            keep_asking,
-            keep_saved,
-            keep_undone,
-            keep_long,
+            saving,
+            saving_reading,
+            saving_nothing,
+            saving_asking,
+            saving_saved,
+            saving_undone,
+            saving_long,
             recording,
             recording_asks,
             tools,

@@ -4,131 +4,122 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.debugger.exemplars.analyses.job import Background, Host
-from core.debugger.exemplars.analyses.views import DuplicatesView, PairTexts, PairView
+from core.debugger.exemplars.analyses.service import AnalysisService
+from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView, PairTexts
+from core.debugger.exemplars.prompt import as_text
+from core.debugger.service import command
 from core.memory.analysis.records import NearPair, PairsFound, grouped, sameness
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 
 if TYPE_CHECKING:
+    from core.debugger.session import Session
     from core.memory.index import ExemplarIndex
 
 _READ = 200
 """Exemplars that are read at once."""
 
 
-class DuplicatesDesk(Background[DuplicatesView]):
-    """The `DuplicatesCommands` of the window."""
+class DuplicatesService(AnalysisService[DuplicatesView]):
+    """Finds pairs that are much alike, and archives one of a pair or keeps both; each of it can be undone."""
 
-    def __init__(self, host: Host) -> None:
-        super().__init__(host, DuplicatesView())
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, DuplicatesView())
         self._with_kept = False
-        self._pairs: dict[tuple[str, str], PairView] = {}
+        self._pairs: dict[tuple[str, str], DuplicatePair] = {}
         self._found = PairsFound(within=0.0)
         self._gone: set[str] = set()
         """What was archived here since the pairs were found."""
         self._undo: list[tuple[str, Callable[[], None]]] = []
 
-    def find(self, within: float, *, with_kept: bool = False) -> None:
+    @command
+    async def find(self, within: float, *, with_kept: bool = False) -> None:
+        """Look for pairs no further apart than `within`, in place of a search under way."""
+
         async def work() -> None:
             from core.memory.analysis.duplicates import near_pairs
 
             self._pairs, self._gone, self._with_kept = {}, set(), with_kept
             self._found = PairsFound(within=within)
-            self._show(
-                asked=True,
-                within=within,
-                groups=(),
-                members=0,
-                compared=0,
-                whole=False,
-                more=False,
-                hidden=0,
-                pair=None,
-            )
-            memory = self._memory()
+            undo = self.view.undo
+            self.send(DuplicatesView(asked=True, within=within, busy=True, doing=self.view.doing, undo=undo))
 
-            async def look(index: "ExemplarIndex") -> None:
-                library = memory.open_library()
+            async def use(index: "ExemplarIndex") -> None:
+                library = self.memory.open_library()
                 apart = library.apart() if library is not None else frozenset()
-                tell = self._progress("All are compared with all")
+                report = self.reporting("All are compared with all")
                 async for found in near_pairs(index, within, apart=() if with_kept else apart):
                     if found.pairs != self._found.pairs or found.whole:
                         await self._take(found, apart)
-                    tell(found.done, found.members)
-                    self._view = self._view.replace(
+                    report(found.done, found.members)
+                    self.view = self.view.replace(
                         compared=found.done, members=found.members, whole=found.whole
                     )
 
-            await self._looked_up(look)
+            await self.with_index(use)
 
-        self._begin("The index is being read", work)
+        await self.analyse("The index is being read", work)
 
-    def open_pair(self, id: str, other: str) -> None:
-        async def work() -> None:
-            one, two = self._exemplar(id), self._exemplar(other)
-            left, right = await asyncio.to_thread(lambda: (told(one), told(two)))
-            self._show(pair=PairTexts(id=id, other=other, left=left, right=right))
+    @command
+    async def open_pair(self, id: str, other: str) -> None:
+        """Write both out."""
+        left, right = as_text(self._exemplar(id)), as_text(self._exemplar(other))
+        self.show(pair=PairTexts(id=id, other=other, left=left, right=right))
 
-        self._post(work)
+    @command
+    async def keep_both(self, id: str, other: str, *, apart: bool = True) -> None:
+        """Do not list this pair any more, now and later; or list it again."""
+        library = self.memory.library()
+        library.keep_apart(id, other, apart=apart)
+        words = f"{id} and {other} are {'both kept' if apart else 'listed again'}"
+        self._mark(id, other, kept=apart)
 
-    def keep_both(self, id: str, other: str, *, apart: bool = True) -> None:
-        async def work() -> None:
-            library = self._memory().library()
-            library.keep_apart(id, other, apart=apart)
-            words = f"{id} and {other} are {'both kept' if apart else 'listed again'}"
-            self._mark(id, other, kept=apart)
+        def back() -> None:
+            library.keep_apart(id, other, apart=not apart)
+            self._mark(id, other, kept=not apart)
 
-            def back() -> None:
-                library.keep_apart(id, other, apart=not apart)
-                self._mark(id, other, kept=not apart)
+        self._done(words, back)
 
-            self._done(words, back)
-
-        self._post(work)
-
-    def merge(self, into: str, other: str) -> None:
-        async def work() -> None:
-            memory = self._memory()
-            files = {one.id for _, one in memory.file_members()}
-            if other in files:
+    @command
+    async def merge(self, into: str, other: str) -> None:
+        """Archive `other`, and give its tags and its note to `into`."""
+        memory = self.memory
+        files = {one.id for _, one in memory.file_members()}
+        if other in files:
+            raise UsageError(
+                f"{other} is of a file and can only be read: archive the other one in its place, or keep both."
+            )
+        library = memory.library()
+        kept, gone = self._exemplar(into), self._exemplar(other)
+        merged = _merged(kept, gone)
+        version = 0
+        if merged != kept:
+            if into in files:
                 raise UsageError(
-                    f"{other} is of a file and can only be read: archive the other one in its place, or keep both."
+                    f"{into} is of a file and can only be read, so it cannot take the tags and the note of "
+                    f"{other}: copy it into the library first, archive it in place of {other}, or keep both."
                 )
-            library = memory.library()
-            kept, gone = self._exemplar(into), self._exemplar(other)
-            merged = _merged(kept, gone)
-            version = 0
-            if merged != kept:
-                if into in files:
-                    raise UsageError(
-                        f"{into} is of a file and can only be read, so it cannot take the tags and the note of "
-                        f"{other}: copy it into the library first, archive it in place of {other}, or keep both."
-                    )
-                version = library.get(into).version
-                library.save(merged, why=f"merged with {other}", expected=version)
-            library.archive(other)
-            self._gone.add(other)
+            version = library.get(into).version
+            library.save(merged, why=f"merged with {other}", expected=version)
+        library.archive(other)
+        self._gone.add(other)
 
-            def back() -> None:
-                library.archive(other, archived=False)
-                if version and library.get(into).exemplar == merged:
-                    library.make_current(into, version)
-                self._gone.discard(other)
+        def back() -> None:
+            library.archive(other, archived=False)
+            if version and library.get(into).exemplar == merged:
+                library.make_current(into, version)
+            self._gone.discard(other)
 
-            self._done(f"{other} was put into the archive, and its tags and note went to {into}", back)
+        self._done(f"{other} was put into the archive, and its tags and note went to {into}", back)
 
-        self._post(work)
-
-    def undo(self) -> None:
-        async def work() -> None:
-            if not self._undo:
-                raise UsageError("There is nothing to undo here.")
-            words, back = self._undo.pop()
-            back()
-            self._arrange(notice=f"Taken back: {words}.", problem="")
-
-        self._post(work)
+    @command
+    async def undo(self) -> None:
+        """Undo the last change that was made here."""
+        if not self._undo:
+            raise UsageError("There is nothing to undo here.")
+        words, back = self._undo.pop()
+        back()
+        self._arrange(notice=f"Taken back: {words}.", problem="")
 
     # What is in view
 
@@ -145,7 +136,7 @@ class DuplicatesDesk(Background[DuplicatesView]):
         """Read what is to be known of new pairs, and list those that there are now."""
         new = [one for one in found.pairs if one.ids not in self._pairs]
         numbers = sorted({number for one in new for number in (one.number, one.other)})
-        memory = self._memory()
+        memory = self.memory
         files = tuple(one for _, one in memory.file_members())
         library = memory.open_library()
         read = {number: files[-number - 1] for number in numbers if -len(files) <= number < 0}
@@ -172,38 +163,17 @@ class DuplicatesDesk(Background[DuplicatesView]):
             listed.append(one)
         groups = tuple(tuple(self._pairs[one.ids] for one in group) for group in grouped(listed))
         undo = self._undo[-1][0] if self._undo else ""
-        self._show(groups=groups, hidden=hidden, undo=undo, **changes)
+        self.show(groups=groups, hidden=hidden, undo=undo, **changes)
 
     def _exemplar(self, id: str) -> Exemplar:
-        memory = self._memory()
+        memory = self.memory
         found = next((one for _, one in memory.file_members() if one.id == id), None)
         return found or memory.listing().get(id).exemplar
 
 
-def told(exemplar: Exemplar) -> str:
-    """Return an exemplar as text, line by line, so that two can be laid beside each other."""
-    lines = [
-        f"family: {exemplar.family}",
-        f"task: {exemplar.task}",
-        f"environment: {exemplar.environment or '(none)'}",
-        f"tags: {', '.join(exemplar.tags) or '(none)'}",
-        f"note: {exemplar.note or '(none)'}",
-    ]
-    for number, step in enumerate(exemplar.steps, start=1):
-        lines += ["", f"look {number}", *step.observation.splitlines()]
-        lines += [f"thought: {step.thought}"] if step.thought else []
-        lines += [f"action: {action}" for action in step.actions]
-    for number, contrast in enumerate(exemplar.contrasts, start=1):
-        lines += ["", f"contrast {number}", f"tried: {contrast.tried}", f"right: {contrast.right}"]
-        lines += [f"why: {contrast.why}"] if contrast.why else []
-    if exemplar.parser:
-        lines += ["", "parser", *exemplar.parser.splitlines()]
-    return "\n".join(lines)
-
-
-def _pair_view(pair: NearPair, read: dict[int, Exemplar], *, kept: bool) -> PairView:
+def _pair_view(pair: NearPair, read: dict[int, Exemplar], *, kept: bool) -> DuplicatePair:
     one, other = read[pair.number], read[pair.other]
-    return PairView(
+    return DuplicatePair(
         id=one.id,
         other=other.id,
         distance=pair.distance,

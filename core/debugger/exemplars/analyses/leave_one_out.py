@@ -3,112 +3,124 @@
 import asyncio
 import csv
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.debugger.csv_files import write_table
-from core.debugger.exemplars.analyses.job import Background, Host
-from core.debugger.exemplars.analyses.views import LeavingView, Which
+from core.debugger.exemplars.analyses.service import AnalysisService
+from core.debugger.exemplars.analyses.views import LeaveOneOutView, Table
+from core.debugger.service import command
 from core.memory.analysis.records import LeftOut, MemberFound
 from core.schema.errors import UsageError
 
 if TYPE_CHECKING:
+    from core.debugger.session import Session
     from core.memory.index import ExemplarIndex
 
 _SHOWN = 20
 """How often the tables are filled while it goes on, at the most."""
 
 
-class LeavingDesk(Background[LeavingView]):
-    """The `LeavingCommands` of the window."""
+class LeaveOneOutService(AnalysisService[LeaveOneOutView]):
+    """Looks each exemplar up without itself, and writes what came of it as a table."""
 
-    def __init__(self, host: Host) -> None:
-        super().__init__(host, LeavingView())
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, LeaveOneOutView())
 
-    def begin(self, votes: int, texts: str = "") -> None:
+    @command
+    async def leave_out(self, votes: int, texts: str = "") -> None:
+        """Leave out each exemplar once, or each text of a file."""
+
         async def work() -> None:
-            self._show(asked=True, votes=votes, source=texts, found=None, members=(), total=0)
+            self.show(asked=True, votes=votes, source=texts, found=None, members=(), total=0)
 
-            async def look(index: "ExemplarIndex") -> None:
+            async def use(index: "ExemplarIndex") -> None:
                 await self._leave_out(index, votes)
 
             if texts:
                 from core.memory.analysis.leave_one_out import read_texts
                 from core.memory.index import ExemplarIndex
 
-                index = ExemplarIndex(self._memory().embedding())
+                index = ExemplarIndex(self.memory.embedding())
                 members = await asyncio.to_thread(read_texts, Path(texts))
-                await index.refresh(members, self._progress("Texts are being embedded"))
-                await look(index)
+                await index.refresh(members, self.reporting("Texts are being embedded"))
+                await use(index)
             else:
-                await self._looked_up(look)
+                await self.with_index(use)
 
-        self._begin("The index is being read", work)
+        await self.analyse("The index is being read", work)
 
-    def export(self, which: Which, path: str) -> None:
-        async def work() -> None:
-            view = self._view
-            if view.found is None:
-                raise UsageError("There is no table yet: begin with Leave one out (Ctrl+Enter).")
-            text = families_csv(view.found) if which == "families" else exemplars_csv(view.members)
-            notice = await write_table(path, text)
-            part = "" if view.whole else " It holds what was found so far, not all."
-            self._show(notice=f"{notice}{part}", problem="")
-
-        self._post(work)
+    @command
+    async def export(self, which: Table, path: str) -> None:
+        """Write the table of families, or of exemplars, as comma-separated values."""
+        view = self.view
+        if view.found is None:
+            raise UsageError("There is no table yet: begin with Leave one out (Ctrl+Enter).")
+        text = families_csv(view.found) if which == "families" else exemplars_csv(view.members)
+        notice = await write_table(path, text)
+        part = "" if view.whole else " It holds what was found so far, not all."
+        self.show(notice=f"{notice}{part}", problem="")
 
     async def _leave_out(self, index: "ExemplarIndex", votes: int) -> None:
         from core.memory.analysis.leave_one_out import each_left_out
 
         placed = index.placed()
         numbers = placed.numbers.tolist()
-        self._show(total=len(numbers))
-        tell = self._progress("Each is looked up without itself")
+        self.show(total=len(numbers))
+        report = self.reporting("Each is looked up without itself")
         found: list[MemberFound] = []
         every = max(1, len(numbers) // _SHOWN)
         try:
             async for one in each_left_out(index, numbers, votes=votes):
                 found.append(one)
-                tell(len(found), len(numbers))
+                report(len(found), len(numbers))
                 if len(found) % every == 0:
                     await self._take(tuple(found), index)
         except asyncio.CancelledError:
-            self._sum(tuple(found), index)
+            self.show(found=self._sum(tuple(found), index), members=tuple(found))
             raise
-        self._show(total=len(found))
+        self.show(total=len(found))
         await self._take(tuple(found), index)
 
     async def _take(self, found: tuple[MemberFound, ...], index: "ExemplarIndex") -> None:
+        self.show(found=await asyncio.to_thread(self._sum, found, index), members=found)
+
+    def _sum(self, found: tuple[MemberFound, ...], index: "ExemplarIndex") -> LeftOut:
         from core.memory.analysis.leave_one_out import summed
 
-        votes, name = self._view.votes, index.embedding.name
-        total = await asyncio.to_thread(summed, found, votes=votes, embedding=name)
-        self._show(found=total, members=found)
-
-    def _sum(self, found: tuple[MemberFound, ...], index: "ExemplarIndex") -> None:
-        from core.memory.analysis.leave_one_out import summed
-
-        total = summed(found, votes=self._view.votes, embedding=index.embedding.name)
-        self._show(found=total, members=found)
+        return summed(found, votes=self.view.votes, embedding=index.embedding.name)
 
 
 def families_csv(found: LeftOut) -> str:
     """Return a row for each family, as comma-separated values with a heading."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(("family", "exemplars", "right", "share", "nearest_other", "taken_for"))
-    for one in found.families:
-        taken = " | ".join(f"{name or '(nothing)'}: {count}" for name, count in one.taken_for.items())
-        share = f"{one.right / one.members:.4f}"
-        writer.writerow((one.family, one.members, one.right, share, f"{one.distance:.4f}", taken))
-    return out.getvalue()
+    return _table(
+        ("family", "exemplars", "right", "share", "nearest_other", "taken_for"),
+        (
+            (
+                one.family,
+                one.members,
+                one.right,
+                f"{one.right / one.members:.4f}",
+                f"{one.distance:.4f}",
+                " | ".join(f"{name or '(nothing)'}: {count}" for name, count in one.taken_for.items()),
+            )
+            for one in found.families
+        ),
+    )
 
 
 def exemplars_csv(members: tuple[MemberFound, ...]) -> str:
     """Return a row for each exemplar, as comma-separated values with a heading."""
+    return _table(
+        ("exemplar", "family", "found", "right", "nearest_other"),
+        ((one.id, one.family, one.found, int(one.right), f"{one.distance:.6f}") for one in members),
+    )
+
+
+def _table(heading: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(("exemplar", "family", "found", "right", "nearest_other"))
-    for one in members:
-        writer.writerow((one.id, one.family, one.found, int(one.right), f"{one.distance:.6f}"))
+    writer.writerow(heading)
+    writer.writerows(rows)
     return out.getvalue()

@@ -3,12 +3,14 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from core.debugger.exemplars.analyses.job import Background, Host
+from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import MapView, NearOnMap, TaskOnMap
+from core.debugger.service import command
 from core.memory.memory import Memory
 from core.schema.exemplar import metadata_of
 
 if TYPE_CHECKING:
+    from core.debugger.session import Session
     from core.memory.analysis.map import Projection
     from core.memory.index import ExemplarIndex
 
@@ -18,46 +20,47 @@ _LONELY = 12
 _READ = 5000
 
 
-class MapDesk(Background[MapView]):
-    """The `MapCommands` of the window."""
+class MapService(AnalysisService[MapView]):
+    """Lays the exemplars out in the plane, and shows the current task among them."""
 
-    def __init__(self, host: Host) -> None:
-        super().__init__(host, MapView())
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, MapView())
         self._projection: Projection | None = None
         self._places: dict[str, int] = {}
         self._task = ("", "")
 
-    def draw(self) -> None:
+    @command
+    async def draw(self) -> None:
+        """Lay the exemplars out as they are now, and find those furthest from all others."""
+
         async def work() -> None:
             from core.memory.analysis.map import loneliest, project
 
-            memory = self._memory()
-            self._show(asked=True)
+            self.show(asked=True)
 
-            async def look(index: "ExemplarIndex") -> None:
-                projection = await project(index, self._progress("Vectors are laid out"))
-                await self._lay_out(memory, index, projection)
-                found = await loneliest(index, _LONELY, self._progress("The furthest from all are sought"))
-                self._show(lonely=found, lonely_known=True)
+            async def use(index: "ExemplarIndex") -> None:
+                projection = await project(index, self.reporting("Vectors are laid out"))
+                await self._lay_out(index, projection)
+                found = await loneliest(index, _LONELY, self.reporting("The furthest from all are sought"))
+                self.show(lonely=found, lonely_known=True)
 
-            await self._looked_up(look)
+            await self.with_index(use)
 
-        self._begin("The index is being read", work)
+        await self.analyse("The index is being read", work)
 
-    def show_task(self, task: str, observation: str = "") -> None:
-        async def work() -> None:
-            self._task = (task.strip(), observation)
-            self._show(wanted_task=task.strip(), **({} if task.strip() else {"task": None}))
-            if not task.strip():
-                return
-            if self._projection is not None:
-                await self._looked_up(self._place_task)
-            elif not self._view.busy:
-                self.draw()
+    @command
+    async def show_task(self, task: str, observation: str = "") -> None:
+        """Show this task among them, drawn first where they are not; an empty one shows none."""
+        self._task = (task.strip(), observation)
+        self.show(wanted_task=task.strip(), **({} if task.strip() else {"task": None}))
+        if not task.strip():
+            return
+        if self._projection is not None:
+            await self.with_index(self._place_task)
+        elif not self.view.busy:
+            self.draw()
 
-        self._post(work)
-
-    async def _lay_out(self, memory: Memory, index: "ExemplarIndex", projection: "Projection | None") -> None:
+    async def _lay_out(self, index: "ExemplarIndex", projection: "Projection | None") -> None:
         import numpy as np
 
         from core.memory.analysis.map import alone
@@ -65,7 +68,7 @@ class MapDesk(Background[MapView]):
         self._projection = projection
         self._places = {}
         if projection is None:
-            self._show(
+            self.show(
                 points=b"",
                 families=b"",
                 names=(),
@@ -80,12 +83,12 @@ class MapDesk(Background[MapView]):
         placed = projection.placed
         self._places = {id: place for place, id in enumerate(placed.ids)}
         used, codes = np.unique(placed.families, return_inverse=True)
-        self._show(
+        self.show(
             points=np.ascontiguousarray(projection.points, "<f4").tobytes(),
             families=codes.astype("<i4").tobytes(),
             names=tuple(placed.names[code] for code in used.tolist()),
             ids=placed.ids,
-            tasks=await _tasks(memory, placed.numbers.tolist()),
+            tasks=await _tasks(self.memory, placed.numbers.tolist()),
             share=projection.share,
             embedding=index.embedding.name,
             alone=alone(placed),
@@ -107,7 +110,7 @@ class MapDesk(Background[MapView]):
         if (task, observation) != self._task or projection is not self._projection:
             return  # Another one was asked for meanwhile.
         across, up = projection.place(vector)
-        self._show(
+        self.show(
             stale=len(index) != len(projection.placed.ids),
             task=TaskOnMap(
                 text=task,

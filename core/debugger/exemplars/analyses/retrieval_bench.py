@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from core.agent.abstraction.plain import clean_of
 from core.agent.presets import Presets
-from core.debugger.background_read import ask_file
-from core.debugger.exemplars.analyses.job import Background, Host
+from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
+from core.debugger.service import command
 from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar, metadata_of
 from core.schema.recall import RecallSettings
@@ -14,30 +14,33 @@ from core.schema.step import Observed, Recalled, record_of
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
+    from core.debugger.session import Session
     from core.memory.index import ExemplarIndex
 
 _STATE = "\nState:\n"
 
 
-class BenchDesk(Background[BenchView]):
-    """The `BenchCommands` of the window."""
+class RetrievalBenchService(AnalysisService[BenchView]):
+    """Tries lookups, with other settings and with an exemplar that is being edited."""
 
-    def __init__(self, host: Host) -> None:
-        super().__init__(host, BenchView())
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, BenchView())
         self._draft: Exemplar | None = None
 
-    def announce(self) -> None:
-        async def work() -> None:
-            counts = self._memory().listing().counts()
-            self._show(
-                members=counts.total,
-                presets=presets_that_recall(self._host.workshop().knowledge.presets),
-                environments=tuple(sorted(name for name in counts.by["environment"] if name)),
-            )
+    @command
+    async def announce(self) -> None:
+        """Show how many exemplars there are, and what the presets have."""
+        counts = self.memory.listing().counts()
+        self.show(
+            members=counts.total,
+            presets=presets_that_recall(self.services.knowledge.presets),
+            environments=tuple(sorted(name for name in counts.by["environment"] if name)),
+        )
 
-        self._post(work)
+    @command
+    async def look_up(self, query: BenchQuery) -> None:
+        """Look it up, in place of a lookup under way."""
 
-    def look_up(self, query: BenchQuery) -> None:
         async def work() -> None:
             from core.memory.analysis.trial import try_lookup
 
@@ -48,7 +51,7 @@ class BenchDesk(Background[BenchView]):
                 text = metadata_of(text, query.observation)
             draft = self._draft
 
-            async def look(index: "ExemplarIndex") -> None:
+            async def use(index: "ExemplarIndex") -> None:
                 trial = await try_lookup(
                     index,
                     text,
@@ -57,29 +60,26 @@ class BenchDesk(Background[BenchView]):
                     other=query.other,
                     draft=draft,
                 )
-                self._show(
-                    query=query, trial=trial, draft="" if draft is None else draft.id, members=len(index)
-                )
+                name = "" if draft is None else draft.id
+                self.show(query=query, trial=trial, draft=name, members=len(index))
 
-            await self._looked_up(look)
+            await self.with_index(use)
 
-        self._begin("It is being looked up", work)
+        await self.analyse("It is being looked up", work)
 
-    def compare_with(self, exemplar: Exemplar | None) -> None:
-        async def work() -> None:
-            self._draft = exemplar
-            self._show(draft="" if exemplar is None else exemplar.id)
-            if self._view.query is not None and self._view.query.task.strip():
-                self.look_up(self._view.query)
+    @command
+    async def compare_with(self, exemplar: Exemplar | None) -> None:
+        """Try the next lookups with this exemplar in place of the stored one; None for as they are."""
+        self._draft = exemplar
+        self.show(draft="" if exemplar is None else exemplar.id)
+        if self.view.query is not None and self.view.query.task.strip():
+            self.look_up(self.view.query)
 
-        self._post(work)
-
-    def take(self, run: int, step: int) -> None:
-        async def work() -> None:
-            taken = await ask_file(self._host.store, lambda store: query_of(store, run, step))
-            self._show(taken=taken, taken_number=self._view.taken_number + 1, problem="")
-
-        self._post(work)
+    @command
+    async def take(self, run: int, step: int) -> None:
+        """Take the task of a run with the page of one of its steps."""
+        taken = await self.read(lambda store: query_of(store, run, step))
+        self.show(taken=taken, taken_number=self.view.taken_number + 1, problem="")
 
 
 def presets_that_recall(presets: Presets) -> tuple[tuple[str, RecallSettings], ...]:

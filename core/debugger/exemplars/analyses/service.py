@@ -1,17 +1,32 @@
-"""The analyses of the exemplars at the window, each by its desk."""
+"""What all analyses of the exemplars have: a job on the fresh index, and a view that says how far it is."""
 
-from core.debugger.exemplars.analyses.duplicates import DuplicatesDesk
-from core.debugger.exemplars.analyses.job import Host
-from core.debugger.exemplars.analyses.leave_one_out import LeavingDesk
-from core.debugger.exemplars.analyses.map import MapDesk
-from core.debugger.exemplars.analyses.retrieval_bench import BenchDesk
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from core.debugger.exemplars.analyses.views import AnalysisView
+from core.debugger.service import JobService
+from core.memory.memory import Memory
+
+if TYPE_CHECKING:
+    # FAISS takes long to load, which only the first analysis has to wait for, not the window.
+    from core.memory.index import ExemplarIndex
+
+AnyAnalysisView = TypeVar("AnyAnalysisView", bound=AnalysisView)
 
 
-class AnalysisDesk:
-    """The `AnalysisDeskCommands` of the window."""
+class AnalysisService(JobService[AnyAnalysisView]):
+    """A job takes the place of the one under way; what it has found stays in view where it is cancelled."""
 
-    def __init__(self, host: Host) -> None:
-        self.duplicates = DuplicatesDesk(host)
-        self.map = MapDesk(host)
-        self.bench = BenchDesk(host)
-        self.leaving = LeavingDesk(host)
+    @property
+    def memory(self) -> Memory:
+        """The exemplars; raises UsageError before the session has begun."""
+        return self.services.knowledge.memory
+
+    async def analyse(self, doing: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Begin the job in place of the one under way."""
+        await self.stop()
+        self.begin(doing, work, problem="", notice="")
+
+    async def with_index(self, use: "Callable[[ExemplarIndex], Awaitable[None]]") -> None:
+        """Do something with the fresh index; how far the embedding is shows as the job's progress."""
+        await self.memory.looked_up(use, self.reporting("Texts are being embedded"))

@@ -1,28 +1,22 @@
-"""What the window draws of the exemplars as a whole, and what it may ask for."""
+"""What the window draws of the exemplars as a whole."""
 
-from typing import Literal, Protocol
+from typing import Literal
 
+from core.debugger.job_view import JobView
 from core.memory.analysis.records import LeftOut, Lonely, MemberFound, Sameness, Trial
-from core.schema.exemplar import Exemplar
 from core.schema.recall import RecallSettings
 from core.schema.record import Record
-from core.schema.signal import Signal
 
 
-class Working(Record):
-    """What all analyses tell of their work."""
+class AnalysisView(JobView):
+    """What all analyses show of their work."""
 
-    busy: bool = False
-    words: str = ""
-    """What goes on now."""
-    done: int = 0
-    of: int = 0
     problem: str = ""
     notice: str = ""
     """What was done last."""
 
 
-class PairView(Record):
+class DuplicatePair(Record):
     """Two exemplars that are much alike."""
 
     id: str
@@ -52,7 +46,7 @@ class PairTexts(Record):
     right: str
 
 
-class DuplicatesView(Working):
+class DuplicatesView(AnalysisView):
     """The pairs that were found so far."""
 
     asked: bool = False
@@ -63,7 +57,7 @@ class DuplicatesView(Working):
     """Whether all were compared with all."""
     more: bool = False
     """Whether there may be more within the distance than are listed."""
-    groups: tuple[tuple[PairView, ...], ...] = ()
+    groups: tuple[tuple[DuplicatePair, ...], ...] = ()
     """Pairs that hang together, the nearest first."""
     hidden: int = 0
     """Pairs that are not listed because both are to be kept."""
@@ -93,7 +87,7 @@ class TaskOnMap(Record):
     near: tuple[NearOnMap, ...] = ()
 
 
-class MapView(Working):
+class MapView(AnalysisView):
     """All exemplars in the plane."""
 
     asked: bool = False
@@ -133,7 +127,7 @@ class BenchQuery(Record):
     """Where the task was taken from, such as ``run 12, step 3``."""
 
 
-class BenchView(Working):
+class BenchView(AnalysisView):
     """A lookup that was tried."""
 
     query: BenchQuery | None = None
@@ -152,7 +146,7 @@ class BenchView(Working):
     """Counts what was taken, so that the same is put in again."""
 
 
-class LeavingView(Working):
+class LeaveOneOutView(AnalysisView):
     """Leave-one-out, as far as it has come."""
 
     asked: bool = False
@@ -169,95 +163,4 @@ class LeavingView(Working):
         return self.found is not None and self.found.members >= self.total
 
 
-Which = Literal["families", "exemplars"]
-
-
-class DuplicatesCommands(Protocol):
-    """Near duplicates, seen from the window; safe to call from any thread."""
-
-    changed: Signal[DuplicatesView]
-
-    def find(self, within: float, *, with_kept: bool = False) -> None:
-        """Look for pairs no further apart; what goes on is ended first."""
-
-    def cancel(self) -> None:
-        """End it; what was found is kept in view."""
-
-    def open_pair(self, id: str, other: str) -> None:
-        """Write both out."""
-
-    def keep_both(self, id: str, other: str, *, apart: bool = True) -> None:
-        """Do not list this pair any more, now and later; or list it again."""
-
-    def merge(self, into: str, other: str) -> None:
-        """Archive `other`, and give its tags and its note to `into`."""
-
-    def undo(self) -> None:
-        """Take the last of what was done here back."""
-
-
-class MapCommands(Protocol):
-    """The map, seen from the window; safe to call from any thread."""
-
-    changed: Signal[MapView]
-
-    def draw(self) -> None:
-        """Lay the exemplars out as they are now, and find those furthest from all others."""
-
-    def cancel(self) -> None:
-        """End it."""
-
-    def show_task(self, task: str, observation: str = "") -> None:
-        """Show this task among them, drawn first where they are not; an empty one shows none."""
-
-
-class BenchCommands(Protocol):
-    """The retrieval bench, seen from the window; safe to call from any thread."""
-
-    changed: Signal[BenchView]
-
-    def announce(self) -> None:
-        """Say how many exemplars there are, and what the presets have."""
-
-    def look_up(self, query: BenchQuery) -> None:
-        """Look it up; an earlier one that goes on is ended."""
-
-    def compare_with(self, exemplar: Exemplar | None) -> None:
-        """Try the next lookups with this exemplar in place of the stored one; None for as they are."""
-
-    def take(self, run: int, step: int) -> None:
-        """Take the task of a run with the page of one of its steps."""
-
-    def cancel(self) -> None:
-        """End the lookup."""
-
-
-class LeavingCommands(Protocol):
-    """Leave-one-out, seen from the window; safe to call from any thread."""
-
-    changed: Signal[LeavingView]
-
-    def begin(self, votes: int, texts: str = "") -> None:
-        """Leave out each exemplar once, or each text of a file."""
-
-    def cancel(self) -> None:
-        """End it; what was found is kept in view."""
-
-    def export(self, which: Which, path: str) -> None:
-        """Write the table of families, or of exemplars, as comma-separated values."""
-
-
-class AnalysisDeskCommands(Protocol):
-    """All analyses."""
-
-    @property
-    def duplicates(self) -> DuplicatesCommands: ...
-
-    @property
-    def map(self) -> MapCommands: ...
-
-    @property
-    def bench(self) -> BenchCommands: ...
-
-    @property
-    def leaving(self) -> LeavingCommands: ...
+Table = Literal["families", "exemplars"]

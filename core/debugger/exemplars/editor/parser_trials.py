@@ -4,7 +4,7 @@ import re
 
 from core.debugger.background_read import ask_file
 from core.debugger.exemplars.editor.marked_page import marked
-from core.debugger.exemplars.editor.views import PageChoice, Trial
+from core.debugger.exemplars.editor.views import PageChoice, ParserTrial
 from core.llm.tokens import count_tokens
 from core.memory.editing.draft import Draft
 from core.sandbox.running import run_parser
@@ -16,7 +16,7 @@ from core.trace.store import TraceStore
 _TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
 
 
-class _Page(Record):
+class _TrialPage(Record):
     html: str
     lines: str
     """What the page shows as an observation."""
@@ -50,7 +50,9 @@ def pair_pages(draft: Draft) -> tuple[PageChoice, ...]:
     )
 
 
-async def try_parser(store: TraceStore | None, draft: Draft, run: int | None, page: PageChoice) -> Trial:
+async def try_parser(
+    store: TraceStore | None, draft: Draft, run: int | None, page: PageChoice
+) -> ParserTrial:
     """Run the program, confined, on a page; raises UsageError and TraceError where there is no such page."""
     if not draft.parser.strip():
         raise UsageError("There is no program to run: write parse(html) first.")
@@ -59,7 +61,7 @@ async def try_parser(store: TraceStore | None, draft: Draft, run: int | None, pa
             raise UsageError("That pair is not there any more; choose another page.")
         pair = draft.abstraction[page.number - 1]
         note = "" if _TAG.search(pair.state) else "Its state is no HTML: a program finds no elements in it."
-        found = _Page(html=pair.state, lines=pair.state, wanted=pair.observation, note=note)
+        found = _TrialPage(html=pair.state, lines=pair.state, wanted=pair.observation, note=note)
     else:
         if run is None:
             raise UsageError("It came from no run; choose a pair.")
@@ -70,7 +72,7 @@ async def try_parser(store: TraceStore | None, draft: Draft, run: int | None, pa
     if found.wanted and parsed.text:
         same = parsed.text.strip() == found.wanted.strip()
         notes.append("That is the pair's observation." if same else "That is not the pair's observation.")
-    return Trial(
+    return ParserTrial(
         page=page.title,
         text=parsed.text,
         error=parsed.error,
@@ -81,7 +83,7 @@ async def try_parser(store: TraceStore | None, draft: Draft, run: int | None, pa
     )
 
 
-def _recorded(store: TraceStore, run: int, number: int) -> _Page:
+def _recorded(store: TraceStore, run: int, number: int) -> _TrialPage:
     detail = store.step(run, number)
     observed = record_of(Observed, detail.records)
     if observed is None:
@@ -92,7 +94,7 @@ def _recorded(store: TraceStore, run: int, number: int) -> _Page:
             continue
         view = store.prompt(call).view
         if view is not None and view.raw:
-            return _Page(html=view.raw, lines=lines)
+            return _TrialPage(html=view.raw, lines=lines)
     if not observed.html:
         raise UsageError(f"Of step {number} of run {run} no HTML was kept; choose another one.")
     page = marked(store.blob(observed.html).decode("utf-8", "replace"), observed.observation)
@@ -103,4 +105,4 @@ def _recorded(store: TraceStore, run: int, number: int) -> _Page:
         if missing
         else "The refs were put back into the recorded HTML by tag and words."
     )
-    return _Page(html=page.html, lines=lines, note=note)
+    return _TrialPage(html=page.html, lines=lines, note=note)

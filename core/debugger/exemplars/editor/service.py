@@ -1,90 +1,243 @@
-"""Editing an exemplar at the window: opened, checked while it is typed, tried, saved, and kept from getting lost."""
+"""Editing an exemplar: opened, checked while it is typed, tried, saved, and kept as a draft on the disk."""
 
 import asyncio
 import time
-from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from core.agent.resources import Knowledge
-from core.debugger.exemplars.editor.opening import EditorOpening
-from core.debugger.exemplars.editor.parser_trials import pair_pages, try_parser
+from core.debugger.exemplars.editor.checking import checked, conflict_with
+from core.debugger.exemplars.editor.parser_trials import pair_pages, run_pages, try_parser
 from core.debugger.exemplars.editor.views import (
-    Checked,
-    Conflict,
+    DraftChoice,
     EditorView,
-    Opened,
+    OpenedExemplar,
     PageChoice,
+    ParserTrial,
+    PresetChoice,
     SaveWay,
-    Trial,
     VersionTexts,
 )
-from core.debugger.exemplars.known import copy_id, entry_of
-from core.debugger.exemplars.prompt import told_by
-from core.llm.tokens import count_tokens
-from core.memory.editing.draft import Draft
-from core.memory.editing.draft_files import KeptDraft
-from core.memory.editing.faults import faults
-from core.memory.library.records import Entry
-from core.memory.library.version_diff import differences
+from core.debugger.exemplars.known import copy_id, entry_of, free_id, of_file
+from core.debugger.service import Service, command
+from core.memory.editing.draft import EMPTY, Draft
+from core.memory.editing.draft_files import FOLDER, Drafts, KeptDraft
+from core.memory.library.records import Entry, Provenance
+from core.memory.library.store import Library
+from core.memory.memory import Memory
 from core.schema.errors import BackstepError, DataError, TraceError, UsageError
+from core.schema.exemplar import Exemplar
 
-_tokens = lru_cache(maxsize=512)(count_tokens)
-"""Most looks are as they were at the edit before."""
-_MOST_PARTS = 4
-"""Parts that differ which a conflict names."""
+if TYPE_CHECKING:
+    from core.debugger.session import Session
+
+_BY_HAND = Provenance(origin="by hand")
 
 
-class EditorDesk(EditorOpening):
-    """The `EditorDeskCommands` of the window."""
+class EditorService(Service[EditorView]):
+    """Holds what is open, and stores it; its job is the trial of a parser."""
 
-    _checking = (0, -1)
-    """What is being checked: the serial of what is open, and the edit."""
-    _conflicts = 0
-    _not_kept = ""
-    """Why the draft could not be kept on the disk last."""
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, EditorView())
+        self._serial = 0
+        self._provenance: Provenance | None = None
+        self._checking = (0, -1)
+        """What is being checked: the serial of what is open, and the edit."""
+        self._conflicts = 0
+        self._draft_problem = ""
+        """Why the draft could not be written last."""
+
+    @property
+    def _memory(self) -> Memory:
+        return self.services.knowledge.memory
+
+    @property
+    def _library(self) -> Library:
+        return self._memory.library()
+
+    @property
+    def _drafts(self) -> Drafts:
+        return Drafts(self.services.settings.database.parent / FOLDER)
+
+    # Opening
+
+    @command
+    async def open(self, id: str) -> None:
+        """Open an exemplar as it is now, or its draft where one was kept; one of a file opens as a copy."""
+        kept = self._drafts.get(id)
+        if kept is not None:
+            self._take_up(kept)
+            return
+        entry = entry_of(self._memory, id)
+        if entry is None:
+            self._copy(of_file(self._memory, id), "It comes from a file, which is only read: this is a copy.")
+            return
+        self._opened(Draft.of(entry.exemplar), entry.provenance, entry=entry, base=Draft.of(entry.exemplar))
+
+    @command
+    async def open_version(self, id: str, version: int) -> None:
+        """Open an exemplar as it was saved then; saved, it is a new version."""
+        entry, draft = self._library.get(id), Draft.of(self._library.at(id, version))
+        kept = self._drafts.get(id)
+        if kept is not None:
+            # It makes room under the id, where the next draft is kept, and stays among the drafts.
+            self._drafts.keep(kept.replace(key=self._drafts.new_key()))
+            self._drafts.forget(id)
+        is_current = version == entry.version
+        note = "" if is_current else f"This is version {version}; saved, it becomes a new one."
+        self._opened(draft, entry.provenance, entry=entry, base=Draft.of(entry.exemplar), note=note)
+
+    @command
+    async def open_copy(self, id: str) -> None:
+        """Open a copy of an exemplar under a free id."""
+        entry = entry_of(self._memory, id)
+        self._copy(
+            entry.exemplar if entry is not None else of_file(self._memory, id),
+            f"This is a copy of {id}.",
+        )
+
+    @command
+    async def open_new(self) -> None:
+        """Open one that has nothing yet."""
+        self._opened(EMPTY, _BY_HAND, base=EMPTY)
+
+    @command
+    async def open_draft(self, exemplar: Exemplar, provenance: Provenance | None) -> None:
+        """Open one that was made elsewhere and is not stored."""
+        draft = Draft.of(exemplar).replace(id=free_id(self._memory, exemplar.id))
+        self._opened(draft, provenance or _BY_HAND, note="It is not saved yet.")
+
+    @command
+    async def take_up(self, key: str) -> None:
+        """Open a draft that was kept."""
+        kept = self._drafts.get(key)
+        if kept is None:
+            raise UsageError("That draft is not there any more.")
+        self._take_up(kept)
+
+    @command
+    async def forget(self, key: str) -> None:
+        """Delete a draft that was kept."""
+        self._drafts.forget(key)
+        self.show(drafts=self._other_drafts())
+
+    def _copy(self, exemplar: Exemplar, note: str) -> None:
+        draft = Draft.of(exemplar).replace(id=copy_id(self._memory, exemplar.id))
+        entry = entry_of(self._memory, exemplar.id)
+        self._opened(draft, entry.provenance if entry is not None else _BY_HAND, note=note)
+
+    def _take_up(self, kept: KeptDraft) -> None:
+        entry = entry_of(self._memory, kept.id) if kept.id else None
+        when = time.strftime("%d %b %H:%M", time.localtime(kept.when))
+        note = f"This is a draft that was kept, of {when}."
+        if entry is not None and entry.version != kept.version:
+            note += (
+                f" The exemplar is at version {entry.version} by now, the draft was made of {kept.version}."
+            )
+        base = Draft.of(entry.exemplar) if entry is not None else None
+        self._opened(
+            kept.draft,
+            kept.provenance or (entry.provenance if entry is not None else _BY_HAND),
+            entry=entry,
+            base=base,
+            note=note,
+            key=kept.key,
+            version=kept.version if entry is not None else 0,
+        )
+
+    def _opened(
+        self,
+        draft: Draft,
+        provenance: Provenance,
+        *,
+        entry: Entry | None = None,
+        base: Draft | None = None,
+        note: str = "",
+        key: str = "",
+        version: int = 0,
+    ) -> None:
+        workshop = self.services
+        self._serial += 1
+        self._provenance = provenance
+        id = entry.exemplar.id if entry is not None else ""
+        opened = OpenedExemplar(
+            serial=self._serial,
+            key=key or id or self._drafts.new_key(),
+            draft=draft,
+            base=base,
+            id=id,
+            version=version or (entry.version if entry is not None else 0),
+            saved=entry.changed if entry is not None else 0.0,
+            archived=entry is not None and entry.exemplar.archived,
+            origin=_origin(provenance),
+            run=provenance.run,
+            note=note,
+        )
+        counts = self._memory.listing().counts().by
+        pages, pages_note = run_pages(workshop.store, provenance.run, draft.task)
+        presets = []
+        for name in workshop.knowledge.presets.names():
+            try:
+                presets.append(PresetChoice(name=name, title=workshop.knowledge.presets.get(name).title))
+            except BackstepError:
+                continue  # Its file is wrong, which is told where presets are chosen.
+        self.view = EditorView(opened=opened, saves=self.view.saves)
+        self.show(
+            versions=self._library.versions(id) if id else (),
+            pages=(*pages, *pair_pages(draft)),
+            pages_note=pages_note,
+            presets=tuple(presets),
+            families=tuple(sorted(name for name in counts.get("family", {}) if name)),
+            tags=tuple(sorted(name for name in counts.get("tag", {}) if name)),
+            environments=tuple(sorted(name for name in counts.get("environment", {}) if name)),
+            drafts=self._other_drafts(),
+        )
 
     # While it is edited
 
-    def check(self, draft: Draft, serial: int, edit: int, preset: str) -> None:
-        async def work() -> None:
-            opened = self._view.opened
-            if opened is None or opened.serial != serial:
-                return
-            self._checking = (opened.serial, edit)
-            problem = self._keep(opened, draft)
-            if problem != self._not_kept:
-                self._not_kept = problem
-                self._send(problem=problem)
-            workshop = self._workshop()
-            name = preset or workshop.settings.preset
-            is_success = self._is_success(opened.run)
-            # A long exemplar takes a second, which nobody else is to wait for.
-            checked = await asyncio.to_thread(
-                _checked, workshop.knowledge, draft, edit, name, opened.run, is_success
-            )
-            if self._checking != (opened.serial, edit):
-                return  # It was edited meanwhile, or another one was opened.
-            steps = tuple(one for one in self._view.pages if one.kind == "step")
-            self._send(checked=checked, pages=(*steps, *pair_pages(draft)))
+    @command
+    async def check(self, draft: Draft, serial: int, edit: int, preset: str) -> None:
+        """Keep the draft on the disk, and say what is wrong with it and how a prompt would show it.
 
-        self._post(work)
+        Here and in `save` nothing happens where what is open is not that of
+        `serial` any more.
+        """
+
+        opened = self.view.opened
+        if opened is None or opened.serial != serial:
+            return
+        self._checking = (opened.serial, edit)
+        problem = self._write_draft(opened, draft)
+        if problem != self._draft_problem:
+            self._draft_problem = problem
+            self.show(problem=problem)
+        workshop = self.services
+        name = preset or workshop.settings.preset
+        is_success = self._is_success(opened.run)
+        # A long exemplar takes a second, which nobody else is to wait for.
+        found = await asyncio.to_thread(
+            checked, workshop.knowledge, draft, edit, name, opened.run, is_success
+        )
+        if self._checking != (opened.serial, edit):
+            return  # It was edited meanwhile, or another one was opened.
+        steps = tuple(one for one in self.view.pages if one.kind == "step")
+        self.show(checked=found, pages=(*steps, *pair_pages(draft)))
 
     def _is_success(self, run: int | None) -> bool | None:
         if run is None:
             return None
         try:
-            return self._workshop().store.run(run).verdict.success
+            return self.services.store.run(run).verdict.success
         except TraceError:
             return None
 
-    def _keep(self, opened: Opened, draft: Draft) -> str:
-        """Keep the draft on the disk where it is not what is stored; returns what went wrong."""
+    def _write_draft(self, opened: OpenedExemplar, draft: Draft) -> str:
+        """Write the draft to the disk where it is not what is stored; returns what went wrong."""
         try:
             if draft == opened.base:
-                self._drafts().forget(opened.key)
+                self._drafts.forget(opened.key)
                 return ""
-            self._drafts().keep(
+            self._drafts.keep(
                 KeptDraft(
                     key=opened.key,
                     draft=draft,
@@ -98,74 +251,62 @@ class EditorDesk(EditorOpening):
             return str(error)
         return ""
 
-    def test(self, draft: Draft, page: PageChoice) -> None:
-        async def work() -> None:
-            if self._trying is not None:
-                raise UsageError("The program runs already: wait for it, or cancel it.")
-            opened = self._need_opened()
-            self._send(trial=Trial(page=page.title, running=True), problem="")
-            trying = try_parser(self._workshop().store, draft, opened.run, page)
-            self._trying = asyncio.ensure_future(trying)
-            try:
-                await asyncio.wait([self._trying])
-                cancelled = self._trying.cancelled()
-                trial = (
-                    Trial(page=page.title, error="The run was cancelled.")
-                    if cancelled
-                    else self._trying.result()
-                )
-            except BackstepError as error:
-                trial = Trial(page=page.title, error=str(error))
-            finally:
-                self._trying.cancel()
-                self._trying = None
-            if self._view.opened is not None and self._view.opened.serial == opened.serial:
-                self._send(trial=trial)
+    @command
+    async def test(self, draft: Draft, page: PageChoice) -> None:
+        """Run the draft's program on a page, confined."""
+        opened = self._need_opened()
+        self.start(self._test(draft, opened, page), "The program runs already: wait for it, or cancel it.")
 
-        self._post(work)
+    async def _test(self, draft: Draft, opened: OpenedExemplar, page: PageChoice) -> None:
+        self.show(trial=ParserTrial(page=page.title, running=True), problem="")
+        try:
+            trial = await try_parser(self.services.store, draft, opened.run, page)
+        except asyncio.CancelledError:
+            trial = ParserTrial(page=page.title, error="The run was cancelled.")
+        except BackstepError as error:
+            trial = ParserTrial(page=page.title, error=str(error))
+        if self.view.opened is not None and self.view.opened.serial == opened.serial:
+            self.show(trial=trial)
 
-    def cancel_test(self) -> None:
-        async def work() -> None:
-            if self._trying is not None:
-                self._trying.cancel()
-
-        self._post(work)
+    @command
+    async def cancel_test(self) -> None:
+        """Kill the program where it still runs."""
+        await self.stop()
 
     # Saving
 
-    def save(self, draft: Draft, serial: int, way: SaveWay, why: str) -> None:
-        async def work() -> None:
-            opened = self._need_opened()
-            if opened.serial != serial:
-                return
-            library = self._library()
-            id = draft.id if way != "copy" else copy_id(self._memory(), draft.id)
-            draft_to_save = draft.replace(id=id)
-            try:
-                exemplar = draft_to_save.exemplar(archived=opened.archived and way != "copy")
-            except ValidationError as error:
-                raise UsageError("It cannot be saved yet: the Problems tab says what is missing.") from error
-            is_own = bool(opened.id) and id == opened.id
-            there = entry_of(self._memory(), id)
-            expected = opened.version if is_own else None
-            if there is not None and way == "save" and (not is_own or there.version != opened.version):
-                self._conflicts += 1
-                conflict = _conflict(opened, there, draft, is_own=is_own)
-                self._send(conflict=conflict.replace(number=self._conflicts), problem="")
-                return
-            if there is not None and way == "over":
-                expected = there.version
-                exemplar = exemplar.replace(archived=there.exemplar.archived)
-            provenance = None if is_own else self._provenance
-            library.save(exemplar, provenance, why=why, expected=expected)
-            self._saved(opened, draft_to_save)
+    @command
+    async def save(self, draft: Draft, serial: int, way: SaveWay, why: str) -> None:
+        """Store the draft; what stands in the way comes as `conflict`."""
+        opened = self._need_opened()
+        if opened.serial != serial:
+            return
+        library = self._library
+        id = draft.id if way != "copy" else copy_id(self._memory, draft.id)
+        draft_to_save = draft.replace(id=id)
+        try:
+            exemplar = draft_to_save.exemplar(archived=opened.archived and way != "copy")
+        except ValidationError as error:
+            raise UsageError("It cannot be saved yet: the Problems tab says what is missing.") from error
+        is_own = bool(opened.id) and id == opened.id
+        there = entry_of(self._memory, id)
+        expected = opened.version if is_own else None
+        if there is not None and way == "save" and (not is_own or there.version != opened.version):
+            self._conflicts += 1
+            conflict = conflict_with(opened, there, draft, is_own=is_own)
+            self.show(conflict=conflict.replace(number=self._conflicts), problem="")
+            return
+        if there is not None and way == "over":
+            expected = there.version
+            exemplar = exemplar.replace(archived=there.exemplar.archived)
+        provenance = None if is_own else self._provenance
+        library.save(exemplar, provenance, why=why, expected=expected)
+        self._saved(opened, draft_to_save)
 
-        self._post(work)
-
-    def _saved(self, opened: Opened, draft: Draft) -> None:
-        library = self._library()
+    def _saved(self, opened: OpenedExemplar, draft: Draft) -> None:
+        library = self._library
         entry = library.get(draft.id)
-        self._drafts().forget(opened.key)
+        self._drafts.forget(opened.key)
         now = opened.replace(
             key=draft.id,
             id=draft.id,
@@ -176,102 +317,86 @@ class EditorDesk(EditorOpening):
             note="",
         )
         self._provenance = entry.provenance
-        self._send(
+        self.show(
             opened=now,
             versions=library.versions(draft.id),
             conflict=None,
-            saves=self._view.saves + 1,
+            saves=self.view.saves + 1,
             notice=f"Saved as version {entry.version} of {draft.id}.",
             problem="",
-            kept=self._kept(now.key),
+            drafts=self._other_drafts(now.key),
         )
 
     # Versions
 
-    def compare(self, left: int, right: int | None) -> None:
-        async def work() -> None:
-            id, library = self._need_stored(), self._library()
-            texts = VersionTexts(
-                left=left,
-                right=right,
-                left_draft=Draft.of(library.at(id, left)),
-                right_draft=Draft.of(library.at(id, right)) if right is not None else None,
-            )
-            self._send(texts=texts, problem="")
+    @command
+    async def compare(self, left: int, right: int | None) -> None:
+        """Read two versions, or one to be laid beside the draft on screen; they come as `texts`."""
+        id, library = self._need_stored(), self._library
+        texts = VersionTexts(
+            left=left,
+            right=right,
+            left_draft=Draft.of(library.at(id, left)),
+            right_draft=Draft.of(library.at(id, right)) if right is not None else None,
+        )
+        self.show(texts=texts, problem="")
 
-        self._post(work)
+    @command
+    async def make_current(self, version: int) -> None:
+        """Go by this version from now on, and open it."""
+        id, library = self._need_stored(), self._library
+        library.make_current(id, version)
+        entry = library.get(id)
+        draft = Draft.of(entry.exemplar)
+        self._opened(draft, entry.provenance, entry=entry, base=draft)
+        self.show(notice=f"Version {version} is current.", saves=self.view.saves + 1)
 
-    def make_current(self, version: int) -> None:
-        async def work() -> None:
-            id, library = self._need_stored(), self._library()
-            library.make_current(id, version)
-            entry = library.get(id)
-            draft = Draft.of(entry.exemplar)
-            self._opened(draft, entry.provenance, entry=entry, base=draft)
-            self._send(notice=f"Version {version} is current.", saves=self._view.saves + 1)
+    @command
+    async def archive(self, archived: bool) -> None:
+        """Put the exemplar into the archive, or bring it back."""
+        id = self._need_stored()
+        self._library.archive(id, archived=archived)
+        opened = self._need_opened()
+        words = "is in the archive: it is not recalled, and nothing of it is lost" if archived else "is back"
+        self.show(
+            opened=opened.replace(archived=archived),
+            saves=self.view.saves + 1,
+            notice=f"{id} {words}.",
+            problem="",
+        )
 
-        self._post(work)
+    @command
+    async def leave(self, *, keep: bool) -> None:
+        """Put away what is in view; its draft stays on the disk only with `keep`."""
+        opened = self.view.opened
+        await self.stop()
+        if opened is not None and not keep:
+            self._drafts.forget(opened.key)
+        self.send(EditorView(saves=self.view.saves))
 
-    def archive(self, archived: bool) -> None:
-        async def work() -> None:
-            id = self._need_stored()
-            self._library().archive(id, archived=archived)
-            opened = self._need_opened()
-            words = (
-                "is in the archive: it is not recalled, and nothing of it is lost" if archived else "is back"
-            )
-            self._send(
-                opened=opened.replace(archived=archived),
-                saves=self._view.saves + 1,
-                notice=f"{id} {words}.",
-                problem="",
-            )
+    # Parts
 
-        self._post(work)
+    def _need_opened(self) -> OpenedExemplar:
+        if self.view.opened is None:
+            raise UsageError("No exemplar is open; open one from the library.")
+        return self.view.opened
 
-    def close(self, *, keep: bool) -> None:
-        async def work() -> None:
-            opened = self._view.opened
-            if self._trying is not None:
-                self._trying.cancel()
-            if opened is not None and not keep:
-                self._drafts().forget(opened.key)
-            self._view = EditorView(saves=self._view.saves)
-            self._send()
+    def _need_stored(self) -> str:
+        id = self._need_opened().id
+        if not id:
+            raise UsageError("It is not in the library yet: save it first (Ctrl+S).")
+        return id
 
-        self._post(work)
-
-
-def _checked(
-    knowledge: Knowledge, draft: Draft, edit: int, preset: str, run: int | None, is_success: bool | None
-) -> Checked:
-    told = told_by(knowledge, preset, draft.as_far_as_it_goes())
-    looks = tuple(sum(map(_tokens, (one.observation, one.thought, *one.actions))) for one in draft.steps)
-    contrasts = sum(
-        _tokens(text) for one in draft.contrasts for text in (one.observation, one.tried, one.right, one.why)
-    )
-    return Checked(
-        edit=edit,
-        faults=faults(draft, run=run, is_success=lambda _run: is_success),
-        tokens=sum(looks) + contrasts + _tokens(draft.task),
-        look_tokens=looks,
-        preset=preset,
-        messages=told.messages,
-        prompt_tokens=told.tokens,
-        prompt_note=told.note,
-    )
+    def _other_drafts(self, key: str = "") -> tuple[DraftChoice, ...]:
+        opened = self.view.opened
+        own = key or (opened.key if opened is not None else "")
+        return tuple(
+            DraftChoice(key=one.key, title=one.draft.task or one.draft.id or "without a task", when=one.when)
+            for one in self._drafts.all()
+            if one.key != own
+        )
 
 
-def _conflict(opened: Opened, there: Entry, draft: Draft, *, is_own: bool) -> Conflict:
-    id = there.exemplar.id
-    if not is_own:
-        return Conflict(id=id, text=f"The library has an exemplar {id} already: “{there.exemplar.task}”")
-    ours = draft.exemplar()
-    parts = [one.part for one in differences(there.exemplar, ours)]
-    named = ", ".join(parts[:_MOST_PARTS]) + (" and more" if len(parts) > _MOST_PARTS else "")
-    differs = f"It differs from yours in {named}." if parts else "It is the same as yours."
-    return Conflict(
-        id=id,
-        text=f"{id} was saved by somebody else since it was opened: it is at version {there.version}, "
-        f"yours was made of {opened.version}. {differs}",
-    )
+def _origin(provenance: Provenance) -> str:
+    where = f"run {provenance.run}" if provenance.run is not None else ""
+    return ", ".join(part for part in (provenance.origin, where, provenance.llm, provenance.site) if part)

@@ -1,21 +1,19 @@
-"""What the window draws of an exemplar that is edited, and what it may ask for."""
+"""What the window draws of an exemplar that is edited."""
 
-from typing import Literal, Protocol
+from typing import Literal
 
 from core.memory.editing.draft import Draft
 from core.memory.editing.faults import Fault
-from core.memory.library.records import Provenance, Version
-from core.schema.exemplar import Exemplar
+from core.memory.library.records import Version
 from core.schema.messages import Message
 from core.schema.record import Record
-from core.schema.signal import Signal
 
 SaveWay = Literal["save", "over", "copy"]
 """``over`` is a new version on top of whatever is there by now, ``copy`` a new exemplar under a free id."""
 
 
-class KeptChoice(Record):
-    """A draft that was kept."""
+class DraftChoice(Record):
+    """A draft on the disk."""
 
     key: str
     title: str
@@ -39,7 +37,7 @@ class PageChoice(Record):
     title: str
 
 
-class Opened(Record):
+class OpenedExemplar(Record):
     """What is edited, and how it stands in the library."""
 
     serial: int = 0
@@ -61,7 +59,7 @@ class Opened(Record):
     run: int | None = None
     """The run that it came from."""
     note: str = ""
-    """What is to be known of it: that it is a copy, or a draft that was kept."""
+    """What is to be known of it: that it is a copy, or a draft."""
 
 
 class Checked(Record):
@@ -75,13 +73,13 @@ class Checked(Record):
     look_tokens: tuple[int, ...] = ()
     preset: str = ""
     messages: tuple[Message, ...] = ()
-    """The part of the prompt that tells it, exactly as the agent would send it."""
+    """The part of the prompt that shows it, exactly as the agent would send it."""
     prompt_tokens: int = 0
     prompt_note: str = ""
     """Why there is none, or what is to be known of it."""
 
 
-class Trial(Record):
+class ParserTrial(Record):
     """What the program made of a page."""
 
     page: str
@@ -117,11 +115,11 @@ class Conflict(Record):
 class EditorView(Record):
     """All that the editor shows beside the draft itself."""
 
-    opened: Opened | None = None
+    opened: OpenedExemplar | None = None
     checked: Checked = Checked()
     versions: tuple[Version, ...] = ()
     texts: VersionTexts | None = None
-    trial: Trial | None = None
+    trial: ParserTrial | None = None
     pages: tuple[PageChoice, ...] = ()
     pages_note: str = ""
     conflict: Conflict | None = None
@@ -129,64 +127,9 @@ class EditorView(Record):
     families: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
-    kept: tuple[KeptChoice, ...] = ()
+    drafts: tuple[DraftChoice, ...] = ()
     """Drafts of others than the one in view."""
     saves: int = 0
     """How often something was saved since the program was begun."""
     notice: str = ""
     problem: str = ""
-
-
-class EditorDeskCommands(Protocol):
-    """Editing an exemplar, seen from the window; safe to call from any thread."""
-
-    changed: Signal[EditorView]
-
-    def open(self, id: str) -> None:
-        """Open an exemplar as it is now, or its draft where one was kept; one of a file opens as a copy."""
-
-    def open_version(self, id: str, version: int) -> None:
-        """Open an exemplar as it was saved then; saved, it is a new version."""
-
-    def open_copy(self, id: str) -> None:
-        """Open a copy of an exemplar under a free id."""
-
-    def open_new(self) -> None:
-        """Open one that has nothing yet."""
-
-    def open_draft(self, exemplar: Exemplar, provenance: Provenance | None) -> None:
-        """Open one that was made elsewhere and is not stored."""
-
-    def take_up(self, key: str) -> None:
-        """Open a draft that was kept."""
-
-    def forget(self, key: str) -> None:
-        """Delete a draft that was kept."""
-
-    def check(self, draft: Draft, serial: int, edit: int, preset: str) -> None:
-        """Keep the draft on the disk, and say what is wrong with it and how it would be told.
-
-        Here and in `save` nothing happens where what is open is not that of
-        `serial` any more.
-        """
-
-    def save(self, draft: Draft, serial: int, way: SaveWay, why: str) -> None:
-        """Store the draft; what stands in the way comes as `conflict`."""
-
-    def test(self, draft: Draft, page: PageChoice) -> None:
-        """Run the draft's program on a page, confined."""
-
-    def cancel_test(self) -> None:
-        """Kill the program where it still runs."""
-
-    def compare(self, left: int, right: int | None) -> None:
-        """Read two versions, or one to be laid beside the draft on screen; they come as `texts`."""
-
-    def make_current(self, version: int) -> None:
-        """Go by this version from now on, and open it."""
-
-    def archive(self, archived: bool) -> None:
-        """Put the exemplar into the archive, or bring it back."""
-
-    def close(self, *, keep: bool) -> None:
-        """Put away what is in view; its draft stays on the disk only with `keep`."""

@@ -1,40 +1,52 @@
-"""The library while the window is open: lists by pages, counts, one exemplar whole, and what is done to them."""
+"""The library while its window is open: lists by pages, counts, one exemplar whole, and what is done to them."""
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, NamedTuple
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from core.debugger.background_read import ask_file
-from core.debugger.exemplars.library.changes import LibraryChanges
-from core.debugger.exemplars.library.importer import ImportDesk
-from core.debugger.exemplars.library.jobs import Jobs
-from core.debugger.exemplars.library.list_views import counts_of, detail_of, list_of
-from core.debugger.exemplars.library.long_work import LibraryWork
-from core.debugger.exemplars.library.reader import LibraryReader
-from core.debugger.exemplars.library.text import whole_text
+from core.debugger.exemplars.library.bulk import Checker, archive, entries, finish_in_thread, write
+from core.debugger.exemplars.library.importing import ImportService
+from core.debugger.exemplars.library.listing import (
+    IDS,
+    LibraryReader,
+    counts_of,
+    detail_of,
+    ids_of,
+    list_of,
+    stamp_of,
+)
 from core.debugger.exemplars.library.views import (
     NEAREST,
     PAGE,
+    SHOWN,
     CheckView,
     Chosen,
     ComparedVersions,
     CountsView,
     DetailView,
+    LibraryJob,
     ListView,
+    Notice,
     PageView,
     Query,
-    Told,
     Undo,
 )
-from core.debugger.session import Session
+from core.debugger.exemplars.prompt import as_text
+from core.debugger.service import JobService, command
+from core.memory.checks import Problem
 from core.memory.library.version_diff import differences
 from core.memory.memory import Memory
 from core.schema.errors import BackstepError, UsageError
+from core.schema.exemplar import Exemplar
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
+    # What writes foreign files, and SQLite, take long to load: only who needs them waits for it.
+    from core.debugger.session import Session
+    from core.memory.exchange.registry import ExportFormat
     from core.memory.library.store import Library
 
 _EVERY = 1.0
@@ -51,27 +63,20 @@ class _Asked(NamedTuple):
     first: int = 0
 
 
-class LibraryDesk:
-    """The `LibraryDeskCommands` of the window."""
+class LibraryService(JobService[LibraryJob]):
+    """Lists, shows, changes, checks, writes and indexes exemplars; its view is the job under way."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, LibraryJob())
         self.listed: Signal[ListView] = Signal()
         self.paged: Signal[PageView] = Signal()
         self.counted: Signal[CountsView] = Signal()
         self.detailed: Signal[DetailView] = Signal()
         self.compared: Signal[ComparedVersions] = Signal()
-        self.told: Signal[Told] = Signal()
+        self.noticed: Signal[Notice] = Signal()
         self.checked: Signal[CheckView] = Signal()
-        self._session = session
-        self._jobs = Jobs(self.told)
-        self.working = self._jobs.working
-        self._work = LibraryWork(
-            session, self._jobs, self.told, self.checked, self._with_reader, self._refresh
-        )
-        self.imports = ImportDesk(session, self._jobs, self.told, self._refresh)
-        self._changes = LibraryChanges(self._memory)
-        self._rows_reader: LibraryReader | None = None
-        self._counts_reader: LibraryReader | None = None
+        self.imports = ImportService(self)
+        self._rows_reader, self._counts_reader = (LibraryReader(lambda: self.memory) for _ in range(2))
         self._asked: _Asked | None = None
         self._read: Query | None = None
         """What the window has the rows of."""
@@ -80,134 +85,141 @@ class LibraryDesk:
         self._wanted = ""
         """The id of the exemplar that the window asked for last."""
         self._watching: asyncio.Task[None] | None = None
-        session.closers.append(self._close)
+
+    @property
+    def memory(self) -> Memory:
+        """The exemplars; raises UsageError before the session has begun."""
+        return self.services.knowledge.memory
+
+    def failed(self, problem: str) -> None:
+        self.noticed.send(Notice(text=problem, bad=True))
+
+    def done(self, text: str, undo: Undo | None = None) -> None:
+        """Say what was done, and how it is undone."""
+        self.noticed.send(Notice(text=text, undo=undo or Undo()))
+
+    async def close(self) -> None:
+        self._unwatch()
+        await super().close()
+        for reader in (self._rows_reader, self._counts_reader):
+            await reader.close()
 
     # Lists
 
-    def list_rows(self, query: Query, keep: tuple[str, ...] = (), anchor: str = "", first: int = 0) -> None:
-        async def work() -> None:
-            self._asked = _Asked(query, keep, anchor, first)
+    @command
+    async def list_rows(
+        self, query: Query, keep: tuple[str, ...] = (), anchor: str = "", first: int = 0
+    ) -> None:
+        """Read a list from now on, and again whenever the library changes.
+
+        The rows around the exemplar `anchor`, else around the place `first`,
+        come with it, and the places of those in `keep`.
+        """
+        self._asked = _Asked(query, keep, anchor, first)
+        self._watch()
+        await self._read_list()
+
+    @command
+    async def page(self, query: Query, first: int) -> None:
+        """Read more rows of the list that was asked for last."""
+
+        def read(library: "Library") -> PageView | None:
+            if not self._is_asked(query):
+                return None  # Another list was asked for while this one waited.
+            page = library.page(
+                query.filter, order=query.order, reverse=query.reverse, offset=first, limit=PAGE
+            )
+            return PageView(query=query, first=first, rows=page.rows)
+
+        try:
+            found = await self._rows_reader.ask(read)
+        except BackstepError as error:
+            found = PageView(query=query, first=first, problem=str(error))
+        if found is not None:
+            self.paged.send(found)
+
+    @command
+    async def set_position(self, keep: tuple[str, ...], anchor: str, first: int) -> None:
+        """Say where the person is in the list, for when it is read again by itself."""
+        if self._asked is not None:
+            self._asked = self._asked._replace(keep=keep, anchor=anchor, first=first)
+
+    @command
+    async def unwatch(self) -> None:
+        """Watch the library no more: nobody looks at it."""
+        self._unwatch()
+
+    @command
+    async def watch(self) -> None:
+        """Read from the trace where exemplars were retrieved since, and the list again where it has changed."""
+        if self._asked is not None:
             self._watch()
-            await self._read_list()
+        try:
+            path = self.memory.library_path
+        except UsageError:
+            return  # The list says that it waits for it.
+        if path is None or not path.exists():
+            return
 
-        self._post(work)
+        def note(traces: TraceStore) -> int:
+            from core.memory.library.store import Library
+            from core.memory.library.trace_sync import note_retrievals
 
-    def page(self, query: Query, first: int) -> None:
-        async def work() -> None:
-            def read(library: "Library") -> PageView | None:
-                if self._asked is None or self._asked.query != query:
-                    return None  # Another list was asked for while this one waited.
-                page = library.page(
-                    query.filter, order=query.order, reverse=query.reverse, offset=first, limit=PAGE
-                )
-                return PageView(query=query, first=first, rows=page.rows)
-
+            library = Library.open(path)
             try:
-                found = await self._with_reader(read)
-            except BackstepError as error:
-                found = PageView(query=query, first=first, problem=str(error))
-            if found is not None:
-                self.paged.send(found)
+                return note_retrievals(library, traces)
+            finally:
+                library.close()
 
-        self._post(work)
+        if await self.read(note):
+            await self.refresh()
 
-    def stand(self, keep: tuple[str, ...], anchor: str, first: int) -> None:
-        async def work() -> None:
-            if self._asked is not None:
-                self._asked = self._asked._replace(keep=keep, anchor=anchor, first=first)
-
-        self._post(work)
-
-    def rest(self) -> None:
-        async def work() -> None:
-            watching, self._watching = self._watching, None
-            if watching is not None:
-                watching.cancel()
-
-        self._post(work)
-
-    def look(self) -> None:
-        async def work() -> None:
-            if self._asked is not None:
-                self._watch()
-            try:
-                workshop = self._session.workshop()
-            except UsageError:
-                return  # The list says that it waits for it.
-            path = workshop.knowledge.memory.library_path
-            if path is None or not path.exists():
-                return
-
-            def note(traces: TraceStore) -> int:
-                from core.memory.library.store import Library
-                from core.memory.library.trace_sync import note_retrievals
-
-                library = Library.open(path)
-                try:
-                    return note_retrievals(library, traces)
-                finally:
-                    library.close()
-
-            if await ask_file(workshop.store, note):
-                await self._refresh()
-
-        self._post(work)
+    def _is_asked(self, query: Query) -> bool:
+        return self._asked is not None and self._asked.query == query
 
     async def _read_list(self) -> None:
         """Read what was asked for last and send it, then the counts."""
         asked = self._asked
         if asked is None:
             return
-        empty = ListView(query=asked.query, first=asked.first)
+        query = asked.query
+        empty = ListView(query=query, first=asked.first)
         try:
-            memory = self._memory()
+            memory = self.memory
         except UsageError:
             self._stamp = None
             self.listed.send(empty.replace(waiting=_OPENING))
             return
         try:
-            self._stamp = _stamp_of(memory)
-            if asked.query.like:
-                if asked.query != self._read:
-                    self.listed.send(empty.replace(waiting="Looking by meaning…"))
-                near = await memory.like(asked.query.like, NEAREST, asked.query.filter)
-            else:
-                near = ()
-
-            def read(library: "Library") -> ListView | None:
-                if self._asked is None or self._asked.query != asked.query:
-                    return None
-                return list_of(library, asked.query, asked.keep, asked.anchor, asked.first, near)
-
-            found = await self._with_reader(read)
+            self._stamp = stamp_of(memory)
+            if query.like and query != self._read:
+                self.listed.send(empty.replace(waiting="Looking by meaning…"))
+            near = await memory.like(query.like, NEAREST, query.filter) if query.like else ()
+            found = await self._rows_reader.ask(
+                lambda library: (
+                    list_of(library, query, asked.keep, asked.anchor, asked.first, near)
+                    if self._is_asked(query)
+                    else None
+                )
+            )
         except BackstepError as error:
             found = empty.replace(problem=str(error))
-        if found is None or self._asked is None or self._asked.query != asked.query:
+        if found is None or not self._is_asked(query):
             return
         self.listed.send(found)
-        self._read = asked.query if found.ready else None
+        self._read = query if found.ready else None
         if found.ready:
-            await self._count(asked.query)
+            counts = await self._counts_reader.ask(
+                lambda library: (
+                    counts_of(library, query.filter)
+                    if self._asked is not None and self._asked.query.filter == query.filter
+                    else None
+                )
+            )
+            if counts is not None:
+                self.counted.send(counts)
 
-    async def _count(self, query: Query) -> None:
-        memory = self._memory()
-        self._counts_reader = self._counts_reader or LibraryReader(memory)
-
-        def read(library: "Library") -> CountsView | None:
-            if self._asked is None or self._asked.query.filter != query.filter:
-                return None
-            return counts_of(library, query.filter)
-
-        found = await self._counts_reader.ask(read)
-        if found is not None:
-            self.counted.send(found)
-
-    async def _with_reader(self, question: Callable[["Library"], Any]) -> Any:
-        if self._rows_reader is None:
-            self._rows_reader = LibraryReader(self._memory())
-        return await self._rows_reader.ask(question)
-
-    async def _refresh(self) -> None:
+    async def refresh(self) -> None:
         """Read the list and the details again: something of them has changed."""
         await self._read_list()
         if self._detail.id:
@@ -215,53 +227,57 @@ class LibraryDesk:
 
     def _watch(self) -> None:
         if self._watching is None or self._watching.done():
-            self._watching = asyncio.ensure_future(self._look_again())
+            self._watching = asyncio.ensure_future(self._watch_changes())
 
-    async def _look_again(self) -> None:
+    def _unwatch(self) -> None:
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            watching.cancel()
+
+    async def _watch_changes(self) -> None:
         while True:
             await asyncio.sleep(_EVERY)
             with contextlib.suppress(BackstepError):
-                if self._stamp is None or _stamp_of(self._memory()) != self._stamp:
-                    await self._refresh()
+                if self._stamp is None or stamp_of(self.memory) != self._stamp:
+                    await self.refresh()
 
     # One exemplar
 
-    def show(self, id: str) -> None:
+    def show_exemplar(self, id: str) -> None:
+        """Read one exemplar; none where the id is empty."""
         self._wanted = id
+        self._show_exemplar(id)
 
-        async def work() -> None:
-            if id != self._wanted:
-                return  # The person has gone on to another one.
-            if not id:
-                self._detail = DetailView()
-                self.detailed.send(self._detail)
-                return
+    @command
+    async def _show_exemplar(self, id: str) -> None:
+        if id != self._wanted:
+            return  # The person has gone on to another one.
+        if id:
             self._send_detail(id)
+        else:
+            self._detail = DetailView()
+            self.detailed.send(self._detail)
 
-        self._post(work)
-
-    def compare(self, id: str, left: int, right: int) -> None:
-        async def work() -> None:
-            library = self._memory().library()
-            before, after = library.at(id, left), library.at(id, right)
-            self.compared.send(
-                ComparedVersions(
-                    id=id,
-                    left=left,
-                    right=right,
-                    left_text=whole_text(before),
-                    right_text=whole_text(after),
-                    differences=differences(before, after),
-                )
+    @command
+    async def compare(self, id: str, left: int, right: int) -> None:
+        """Compare two versions of an exemplar."""
+        library = self.memory.library()
+        before, after = library.at(id, left), library.at(id, right)
+        self.compared.send(
+            ComparedVersions(
+                id=id,
+                left=left,
+                right=right,
+                left_text=as_text(before),
+                right_text=as_text(after),
+                differences=differences(before, after),
             )
-
-        self._post(work)
+        )
 
     def _send_detail(self, id: str) -> None:
         known = self._detail if self._detail.id == id else None
-        workshop = self._session.workshop()
         try:
-            found = detail_of(workshop, id, self._session.session.preset)
+            found = detail_of(self.services, id, self.session.session.preset)
         except BackstepError as error:
             found = DetailView(id=id, problem=str(error))
         if known is not None and known.entry == found.entry:
@@ -269,87 +285,146 @@ class LibraryDesk:
         self._detail = found
         self.detailed.send(found)
 
-    # What is done to them
+    # Changes
 
-    def make_current(self, id: str, version: int) -> None:
-        async def work() -> None:
-            self.told.send(self._changes.make_current(id, version))
-            await self._refresh()
+    @command
+    async def make_current(self, id: str, version: int) -> None:
+        """Use this version from now on."""
+        library = self.memory.library()
+        before = library.get(id).version
+        library.make_current(id, version)
+        self.done(f"Version {version} of {id} is the current one.", Undo(make_current=((id, before),)))
+        await self.refresh()
 
-        self._post(work)
+    @command
+    async def archive(self, chosen: Chosen, archived: bool) -> None:
+        """Put exemplars into the archive, or bring them back; those of files are left as they are."""
+        done, refused = await archive(self.memory, await self._ids_of(chosen), archived=archived)
+        what = f"“{done[0]}” was" if len(done) == 1 else f"{len(done)} exemplars were"
+        texts = [f"{what} {'archived' if archived else 'brought back'}."] if done else []
+        if refused:
+            whose = f"“{refused[0]}” is" if len(refused) == 1 else f"{len(refused)} are"
+            texts.append(f"{whose} read only, of a file: take it out of the file, or keep a copy (Ctrl+D).")
+        if not texts:
+            texts = ["Nothing was changed: they are " + ("in the archive." if archived else "in use.")]
+        undo = Undo(bring_back=done) if archived else Undo(archive=done)
+        self.noticed.send(Notice(text=" ".join(texts), bad=not done and bool(refused), undo=undo))
+        await self.refresh()
 
-    def archive(self, chosen: Chosen, archived: bool) -> None:
-        async def work() -> None:
-            ids = await self._work.ids_of(chosen)
-            self.told.send(await self._changes.archive(ids, archived=archived))
-            await self._refresh()
+    @command
+    async def undo(self, undo: Undo) -> None:
+        """Undo what was done."""
+        archived, _ = await archive(self.memory, undo.archive, archived=True)
+        back, _ = await archive(self.memory, undo.bring_back, archived=False)
+        library = self.memory.library()
+        for id, version in undo.make_current:
+            library.make_current(id, version)
+        parts = [f"{len(archived)} archived"] if archived else []
+        parts += [f"{len(back)} brought back"] if back else []
+        parts += [f"{len(undo.make_current)} at the version before"] if undo.make_current else []
+        self.done(f"It was taken back: {', '.join(parts) or 'nothing was left to do'}.")
+        await self.refresh()
 
-        self._post(work)
+    # Jobs
 
-    def undo(self, undo: Undo) -> None:
-        async def work() -> None:
-            self.told.send(await self._changes.undo(undo))
-            await self._refresh()
+    @command
+    async def check(self, chosen: Chosen) -> None:
+        """Look in the background for what is wrong; one alone is shown with its details."""
+        shown = self._detail.id
+        alone = shown if chosen == Chosen(ids=(shown,)) else ""
+        self.begin("Checking exemplars", lambda: self._check(chosen, alone), importing=False)
 
-        self._post(work)
+    async def _check(self, chosen: Chosen, alone: str) -> None:
+        ids = await self._ids_of(chosen)
+        report = self.reporting()
+        problems: list[Problem] = []
+        checker = Checker(self.services.store)
+        done, cancelled = 0, False
+        try:
+            async for entry in entries(self.memory, ids):
+                problems += await checker.problems(entry)
+                done += 1
+                report(done, len(ids))
+        except asyncio.CancelledError:
+            cancelled = True
+        if not alone:
+            self.checked.send(
+                CheckView(
+                    checked=done,
+                    of=len(ids),
+                    problems=tuple(problems[:SHOWN]),
+                    more=max(0, len(problems) - SHOWN),
+                    cancelled=cancelled,
+                )
+            )
+        elif self._detail.id == alone and not cancelled:
+            self._detail = self._detail.replace(problems=tuple(problems))
+            self.detailed.send(self._detail)
 
-    def check(self, chosen: Chosen) -> None:
-        async def work() -> None:
-            shown = self._detail.id
-            alone = shown if chosen == Chosen(ids=(shown,)) else ""
+    @command
+    async def export(self, chosen: Chosen, form: str, path: str) -> None:
+        """Write exemplars as a file, or as a folder where the form has several, in the background."""
+        from core.memory.exchange.registry import export_format
 
-            def found(view: CheckView) -> None:
-                if alone and self._detail.id == alone and not view.cancelled:
-                    self._detail = self._detail.replace(problems=view.problems)
-                    self.detailed.send(self._detail)
+        known = export_format(form)
+        self.begin(
+            "Reading exemplars to export", lambda: self._export(chosen, known, Path(path)), importing=False
+        )
 
-            self._work.check(chosen, found, tell=not alone)
+    async def _export(self, chosen: Chosen, form: "ExportFormat", path: Path) -> None:
+        ids = await self._ids_of(chosen)
+        report = self.reporting()
+        exemplars: list[Exemplar] = []
+        try:
+            async for entry in entries(self.memory, ids):
+                exemplars.append(entry.exemplar)
+                report(len(exemplars), len(ids))
+        except asyncio.CancelledError:
+            self.done("The export was cancelled; nothing was written.")
+            return
+        if not exemplars:
+            raise UsageError("There is nothing to export: choose exemplars, or loosen the filter.")
+        self.show(doing="Writing the file", done=0, of=0)
+        count = await finish_in_thread(lambda: write(form, tuple(exemplars), path))
+        number = "1 exemplar was" if len(exemplars) == 1 else f"{len(exemplars)} exemplars were"
+        where = str(path) if count == 1 else f"{path}, in {count} files"
+        self.done(f"{number} written to {where}, as {form.title}.")
 
-        self._post(work)
+    @command
+    async def reindex(self) -> None:
+        """Make the index anew in the background; what was made is kept where it is cancelled."""
+        self.begin("Making the index anew", self._reindex, importing=False)
 
-    def export(self, chosen: Chosen, form: str, path: str) -> None:
-        async def work() -> None:
-            self._work.export(chosen, form, path)
+    async def _reindex(self) -> None:
+        memory, report = self.memory, self.reporting()
+        before = memory.on_progress
 
-        self._post(work)
+        def progress(done: int, of: int) -> None:
+            report(done, of)
+            if before is not None:
+                before(done, of)
 
-    def reindex(self) -> None:
-        async def work() -> None:
-            self._work.reindex()
+        memory.on_progress = progress
+        try:
+            embedded = await memory.reindex()
+            index = await memory.refreshed()
+        except asyncio.CancelledError:
+            self.done(f"“{self.view.doing}” was cancelled.")
+            raise
+        finally:
+            memory.on_progress = before
+        self.done(
+            f"{len(index)} exemplars are indexed by {index.embedding.name}; {embedded} texts were embedded."
+        )
+        await self.refresh()
 
-        self._post(work)
-
-    def cancel(self) -> None:
-        async def work() -> None:
-            self._jobs.cancel()
-
-        self._post(work)
-
-    # Within
-
-    def _memory(self) -> Memory:
-        """Return the memory; raises UsageError before the session has begun."""
-        return self._session.workshop().knowledge.memory
-
-    def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        async def telling() -> None:
-            try:
-                await work()
-            except BackstepError as error:
-                self.told.send(Told(text=str(error), bad=True))
-
-        self._session.queue(telling())
-
-    async def _close(self) -> None:
-        if self._watching is not None:
-            self._watching.cancel()
-        await self._jobs.close()
-        for reader in (self._rows_reader, self._counts_reader):
-            if reader is not None:
-                await reader.close()
-
-
-def _stamp_of(memory: Memory) -> object:
-    """Return what is another one as soon as an exemplar of the library or of a file has changed."""
-    library = memory.open_library()
-    return (0 if library is None else library.last_change(), memory.file_members())
+    async def _ids_of(self, chosen: Chosen) -> tuple[str, ...]:
+        """Return the ids of what was chosen, each once, in its order; raises LibraryError."""
+        found, query = list(chosen.ids), chosen.query
+        for start, end in chosen.ranges:
+            assert query is not None
+            for at in range(start, end, IDS):
+                found += await self._rows_reader.ask(
+                    functools.partial(ids_of, query=query, start=at, end=min(at + IDS, end))
+                )
+        return tuple(dict.fromkeys(found))

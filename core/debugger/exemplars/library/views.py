@@ -1,18 +1,23 @@
-"""What the window draws of the library of exemplars, and what it may ask for."""
+"""What the window draws of the library of exemplars and of an import into it."""
 
-from typing import Literal, Protocol
+from typing import Literal
 
-from core.debugger.exemplars.library.import_views import ImportDeskCommands
+from core.debugger.job_view import JobView
 from core.memory.checks import Problem
 from core.memory.library.records import Counts, Entry, Filter, Order, Retrieval, Row, Standing, Version
 from core.memory.library.version_diff import Difference
 from core.schema.record import Record
-from core.schema.signal import Signal
 
 PAGE = 100
 """Rows that are read at once."""
 NEAREST = 200
 """Rows of a list that goes by meaning."""
+SHOWN = 2000
+"""Entries of an import, and problems of a check, that are listed one by one."""
+
+TakenId = Literal["leave", "new id", "new version"]
+"""What becomes of one whose id another exemplar has."""
+Fate = Literal["new", "new version", "there already", "id taken", "left out", "faulty"]
 
 
 class Query(Record):
@@ -91,9 +96,9 @@ class DetailView(Record):
     standing: Standing = Standing()
     trace: str = ""
     """The database that the window shows: runs of others cannot be opened."""
-    told: str = ""
-    """The exemplar as a prompt tells it."""
-    told_by: str = ""
+    prompt: str = ""
+    """The exemplar as a prompt shows it to the LLM."""
+    preset: str = ""
     """The preset whose prompt that is."""
     problems: tuple[Problem, ...] | None = None
     """What is wrong with it; None where nobody has looked."""
@@ -125,7 +130,7 @@ class Undo(Record):
         return bool(self.archive or self.bring_back or self.make_current)
 
 
-class Told(Record):
+class Notice(Record):
     """What was done, or why not."""
 
     text: str
@@ -133,18 +138,11 @@ class Told(Record):
     undo: Undo = Undo()
 
 
-JobKind = Literal["check", "read", "import", "export", "index"]
+class LibraryJob(JobView):
+    """The long work under way, one at a time."""
 
-
-class JobView(Record):
-    """The long work that goes on, one at a time."""
-
-    kind: JobKind | None = None
-    """None where nothing goes on."""
-    doing: str = ""
-    done: int = 0
-    of: int = 0
-    """0 where it is not known how much there is."""
+    importing: bool = False
+    """Whether it is of an import, whose dialog shows it as well."""
 
 
 class CheckView(Record):
@@ -154,65 +152,50 @@ class CheckView(Record):
     of: int = 0
     problems: tuple[Problem, ...] = ()
     more: int = 0
-    """Problems beyond those that are told."""
+    """Problems beyond those that are listed."""
     cancelled: bool = False
 
 
-class LibraryDeskCommands(Protocol):
-    """The library, seen from the window; safe to call from any thread."""
+class ImportChoices(Record):
+    """What the person may choose of an import."""
 
-    imports: ImportDeskCommands
-    listed: Signal[ListView]
-    paged: Signal[PageView]
-    counted: Signal[CountsView]
-    detailed: Signal[DetailView]
-    compared: Signal[ComparedVersions]
-    told: Signal[Told]
-    working: Signal[JobView]
-    checked: Signal[CheckView]
+    paths: tuple[str, ...]
+    form: str = ""
+    """The format; empty where each file tells it."""
+    family: str = ""
+    """Given to all in place of their own."""
+    least_reward: float = 1.0
+    """What a trajectory that was judged must have got."""
+    leave_faulty: bool = True
+    """Whether the rest is imported where an entry is faulty."""
+    taken: TakenId = "leave"
 
-    def list_rows(self, query: Query, keep: tuple[str, ...] = (), anchor: str = "", first: int = 0) -> None:
-        """Read a list from now on, and again whenever the library changes.
 
-        The rows around the exemplar `anchor`, else around the place `first`,
-        come with it, and the places of those in `keep`.
-        """
+class ImportEntry(Record):
+    """One entry of what was read, with what would become of it."""
 
-    def page(self, query: Query, first: int) -> None:
-        """Read more rows of the list that was asked for last."""
+    position: str
+    fate: Fate
+    id: str = ""
+    family: str = ""
+    why: str = ""
 
-    def stand(self, keep: tuple[str, ...], anchor: str, first: int) -> None:
-        """Say where the person is in the list, for when it is read again by itself."""
 
-    def rest(self) -> None:
-        """Watch the library no more: nobody looks at it."""
+class ImportView(Record):
+    """What an import would do, before it is done."""
 
-    def look(self) -> None:
-        """Read from the trace where exemplars were retrieved since, and the list again where it has changed."""
-
-    def show(self, id: str) -> None:
-        """Read one exemplar; none where the id is empty."""
-
-    def compare(self, id: str, left: int, right: int) -> None:
-        """Compare two versions of an exemplar."""
-
-    def make_current(self, id: str, version: int) -> None:
-        """Go by this version from now on."""
-
-    def archive(self, chosen: Chosen, archived: bool) -> None:
-        """Put exemplars into the archive, or bring them back; those of files are left as they are."""
-
-    def undo(self, undo: Undo) -> None:
-        """Take back what was done."""
-
-    def check(self, chosen: Chosen) -> None:
-        """Look in the background for what is wrong; one alone is shown with its details."""
-
-    def export(self, chosen: Chosen, form: str, path: str) -> None:
-        """Write exemplars as a file, or as a folder where the form has several, in the background."""
-
-    def reindex(self) -> None:
-        """Make the index anew in the background."""
-
-    def cancel(self) -> None:
-        """End the work that goes on."""
+    choices: ImportChoices = ImportChoices(paths=())
+    ready: bool = False
+    """Whether the files were read."""
+    formats: tuple[str, ...] = ()
+    """What the files are, in words."""
+    counts: dict[str, int] = {}
+    """How many have which fate."""
+    entries: tuple[ImportEntry, ...] = ()
+    """What is faulty first, then whose id is taken, then the rest; `SHOWN` at the most."""
+    coming: int = 0
+    """How many would be kept."""
+    done: bool = False
+    """Whether they were."""
+    problem: str = ""
+    """Why nothing can be imported."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from core.debugger.exemplars.saving.steps import SurveyedStep, surveyed
-from core.debugger.exemplars.saving.views import Choice
+from core.debugger.exemplars.saving.views import SavingChoice
 from core.memory.library.records import Provenance
 from core.schema.errors import UsageError
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
@@ -19,7 +19,7 @@ from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
 
-class LeftOut(Record):
+class LeftOutStep(Record):
     """A step that is not in the exemplar, and why."""
 
     step: int
@@ -49,12 +49,12 @@ class Survey(Record):
         return frozenset(one.number for one in self.steps if one.contrast is not None and one.contrasted)
 
 
-class Kept(Record):
+class Selection(Record):
     """What a run gives."""
 
     exemplar: Exemplar
     provenance: Provenance
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutStep, ...] = ()
     successful: bool = False
     """Whether the run was judged a success."""
 
@@ -67,7 +67,7 @@ def exemplar_of_run(
     last: int | None = None,
     family: str = "",
     chosen: frozenset[int] | None = None,
-) -> Kept:
+) -> Selection:
     """Return the steps from `first` to `last` of a run, for a branch those before it too, as an exemplar.
 
     Left out is what failed, what was gone back over, and what did nothing in
@@ -80,23 +80,23 @@ def exemplar_of_run(
     if unknown:
         there = f"{survey.steps[0].number} to {survey.steps[-1].number}" if survey.steps else "none"
         raise UsageError(f"Run {run} has no step {unknown[0]} there; its steps are {there}.")
-    return kept_of(survey, Choice(steps=chosen, family=family))
+    return selection_of(survey, SavingChoice(steps=chosen, family=family))
 
 
 def survey_of_run(store: TraceStore, run: int, *, first: int = 1, last: int | None = None) -> Survey:
-    """Return what there is to be kept of a run; raises TraceError."""
+    """Return what there is to be saved of a run; raises TraceError."""
     row = store.run(run)
     rows = [one for one in store.steps(run) if first <= one.number <= (last or one.number)]
     return Survey(row=row, steps=surveyed(store, row, rows))
 
 
-def kept_of(survey: Survey, choice: Choice) -> Kept:
+def selection_of(survey: Survey, choice: SavingChoice) -> Selection:
     """Return what is chosen of a run as an exemplar; raises UsageError where no step is left, or the id is none."""
     row = survey.row
     chosen = survey.chosen if choice.steps is None else choice.steps
     taken = [one for one in survey.steps if one.number in chosen and one.possible]
     left_out = tuple(
-        LeftOut(step=one.number, action=one.action, why=one.why or "it was not chosen")
+        LeftOutStep(step=one.number, action=one.action, why=one.why or "it was not chosen")
         for one in survey.steps
         if one not in taken
     )
@@ -120,7 +120,7 @@ def kept_of(survey: Survey, choice: Choice) -> Kept:
         )
     except ValidationError as error:
         raise UsageError(_wrong(error, choice)) from error
-    return Kept(
+    return Selection(
         exemplar=exemplar,
         provenance=_provenance(row, taken),
         left_out=left_out,
@@ -174,11 +174,11 @@ def _provenance(row: RunRow, taken: Sequence[SurveyedStep]) -> Provenance:
     )
 
 
-def _reasons(left_out: Iterable[LeftOut]) -> str:
+def _reasons(left_out: Iterable[LeftOutStep]) -> str:
     return "; ".join(f"step {one.step}: {one.why}" for one in list(left_out)[:5])
 
 
-def _wrong(error: ValidationError, choice: Choice) -> str:
+def _wrong(error: ValidationError, choice: SavingChoice) -> str:
     part = error.errors()[0]["loc"][0] if error.errors()[0]["loc"] else ""
     if part == "id":
         return (

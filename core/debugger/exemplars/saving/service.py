@@ -1,25 +1,25 @@
-"""Keeping a run as an exemplar at the window: what is chosen of it, how it is told, and the library it goes to."""
+"""Saving a run as an exemplar: what is chosen of it, how a prompt shows it, and the library it goes to."""
 
 import re
-from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.agent.presets import MemoryTable
-from core.debugger.background_read import ask_file
+from core.debugger.exemplars.known import free_id, taken_ids
 from core.debugger.exemplars.prompt import Way, messages_of
-from core.debugger.exemplars.saving.selection import Kept, Survey, id_for, kept_of, survey_of_run
-from core.debugger.exemplars.saving.views import Choice, KeepContrast, KeepStep, KeepView, Saved
-from core.debugger.service import telling
-from core.debugger.services import Workshop
-from core.debugger.session import Session
+from core.debugger.exemplars.saving.selection import Selection, Survey, id_for, selection_of, survey_of_run
+from core.debugger.exemplars.saving.views import Saved, SavingChoice, SavingContrast, SavingStep, SavingView
+from core.debugger.service import Service, command
 from core.llm.tokens import count_tokens
 from core.memory.checks import check
 from core.memory.library.records import Filter
+from core.memory.memory import Memory
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.exemplar import metadata_of
 from core.schema.messages import Message
 from core.schema.recall import RecallSettings
-from core.schema.signal import Signal
+
+if TYPE_CHECKING:
+    from core.debugger.session import Session
 
 _REACH = 50
 """How many of the nearest are asked for, to say how near the saved one is."""
@@ -28,13 +28,14 @@ _LINE = 80
 _REF = re.compile(r"\[(\d+)\]")
 
 
-class KeepDesk:
-    """The `KeepDeskCommands` of the window."""
+class SavingService(Service[SavingView]):
+    """Shows a run as an exemplar with what is chosen of it, and saves it."""
 
-    def __init__(self, session: Session) -> None:
-        self.changed: Signal[KeepView] = Signal()
-        self._session = session
-        self._view = KeepView(run=0)
+    def failed(self, problem: str) -> None:
+        self.show(problem=problem, busy=False)
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session, SavingView(run=0))
         self._survey: Survey | None = None
         self._preset_text = ""
         self._opened = 0
@@ -44,97 +45,98 @@ class KeepDesk:
         self._before = 0
         """The version that was current before the last one was saved; 0 for none."""
 
-    def open(self, run: int, first: int = 1, last: int | None = None, steps: tuple[int, ...] = ()) -> None:
-        async def work() -> None:
-            self._opened += 1
-            mine, self._survey = self._opened, None
-            self._send(KeepView(run=run, busy=True))
-            survey, text = await ask_file(
-                self._session.store,
-                lambda store: (survey_of_run(store, run, first=first, last=last), store.preset_text(run)),
-            )
-            if mine != self._opened:
-                return
-            self._survey, self._preset_text = survey, text
-            self._know(run)
-            await self._show(Choice(steps=frozenset(steps) & survey.chosen if steps else None))
+    @property
+    def _memory(self) -> Memory:
+        return self.services.knowledge.memory
 
-        self._post(work)
+    @command
+    async def open(
+        self, run: int, first: int = 1, last: int | None = None, steps: tuple[int, ...] = ()
+    ) -> None:
+        """Show what can be kept of a run; of `steps`, where there are any, only those are chosen."""
+        self._opened += 1
+        mine, self._survey = self._opened, None
+        self.send(SavingView(run=run, busy=True))
+        survey, text = await self.read(
+            lambda store: (survey_of_run(store, run, first=first, last=last), store.preset_text(run))
+        )
+        if mine != self._opened:
+            return
+        self._survey, self._preset_text = survey, text
+        self._know(run)
+        await self._show_choice(SavingChoice(steps=frozenset(steps) & survey.chosen if steps else None))
 
-    def choose(self, choice: Choice) -> None:
-        async def work() -> None:
-            if self._survey is not None and not self._view.busy:
-                await self._show(choice)
+    @command
+    async def choose(self, choice: SavingChoice) -> None:
+        """Show the exemplar as it is with this choice."""
+        if self._survey is not None and not self.view.busy:
+            await self._show_choice(choice)
 
-        self._post(work)
+    @command
+    async def save(self, choice: SavingChoice, *, anyway: bool = False) -> None:
+        """Store it; where the run was no success that is asked about first, unless `anyway`."""
+        survey = self._survey
+        if survey is None or self.view.busy:
+            return
+        await self._show_choice(choice)
+        view = self.view
+        if view.exemplar is None or view.problem:
+            return
+        if not anyway and (question := _question(survey, view)):
+            self.show(question=question)
+            return
+        library = self._memory.library()
+        known = library.has([view.id])
+        self._before = library.get(view.id).version if known else 0
+        version = library.save(view.exemplar, view.provenance, why=f"kept from run {view.run}")
+        saved = Saved(id=view.id, version=version, changed=version != self._before)
+        self.session.log("info", "exemplars", f"{view.id} was saved, version {version}.")
+        self.show(saved=saved, busy=True)
+        self._know(view.run)
+        saved = await self._looked_up(survey, saved)
+        if self._survey is survey:
+            self.show(saved=saved, busy=False)
 
-    def save(self, choice: Choice, *, anyway: bool = False) -> None:
-        async def work() -> None:
-            survey = self._survey
-            if survey is None or self._view.busy:
-                return
-            await self._show(choice)
-            view = self._view
-            if view.exemplar is None or view.problem:
-                return
-            if not anyway and (question := _question(survey, view)):
-                self._send(view.replace(question=question))
-                return
-            library = self._workshop().knowledge.memory.library()
-            known = library.has([view.id])
-            self._before = library.get(view.id).version if known else 0
-            version = library.save(view.exemplar, view.provenance, why=f"kept from run {view.run}")
-            saved = Saved(id=view.id, version=version, changed=version != self._before)
-            self._session.log("info", "exemplars", f"{view.id} was saved, version {version}.")
-            self._send(view.replace(saved=saved, busy=True))
-            self._know(view.run)
-            saved = await self._looked_up(survey, saved)
-            if self._survey is survey:
-                self._send(self._view.replace(saved=saved, busy=False))
-
-        self._post(work)
-
-    def undo(self) -> None:
-        async def work() -> None:
-            saved = self._view.saved
-            if saved is None or saved.undone or not saved.changed:
-                return
-            library = self._workshop().knowledge.memory.library()
-            if self._before:
-                library.make_current(saved.id, self._before)
-                words = f"{saved.id} is as it was, version {self._before}."
-            else:
-                library.archive(saved.id)
-                words = f"{saved.id} is in the archive, where it is not found."
-            self._session.log("info", "exemplars", words)
-            self._send(self._view.replace(saved=saved.replace(undone=True)))
-
-        self._post(work)
+    @command
+    async def undo(self) -> None:
+        """Put what was saved last into the archive, or go back to the version before it."""
+        saved = self.view.saved
+        if saved is None or saved.undone or not saved.changed:
+            return
+        library = self._memory.library()
+        if self._before:
+            library.make_current(saved.id, self._before)
+            words = f"{saved.id} is as it was, version {self._before}."
+        else:
+            library.archive(saved.id)
+            words = f"{saved.id} is in the archive, where it is not found."
+        self.session.log("info", "exemplars", words)
+        self.show(saved=saved.replace(undone=True))
 
     def _know(self, run: int) -> None:
-        library = self._workshop().knowledge.memory.listing()
+        library = self._memory.listing()
         by = library.counts().by
         mine = library.page(Filter(run=run, archived=None), limit=_MOST_IDS)
         earlier = tuple(one.id for one in mine.rows if not one.read_only)
         self._known = (tuple(by["family"]), tuple(by["tag"]), earlier)
 
-    async def _show(self, choice: Choice) -> None:
+    async def _show_choice(self, choice: SavingChoice) -> None:
         """Send the exemplar as it is with this choice, or why there is none."""
         survey = self._survey
         assert survey is not None
-        workshop, row = self._workshop(), survey.row
+        row = survey.row
         families, tags, earlier = self._known
-        free_id = self._free_id(id_for(row))
+        unused = free_id(self._memory, id_for(row))
         steps = survey.chosen if choice.steps is None else choice.steps
         contrasts = survey.contrasts if choice.contrasts is None else choice.contrasts
-        view = KeepView(
+        view = SavingView(
             run=row.run,
             ready=True,
             task=f"{row.task}, seed {row.seed}",
             instruction=row.instruction,
             success=row.verdict.success,
             steps=tuple(
-                KeepStep(
+                SavingStep(
                     row=one.row,
                     thought=one.thought,
                     chosen=one.number in steps and one.possible,
@@ -144,7 +146,7 @@ class KeepDesk:
                 for one in survey.steps
             ),
             contrasts=tuple(
-                KeepContrast(
+                SavingContrast(
                     step=one.number,
                     tried=_in_words(one.contrast.tried, one.contrast.observation),
                     right=_in_words(one.contrast.right, one.contrast.observation),
@@ -154,46 +156,45 @@ class KeepDesk:
                 for one in survey.steps
                 if one.contrast is not None and one.possible
             ),
-            id=choice.id or free_id,
+            id=choice.id or unused,
             version_of=choice.id if choice.id in earlier else "",
-            free_id=free_id,
+            free_id=unused,
             earlier=earlier,
             families=families,
             tags=tags,
         )
         problem = ""
         try:
-            if view.id not in (view.version_of, free_id):
-                self._check_free(view.id)
-            kept = kept_of(survey, choice.replace(id=view.id))
+            if view.id not in (view.version_of, unused):
+                self._refuse_taken(view.id)
+            kept = selection_of(survey, choice.replace(id=view.id))
         except UsageError as error:
             problem = str(error)
         try:
             if problem:  # Where it is only the id that is wrong, the rest can be seen all the same.
-                kept = kept_of(survey, choice.replace(id=free_id))
+                kept = selection_of(survey, choice.replace(id=unused))
         except UsageError as error:
-            self._send(view.replace(problem=str(error)))
+            self.send(view.replace(problem=str(error)))
             return
-        found = await self._told(workshop, kept)
-        self._send(view.replace(**found, problem=problem))
+        found = await self._shown_as(kept)
+        self.send(view.replace(**found, problem=problem))
 
-    async def _told(self, workshop: Workshop, kept: Kept) -> dict[str, Any]:
+    async def _shown_as(self, kept: Selection) -> dict[str, Any]:
         """Return what the view says of an exemplar."""
         exemplar, run = kept.exemplar, kept.provenance.run
         success = self._survey.row.verdict.success if self._survey is not None else None
         messages: tuple[Message, ...] = ()
-        untold = ""
+        prompt_problem = ""
         try:
-            knowledge = workshop.knowledge
-            messages = messages_of(exemplar, knowledge, Way.of_text(self._preset_text))
+            messages = messages_of(exemplar, self.services.knowledge, Way.of_text(self._preset_text))
         except DataError as error:
-            untold = str(error)
+            prompt_problem = str(error)
         return {
             "exemplar": exemplar,
             "family": exemplar.family,
             "provenance": kept.provenance,
             "messages": messages,
-            "untold": untold,
+            "prompt_problem": prompt_problem,
             "tokens": sum(count_tokens(one.text) for one in messages),
             "key": exemplar.key,
             "problems": await check(exemplar, run=run, is_success=lambda _run: success, with_parser=False),
@@ -201,7 +202,7 @@ class KeepDesk:
 
     async def _looked_up(self, survey: Survey, saved: Saved) -> Saved:
         """Return with what would be retrieved for the task of the run from now on."""
-        memory, row = self._workshop().knowledge.memory, survey.row
+        memory, row = self._memory, survey.row
         first = survey.steps[0].page if survey.steps else ""
         query = metadata_of(row.instruction, first)
         try:
@@ -217,43 +218,15 @@ class KeepDesk:
     def _settings(self, preset: str) -> RecallSettings:
         """Return how the run's preset recalls, as it is now; as presets do where it has no memory, or is gone."""
         try:
-            table = self._workshop().knowledge.presets.get(preset).memory
+            table = self.services.knowledge.presets.get(preset).memory
         except BackstepError:
             table = None
         return table or MemoryTable()
 
-    def _free_id(self, wanted: str) -> str:
-        """Return an id that nothing has: `wanted`, or with a number behind it."""
-        names = (wanted, *(f"{wanted}-{number}" for number in range(2, _MOST_IDS)))
-        taken = self._taken(names)
-        return next((one for one in names if one not in taken), wanted)
-
-    def _check_free(self, id: str) -> None:
-        if id in self._taken((id,)):
-            raise UsageError(
-                f"There is an exemplar {id} already: choose another id, such as {self._free_id(id)}."
-            )
-
-    def _taken(self, ids: tuple[str, ...]) -> set[str]:
-        memory = self._workshop().knowledge.memory
-        library = memory.open_library()
-        inside = library.has(ids) if library is not None else set()
-        return inside | ({one.id for _, one in memory.file_members()} & set(ids))
-
-    def _workshop(self) -> Workshop:
-        return self._session.workshop()
-
-    def _send(self, view: KeepView) -> None:
-        self._view = view
-        self.changed.send(view)
-
-    def _post(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._session.queue(
-            telling(
-                work,
-                lambda words: self._send(self._view.replace(problem=words, busy=False)),
-            )
-        )
+    def _refuse_taken(self, id: str) -> None:
+        if taken_ids(self._memory, (id,)):
+            other = free_id(self._memory, id)
+            raise UsageError(f"There is an exemplar {id} already: choose another id, such as {other}.")
 
 
 def _in_words(action: str, page: str) -> str:
@@ -262,11 +235,11 @@ def _in_words(action: str, page: str) -> str:
     line = re.search(rf"^\s*\[{ref[1]}\] (.*)$", page, re.MULTILINE) if ref is not None else None
     if line is None:
         return action
-    told = line[1] if len(line[1]) <= _LINE else f"{line[1][: _LINE - 1]}…"
-    return f"{action} · {told}"
+    shown = line[1] if len(line[1]) <= _LINE else f"{line[1][: _LINE - 1]}…"
+    return f"{action} · {shown}"
 
 
-def _question(survey: Survey, view: KeepView) -> str:
+def _question(survey: Survey, view: SavingView) -> str:
     """Return what is to be known before it is saved, or nothing."""
     if survey.row.verdict.success is True:
         return ""

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.analyses.views import DuplicatesView, PairTexts, PairView
+from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView, PairTexts
 from gui.exemplars.analyses.duplicates_page import DuplicatesPage
 
 
@@ -15,7 +15,7 @@ def pair(id, other, distance=0.05, **more):
         "other_task": "Log in as Bob.",
         **more,
     }
-    return PairView(id=id, other=other, distance=distance, **found)
+    return DuplicatePair(id=id, other=other, distance=distance, **found)
 
 
 VIEW = DuplicatesView(

@@ -2,9 +2,9 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.analyses.views import LeavingView
+from core.debugger.exemplars.analyses.views import LeaveOneOutView
 from core.memory.analysis.records import FamilyFound, LeftOut, MemberFound
-from gui.exemplars.analyses.leave_one_out_page import LeavingPage
+from gui.exemplars.analyses.leave_one_out_page import LeaveOneOutPage
 
 
 def member(id, family, found):
@@ -28,12 +28,12 @@ FOUND = LeftOut(
         FamilyFound(family="c", members=1, right=0, distance=0.5, taken_for={"a": 1}),
     ),
 )
-VIEW = LeavingView(asked=True, found=FOUND, members=MEMBERS, total=4)
+VIEW = LeaveOneOutView(asked=True, found=FOUND, members=MEMBERS, total=4)
 
 
 @pytest.fixture
-def page(theme, qtbot: QtBot) -> LeavingPage:
-    page = LeavingPage(theme)
+def page(theme, qtbot: QtBot) -> LeaveOneOutPage:
+    page = LeaveOneOutPage(theme)
     qtbot.addWidget(page)
     page.resize(1200, 700)
     page.show()

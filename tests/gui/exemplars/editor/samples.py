@@ -2,12 +2,12 @@
 
 from core.debugger.exemplars.editor.views import (
     Checked,
+    DraftChoice,
     EditorView,
-    KeptChoice,
-    Opened,
+    OpenedExemplar,
     PageChoice,
+    ParserTrial,
     PresetChoice,
-    Trial,
 )
 from core.memory.editing.draft import Draft, DraftContrast, DraftStep
 from core.memory.editing.faults import faults
@@ -81,7 +81,7 @@ VERSIONS = (
 )
 
 
-def opened(draft: Draft = DRAFT, **more) -> Opened:
+def opened(draft: Draft = DRAFT, **more) -> OpenedExemplar:
     values = {
         "serial": 1,
         "key": draft.id,
@@ -93,7 +93,7 @@ def opened(draft: Draft = DRAFT, **more) -> Opened:
         "origin": "branch, run 12, small",
         "run": 12,
     }
-    return Opened(**(values | more))
+    return OpenedExemplar(**(values | more))
 
 
 def checked(draft: Draft, edit: int) -> Checked:
@@ -123,12 +123,12 @@ def view(draft: Draft = DRAFT, *, edit: int = 0, **more) -> EditorView:
         ),
         "families": ("book-flight", "click-button", "enter-text"),
         "tags": ("checked", "short", "weak"),
-        "kept": (KeptChoice(key="new 1", title="Half a thought", when=1_760_190_000.0),),
+        "drafts": (DraftChoice(key="new 1", title="Half a thought", when=1_760_190_000.0),),
     }
     return EditorView(**(values | more))
 
 
-TRIAL = Trial(
+TRIAL = ParserTrial(
     page="Run 12, step 1: type [3] [Oakland]",
     text="[3] input\n[4] input\n[7] button",
     seconds=0.31,
@@ -136,4 +136,6 @@ TRIAL = Trial(
     tokens=15,
     note="The refs were put back into the recorded HTML by tag and words.",
 )
-FAILED = Trial(page="Pair 1: its state", error="KeyError in line 6: 'data-ref'.", seconds=0.2, page_tokens=96)
+FAILED = ParserTrial(
+    page="Pair 1: its state", error="KeyError in line 6: 'data-ref'.", seconds=0.2, page_tokens=96
+)

@@ -1,4 +1,4 @@
-"""The editor with the desk behind it, on a real library."""
+"""The editor with its service behind it, on a real library."""
 
 import asyncio
 from types import SimpleNamespace
@@ -8,11 +8,10 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.agent.resources import knowledge_of
-from core.debugger.exemplars.editor.service import EditorDesk
+from core.debugger.exemplars.editor.service import EditorService
 from core.memory.library.records import Provenance
 from core.trace.store import TraceStore
 from gui.exemplars.editor.controller import EditorController
-from gui.widgets.remembered import Remembered
 from tests.core.memory.making import ALL
 
 ONE = ALL[0]
@@ -29,9 +28,9 @@ def workshop(tmp_path):
 
 
 @pytest.fixture
-def controller(workshop, window, settings):
-    desk = EditorDesk(lambda: workshop, asyncio.run)
-    return EditorController(desk, window.theme, Remembered(settings), window)
+def controller(workshop, window):
+    session = SimpleNamespace(workshop=lambda: workshop, queue=asyncio.run, store=workshop.store, closers=[])
+    return EditorController(window, EditorService(session))
 
 
 @pytest.fixture
@@ -51,9 +50,7 @@ def test_an_exemplar_is_opened_edited_and_saved_as_a_new_version(controller, lib
     shown = opened(controller, qtbot, ONE.id)
     qtbot.waitUntil(lambda: ONE.task in shown.preview.text.source)
     qtbot.keyClicks(shown.look.thought, "Because.")
-    with qtbot.waitSignal(controller.saved) as saved:
-        shown.save_button.click()
-    assert saved.args == [ONE.id]
+    shown.save_button.click()
     assert library.get(ONE.id).exemplar.steps[0].thought == "Because."
     qtbot.waitUntil(lambda: not shown.modified)
     assert [one.why for one in library.versions(ONE.id)] == ["", "edit the thought of look 1"]
@@ -63,10 +60,10 @@ def test_a_draft_outlives_the_window_and_comes_back_with_the_exemplar(controller
     controller.open(ONE.id)
     shown = opened(controller, qtbot, ONE.id)
     qtbot.keyClicks(shown.look.thought, "Half")
-    controller.flush()
+    shown.flush()
     controller.shown._put_away(controller.shown.hide, keep=True)
     controller.open(ONE.id)
-    qtbot.waitUntil(lambda: "draft that was kept" in shown.told.text())
+    qtbot.waitUntil(lambda: "draft that was kept" in shown.note.text())
     assert shown.edits.now.steps[0].thought == "Half"
     assert shown.modified
 
@@ -87,10 +84,9 @@ def test_another_is_opened_only_after_the_person_said_what_becomes_of_the_first(
 def test_one_of_a_file_a_copy_and_one_made_elsewhere_are_opened_as_not_saved(controller, library, qtbot):
     controller.open("miniwob/book-flight/0")
     shown = opened(controller, qtbot, "miniwob/book-flight/0-copy")
-    assert "only read" in shown.told.text()
+    assert "only read" in shown.note.text()
     shown._put_away(lambda: None, keep=False)
     controller.open_draft(ALL[1], Provenance(origin="demonstration"))
     opened(controller, qtbot, ALL[1].id)
-    with qtbot.waitSignal(controller.saved):
-        qtbot.keyClick(shown.looks.list, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(shown.looks.list, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     assert library.get(ALL[1].id).provenance.origin == "demonstration"

@@ -80,7 +80,7 @@ def test_looks_are_merged_split_and_moved_with_the_keys(shown, qtbot):
         "wait [2.0]",
         'click [listitem "Oakland, CA (OAK)"]',
     )
-    assert "by role and name" in shown.told.text()
+    assert "by role and name" in shown.note.text()
     shown.look.deeds.go_to_line(2)
     qtbot.keyClick(shown.looks.list, Qt.Key.Key_M, CTRL | SHIFT)
     assert [len(one.actions) for one in shown.edits.now.steps] == [2, 1, 1]

@@ -1,4 +1,4 @@
-"""The window of the library on a real desk: finding, reading, archiving, bringing in and taking out."""
+"""The window of the library on a real library: finding, reading, archiving, importing and exporting."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -6,20 +6,20 @@ from PySide6.QtWidgets import QLabel
 
 from core.memory.library.store import Library
 from gui.exemplars.library.controller import LibraryController
-from gui.widgets.remembered import Remembered
-from tests.core.debugger.shelf import Shelf
+from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.memory.making import ALL, exemplar
+from tests.gui.exemplars.stand_ins import PlainWindow
 
 SECONDS = 20_000
 
 
 @pytest.fixture
-def shelf(tmp_path):
-    shelf = Shelf(tmp_path)
+def library(tmp_path):
+    library = OpenedLibrary(tmp_path)
     for number, one in enumerate(ALL):
-        shelf.put(one.replace(tags=("good",) if number % 2 else ()), run=4, step=2)
-    yield shelf
-    shelf.close()
+        library.put(one.replace(tags=("good",) if number % 2 else ()), run=4, step=2)
+    yield library
+    library.close()
 
 
 class Opened:
@@ -48,10 +48,10 @@ class Opened:
 
 
 @pytest.fixture
-def opened(qtbot, shelf, theme, settings):
-    parent = QLabel()
+def opened(qtbot, library, theme, settings):
+    parent = PlainWindow(theme, settings)
     qtbot.addWidget(parent)
-    made = Opened(qtbot, LibraryController(shelf.desk, theme, Remembered(settings), parent))
+    made = Opened(qtbot, LibraryController(parent, library.service))
     yield made
     made.window.close()
 
@@ -109,11 +109,11 @@ def test_one_of_a_file_cannot_be_edited_or_archived_and_says_why(opened):
     assert actions["copy"].isEnabled()
 
 
-def test_what_is_saved_elsewhere_comes_in_and_the_selection_stays(opened, shelf):
+def test_what_is_saved_elsewhere_comes_in_and_the_selection_stays(opened, library):
     opened.controller.open(ALL[2].id)
     opened.wait(lambda: opened.page.table.current == ALL[2].id)
     before = len(opened.ids)
-    shelf.put(exemplar("enter-text", 0, id="new-one"))
+    library.put(exemplar("enter-text", 0, id="new-one"))
     opened.wait(lambda: len(opened.ids) == before + 1)
     assert [row.id for row in opened.page.table.selected] == [ALL[2].id]
     assert opened.page.table.current == ALL[2].id
@@ -148,13 +148,13 @@ def test_the_commands_ask_for_what_is_selected(opened, qtbot):
     with qtbot.waitSignal(window.new_requested):
         buttons["new"].click()
     opened.wait(lambda: opened.page.detail.run_button.isVisible())
-    with qtbot.waitSignal(opened.controller.run_opened) as asked:
+    with qtbot.waitSignal(opened.window.run_opened) as asked:
         opened.page.detail.run_button.click()
     assert asked.args == [4, 2]
 
 
-def test_a_check_lists_problems_that_lead_to_their_exemplars(opened, shelf):
-    shelf.put(exemplar("click-button", 0, id="wrong", steps=({"actions": ("clack [1]",)},)))
+def test_a_check_lists_problems_that_lead_to_their_exemplars(opened, library):
+    library.put(exemplar("click-button", 0, id="wrong", steps=({"actions": ("clack [1]",)},)))
     opened.look_for("Click on the Ok")
     opened.page.commands.actions_by_name["check_all"].trigger()
     opened.wait(lambda: opened.page.check.isVisible())
@@ -163,10 +163,10 @@ def test_a_check_lists_problems_that_lead_to_their_exemplars(opened, shelf):
     opened.wait(lambda: opened.page.table.current == "wrong")
 
 
-def test_versions_are_compared_side_by_side(opened, shelf):
-    library = Library.open(shelf.folder / "exemplars.db")
-    library.save(ALL[0].replace(task="Click on Ok."), why="shorter")
-    library.close()
+def test_versions_are_compared_side_by_side(opened, library):
+    database = Library.open(library.folder / "exemplars.db")
+    database.save(ALL[0].replace(task="Click on Ok."), why="shorter")
+    database.close()
     opened.controller.open(ALL[0].id)
     versions = opened.page.detail.versions
     opened.wait(lambda: len(versions.table.lines_model.lines) == 2)
@@ -177,8 +177,8 @@ def test_versions_are_compared_side_by_side(opened, shelf):
     opened.wait(lambda: versions.table.lines_model.lines[1].cells[0] == "1, current")
 
 
-def test_files_are_brought_in_after_showing_what_that_does(opened, shelf):
-    path = shelf.folder / "brought.jsonl"
+def test_files_are_brought_in_after_showing_what_that_does(opened, library):
+    path = library.folder / "brought.jsonl"
     lines = [exemplar("click-button", 0, id="brought/0", task="Brought.").model_dump_json(), '{"id": "x"}']
     path.write_text("\n".join(lines))
     opened.window.import_requested.emit()
@@ -197,26 +197,26 @@ def test_files_are_brought_in_after_showing_what_that_does(opened, shelf):
     opened.wait(lambda: "brought/0" not in opened.ids)
 
 
-def test_an_export_is_written_and_told(opened, shelf):
+def test_an_export_is_written_and_told(opened, library):
     opened.look_for("flight")
     opened.page.commands.buttons["export"].click()
     dialog = opened.window.export_dialog
     dialog.which.setCurrentIndex(dialog.which.count() - 1)
-    dialog.path.setText(str(shelf.folder / "out.jsonl"))
+    dialog.path.setText(str(library.folder / "out.jsonl"))
     dialog.export_button.click()
     opened.wait(lambda: "were written to" in opened.window.notices.text.text())
-    assert len((shelf.folder / "out.jsonl").read_text().splitlines()) == opened.page.total
+    assert len((library.folder / "out.jsonl").read_text().splitlines()) == opened.page.total
 
 
-def test_the_window_is_as_it_was_left(opened, qtbot, shelf, theme, settings):
+def test_the_window_is_as_it_was_left(opened, qtbot, library, theme, settings):
     opened.look_for("flight")
     opened.page.filters.sort_by("task", True)
     opened.wait(lambda: opened.page._list.query.order == "task")
     opened.page.table.setColumnWidth(3, 333)
     opened.window.close()
-    parent = QLabel()
+    parent = PlainWindow(theme, settings)
     qtbot.addWidget(parent)
-    again = Opened(qtbot, LibraryController(shelf.desk, theme, Remembered(settings), parent))
+    again = Opened(qtbot, LibraryController(parent, library.service))
     assert again.page.filters.search.text() == "flight"
     assert (again.page.query.order, again.page.query.reverse) == ("task", True)
     assert again.page.table.columnWidth(3) == 333

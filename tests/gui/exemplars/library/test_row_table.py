@@ -63,8 +63,8 @@ def test_selection_and_place_hold_by_id_when_rows_come_before_them(table):
     table.selectRow(50)
     table.verticalScrollBar().setValue(40 * 24)
     before = table.verticalScrollBar().value() - 50 * 24
-    standing = table.standing
-    assert standing.keep == ("e/000050",)
+    position = table.position
+    assert position.keep == ("e/000050",)
     moved = (*rows(2000, 2003), *rows(0, 197))
     view = listed(1003, places={"e/000050": 53}).replace(rows=moved)
     table.show_list(view, same=True)

@@ -5,13 +5,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.saving.views import KeepContrast, KeepStep, KeepView, Saved
+from core.debugger.exemplars.saving.views import Saved, SavingContrast, SavingStep, SavingView
 from core.memory.checks import Problem
 from core.memory.library.records import Provenance
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
 from core.schema.messages import Message
 from core.schema.recall import Retrieved
-from gui.exemplars.saving.window import KeepWindow
+from gui.exemplars.saving.window import SavingWindow
 from tests.gui import samples
 
 PAGE = '[1] textbox "Username"\n[2] textbox "Password"\n[3] button "Login"\n[4] link "Forgot password?"'
@@ -29,13 +29,13 @@ EXEMPLAR = Exemplar(
 )
 
 
-def step(number: int, action: str, target: str, **more: object) -> KeepStep:
+def step(number: int, action: str, target: str, **more: object) -> SavingStep:
     why, chosen = more.pop("why", ""), more.pop("chosen", None)
     row = samples.step_row(12, number, action=action, target=target, **more)
-    return KeepStep(row=row, why=why, chosen=not why if chosen is None else chosen)
+    return SavingStep(row=row, why=why, chosen=not why if chosen is None else chosen)
 
 
-VIEW = KeepView(
+VIEW = SavingView(
     run=12,
     ready=True,
     task="miniwob/login-user, seed 3",
@@ -49,7 +49,7 @@ VIEW = KeepView(
         step(5, "click [9]", 'button "Again"', why="it failed", outcome="failed"),
     ),
     contrasts=(
-        KeepContrast(
+        SavingContrast(
             step=4,
             tried='click [4] · link "Forgot password?"',
             right='click [3] · button "Login"',
@@ -112,15 +112,15 @@ def said(signal) -> list[tuple]:
 
 
 @pytest.fixture
-def shown(qtbot: QtBot, theme) -> KeepWindow:
-    window = KeepWindow(theme)
+def shown(qtbot: QtBot, theme) -> SavingWindow:
+    window = SavingWindow(theme)
     qtbot.addWidget(window)
     window.wait(12)
     window.show()
     return window
 
 
-def test_what_is_left_out_is_shown_with_the_reason(shown: KeepWindow):
+def test_what_is_left_out_is_shown_with_the_reason(shown: SavingWindow):
     assert "being read" in shown.or_words.words.text()
     shown.show_view(VIEW)
     rows = shown.steps.rows
@@ -131,7 +131,7 @@ def test_what_is_left_out_is_shown_with_the_reason(shown: KeepWindow):
     assert "leonie" in shown.text.toPlainText()
 
 
-def test_ticking_a_step_puts_it_back_in_and_says_what_to_think_of_it(shown: KeepWindow):
+def test_ticking_a_step_puts_it_back_in_and_says_what_to_think_of_it(shown: SavingWindow):
     shown.show_view(VIEW)
     told = said(shown.chosen)
     shown.steps.toggled.emit(5, True)
@@ -141,7 +141,7 @@ def test_ticking_a_step_puts_it_back_in_and_says_what_to_think_of_it(shown: Keep
     assert "put back in, though it failed" in shown.steps.rows[4].detail
 
 
-def test_a_correction_is_kept_with_its_reason_or_left_out(shown: KeepWindow, qtbot: QtBot):
+def test_a_correction_is_kept_with_its_reason_or_left_out(shown: SavingWindow, qtbot: QtBot):
     shown.show_view(VIEW)
     (correction,) = shown.contrasts.corrections
     with qtbot.waitSignal(shown.chosen):
@@ -151,7 +151,7 @@ def test_a_correction_is_kept_with_its_reason_or_left_out(shown: KeepWindow, qtb
     assert shown.choice.contrasts == frozenset()
 
 
-def test_what_is_written_stays_while_views_come(shown: KeepWindow):
+def test_what_is_written_stays_while_views_come(shown: SavingWindow):
     shown.show_view(VIEW)
     shown.form.family.setText("logins")
     shown.form.tags.setText("mine, checked, mine")
@@ -163,7 +163,9 @@ def test_what_is_written_stays_while_views_come(shown: KeepWindow):
     assert shown.choice.tags == ()
 
 
-def test_ctrl_return_saves_and_a_run_that_was_no_success_is_asked_about_once(shown: KeepWindow, qtbot: QtBot):
+def test_ctrl_return_saves_and_a_run_that_was_no_success_is_asked_about_once(
+    shown: SavingWindow, qtbot: QtBot
+):
     with qtbot.waitActive(shown):
         shown.activateWindow()
     shown.show_view(VIEW)
@@ -177,7 +179,7 @@ def test_ctrl_return_saves_and_a_run_that_was_no_success_is_asked_about_once(sho
     qtbot.waitUntil(lambda: [known for _, known in told] == [False, True])
 
 
-def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_version(shown: KeepWindow):
+def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_version(shown: SavingWindow):
     shown.show_view(VIEW)
     shown.show_view(SAVED)
     assert "it is the nearest, at distance 0.000" in shown.saved.words.text()
@@ -191,7 +193,7 @@ def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_vers
     assert shown.saved.words.text().startswith("Undone")
 
 
-def test_what_is_found_and_not_used_is_said_with_what_to_do(shown: KeepWindow):
+def test_what_is_found_and_not_used_is_said_with_what_to_do(shown: SavingWindow):
     others = tuple(one.replace(used=False) for one in FOUND)
     why = "2 of the 3 nearest are of the family enter-password."
     saved = SAVED.saved.replace(found=others, why=why)
@@ -199,9 +201,9 @@ def test_what_is_found_and_not_used_is_said_with_what_to_do(shown: KeepWindow):
     assert f"Yet it is not used: {why} Save it with that family" in shown.saved.words.text()
 
 
-def test_what_cannot_be_kept_is_told_and_cannot_be_saved(shown: KeepWindow):
+def test_what_cannot_be_kept_is_told_and_cannot_be_saved(shown: SavingWindow):
     shown.show_view(VIEW.replace(exemplar=None, messages=(), problem="No step is left."))
     assert shown.problem.text() == "No step is left."
     assert not shown.save_button.isEnabled()
-    shown.show_view(KeepView(run=12, problem="There is no run 12."))
+    shown.show_view(SavingView(run=12, problem="There is no run 12."))
     assert shown.or_words.words.text() == "There is no run 12."

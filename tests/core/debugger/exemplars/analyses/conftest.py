@@ -1,4 +1,4 @@
-"""Desks over a real memory, without a browser: what they queue is done on the test's own loop."""
+"""Services over a real memory, without a browser: what they queue is done on the test's own loop."""
 
 import asyncio
 from types import SimpleNamespace
@@ -11,8 +11,8 @@ from core.memory.memory import Memory
 from tests.core.memory.clusters import Clusters
 
 
-class Host:
-    """What a desk needs of a session."""
+class FakeSession:
+    """What a service needs of a session."""
 
     def __init__(self, folder):
         self.memory = Memory(
@@ -39,12 +39,12 @@ class Host:
 
 
 class Watched:
-    """Keeps every view of a desk, and waits for one."""
+    """Keeps every view of a service, and waits for one."""
 
-    def __init__(self, desk):
+    def __init__(self, service):
         self.views = []
         self._met = asyncio.Event()
-        desk.changed.connect(self._keep)
+        service.changed.connect(self._keep)
 
     def _keep(self, view):
         self.views.append(view)
@@ -66,7 +66,7 @@ class Watched:
 
 
 @pytest.fixture
-async def host(tmp_path):
-    host = Host(tmp_path)
-    yield host
-    await host.close()
+async def session(tmp_path):
+    session = FakeSession(tmp_path)
+    yield session
+    await session.close()

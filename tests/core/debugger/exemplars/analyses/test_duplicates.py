@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from core.debugger.exemplars.analyses.duplicates import DuplicatesDesk
+from core.debugger.exemplars.analyses.duplicates import DuplicatesService
 from core.memory.files import write_exemplars
 from core.memory.library.records import Provenance
 from tests.core.debugger.exemplars.analyses.conftest import Watched
@@ -18,15 +18,15 @@ def whole(view):
 
 
 @pytest.fixture
-async def desk(host):
-    host.memory.library().save_all([(one, Provenance()) for one in (ONE, TWIN, *OTHERS)])
-    return DuplicatesDesk(host)
+async def service(session):
+    session.memory.library().save_all([(one, Provenance()) for one in (ONE, TWIN, *OTHERS)])
+    return DuplicatesService(session)
 
 
 @pytest.fixture
-async def watched(desk):
-    watched = Watched(desk)
-    await watched.after(lambda: desk.find(0.1), whole)
+async def watched(service):
+    watched = Watched(service)
+    await watched.after(lambda: service.find(0.1), whole)
     return watched
 
 
@@ -34,63 +34,67 @@ def pairs(view):
     return [pair.ids for group in view.groups for pair in group]
 
 
-async def test_a_pair_is_found_with_what_is_the_same_and_written_out(desk, watched):
+async def test_a_pair_is_found_with_what_is_the_same_and_written_out(service, watched):
     view = watched.views[-1]
     assert pairs(view) == [(ONE.id, TWIN.id)]
     assert view.groups[0][0].same == "task and steps"
     assert view.members == 10
-    view = await watched.after(lambda: desk.open_pair(ONE.id, TWIN.id), lambda view: view.pair)
+    view = await watched.after(lambda: service.open_pair(ONE.id, TWIN.id), lambda view: view.pair)
     assert "tags: a, b" in view.pair.left
     assert "tags: b, c" in view.pair.right
 
 
-async def test_both_kept_are_not_listed_again_even_by_another_desk_and_that_is_undone(host, desk, watched):
-    view = await watched.after(lambda: desk.keep_both(TWIN.id, ONE.id), lambda view: view.notice)
+async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_is_undone(
+    session, service, watched
+):
+    view = await watched.after(lambda: service.keep_both(TWIN.id, ONE.id), lambda view: view.notice)
     assert (pairs(view), view.hidden) == ([], 1)
-    other = DuplicatesDesk(host)
+    other = DuplicatesService(session)
     later = Watched(other)
     assert pairs(await later.after(lambda: other.find(0.1), whole)) == []
     shown = await later.after(lambda: other.find(0.1, with_kept=True), whole)
     assert [pair.kept for pair in shown.groups[0]] == [True]
-    view = await watched.after(desk.undo, lambda view: view.notice)
+    view = await watched.after(service.undo, lambda view: view.notice)
     assert pairs(view) == [(ONE.id, TWIN.id)]
-    assert host.memory.library().apart() == frozenset()
+    assert session.memory.library().apart() == frozenset()
 
 
-async def test_merging_archives_one_gives_its_tags_and_note_to_the_other_and_is_undone(host, desk, watched):
-    view = await watched.after(lambda: desk.merge(ONE.id, TWIN.id), lambda view: view.notice)
-    library = host.memory.library()
+async def test_merging_archives_one_gives_its_tags_and_note_to_the_other_and_is_undone(
+    session, service, watched
+):
+    view = await watched.after(lambda: service.merge(ONE.id, TWIN.id), lambda view: view.notice)
+    library = session.memory.library()
     kept = library.get(ONE.id)
     assert (kept.exemplar.tags, kept.exemplar.note) == (("a", "b", "c"), "Mine.\nAlso.")
     assert library.get(TWIN.id).exemplar.archived
     assert pairs(view) == []
-    view = await watched.after(desk.undo, lambda view: view.notice)
+    view = await watched.after(service.undo, lambda view: view.notice)
     assert library.get(ONE.id).exemplar == ONE
     assert library.get(TWIN.id).exemplar == TWIN
     assert (pairs(view), view.undo) == ([(ONE.id, TWIN.id)], "")
 
 
-async def test_one_of_a_file_is_not_archived_and_it_is_said_why(host, desk, tmp_path):
+async def test_one_of_a_file_is_not_archived_and_it_is_said_why(session, service, tmp_path):
     of_file = ONE.replace(id="file/1", metadata=text_of(0, 1))
     write_exemplars(tmp_path / "files" / "a.jsonl", [of_file])
-    watched = Watched(desk)
-    view = await watched.after(lambda: desk.find(0.1), whole)
+    watched = Watched(service)
+    view = await watched.after(lambda: service.find(0.1), whole)
     assert len(pairs(view)) == 3
     assert any(pair.read_only for pair in view.groups[0])
-    view = await watched.after(lambda: desk.merge(ONE.id, "file/1"), lambda view: view.problem)
+    view = await watched.after(lambda: service.merge(ONE.id, "file/1"), lambda view: view.problem)
     assert "can only be read" in view.problem
-    view = await watched.after(lambda: desk.merge("file/1", ONE.id), lambda view: not view.problem)
-    assert host.memory.library().get(ONE.id).exemplar.archived
+    view = await watched.after(lambda: service.merge("file/1", ONE.id), lambda view: not view.problem)
+    assert session.memory.library().get(ONE.id).exemplar.archived
 
 
-async def test_it_is_cancelled_and_what_was_found_is_shown_as_a_part(host, desk, monkeypatch):
+async def test_it_is_cancelled_and_what_was_found_is_shown_as_a_part(session, service, monkeypatch):
     from core.memory.analysis import duplicates
 
     monkeypatch.setattr(duplicates, "_WIDEST", 16)
-    host.memory.library().save_all([(clustered(3, n), Provenance()) for n in range(100)])
-    watched = Watched(desk)
-    desk.changed.connect(lambda view: view.compared and view.busy and desk.cancel())
-    view = await watched.after(lambda: desk.find(2.0), lambda view: not view.busy and view.compared)
+    session.memory.library().save_all([(clustered(3, n), Provenance()) for n in range(100)])
+    watched = Watched(service)
+    service.changed.connect(lambda view: view.compared and view.busy and service.cancel())
+    view = await watched.after(lambda: service.find(2.0), lambda view: not view.busy and view.compared)
     assert 0 < view.compared < view.members
     assert not view.whole
     assert pairs(view)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from core.agent.resources import knowledge_of
-from core.debugger.exemplars.editor.service import EditorDesk
+from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.editor.views import EditorView, PageChoice
 from core.memory.editing.draft import Draft
 from core.memory.editing.draft_files import Drafts
@@ -22,7 +22,7 @@ PARSER = "def parse(html):\n    return 'short'\n"
 
 
 class Asked:
-    """A desk whose work is done at once, with its last view."""
+    """A service whose work is done at once, with its last view."""
 
     def __init__(self, folder):
         self.store = TraceStore.open(folder / "traces.db", busy_seconds=0)
@@ -30,16 +30,26 @@ class Asked:
         self.library = self.knowledge.memory.library()
         settings = SimpleNamespace(database=folder / "traces.db", preset="synapse")
         workshop = SimpleNamespace(knowledge=self.knowledge, store=self.store, settings=settings)
-        self.desk = EditorDesk(lambda: workshop, asyncio.run)
+        session = SimpleNamespace(workshop=lambda: workshop, queue=self._do, store=self.store, closers=[])
+        self.service = EditorService(session)
         self.drafts = Drafts(folder / "drafts")
         self.view = EditorView()
-        self.desk.changed.connect(lambda view: setattr(self, "view", view))
+        self.service.changed.connect(lambda view: setattr(self, "view", view))
+
+    def _do(self, work):
+        async def whole():
+            await work
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            if others:
+                await asyncio.wait(others)
+
+        asyncio.run(whole())
 
     def check(self, draft, edit=1, preset=""):
-        self.desk.check(draft, self.view.opened.serial, edit, preset)
+        self.service.check(draft, self.view.opened.serial, edit, preset)
 
     def save(self, draft, way="save", why=""):
-        self.desk.save(draft, self.view.opened.serial, way, why)
+        self.service.save(draft, self.view.opened.serial, way, why)
 
     def draft(self, **changes):
         return self.view.opened.draft.replace(**changes)
@@ -55,7 +65,7 @@ def asked(tmp_path):
 
 def test_an_exemplar_is_opened_with_its_versions_and_what_can_be_completed(asked):
     asked.library.save(ONE, Provenance(origin="agent run", llm="small"))
-    asked.desk.open(ONE.id)
+    asked.service.open(ONE.id)
     opened = asked.view.opened
     assert (opened.id, opened.version, opened.draft, opened.origin) == (
         ONE.id,
@@ -69,22 +79,22 @@ def test_an_exemplar_is_opened_with_its_versions_and_what_can_be_completed(asked
 
 
 def test_one_of_a_file_opens_as_a_copy_under_a_free_id(asked):
-    asked.desk.open(BUNDLED)
+    asked.service.open(BUNDLED)
     opened = asked.view.opened
     assert (opened.id, opened.draft.id, opened.base) == ("", f"{BUNDLED}-copy", None)
     assert "only read" in opened.note
     asked.save(opened.draft, "save", "")
-    asked.desk.open_copy(f"{BUNDLED}-copy")
+    asked.service.open_copy(f"{BUNDLED}-copy")
     assert asked.view.opened.draft.id == f"{BUNDLED}-copy-2"
 
 
 def test_an_id_that_is_nowhere_is_said(asked):
-    asked.desk.open("nowhere/7")
+    asked.service.open("nowhere/7")
     assert "no exemplar nowhere/7" in asked.view.problem
 
 
 def test_a_draft_is_checked_and_told_as_the_agent_tells_it(asked):
-    asked.desk.open_new()
+    asked.service.open_new()
     broken = asked.draft(task="Go on.")
     asked.check(broken, 4, "")
     checked = asked.view.checked
@@ -107,10 +117,10 @@ def test_a_draft_is_checked_and_told_as_the_agent_tells_it(asked):
 
 def test_what_is_typed_is_kept_on_the_disk_and_opened_again_after_a_crash(asked, tmp_path):
     asked.library.save(ONE)
-    asked.desk.open(ONE.id)
+    asked.service.open(ONE.id)
     asked.check(asked.draft(task=""), 1, "")
     again = Asked(tmp_path)
-    again.desk.open(ONE.id)
+    again.service.open(ONE.id)
     assert (again.view.opened.draft.task, again.view.opened.base.task) == ("", ONE.task)
     assert "draft that was kept" in again.view.opened.note
     again.check(again.view.opened.base, 2, "")
@@ -120,30 +130,30 @@ def test_what_is_typed_is_kept_on_the_disk_and_opened_again_after_a_crash(asked,
 
 
 def test_a_new_one_that_was_kept_is_listed_and_taken_up(asked):
-    asked.desk.open_new()
+    asked.service.open_new()
     asked.check(asked.draft(task="Half a thought"), 1, "")
-    asked.desk.close(keep=True)
-    asked.desk.open_new()
-    (kept,) = asked.view.kept
+    asked.service.leave(keep=True)
+    asked.service.open_new()
+    (kept,) = asked.view.drafts
     assert kept.title == "Half a thought"
-    asked.desk.take_up(kept.key)
-    assert (asked.view.opened.draft.task, asked.view.kept) == ("Half a thought", ())
-    asked.desk.close(keep=False)
+    asked.service.take_up(kept.key)
+    assert (asked.view.opened.draft.task, asked.view.drafts) == ("Half a thought", ())
+    asked.service.leave(keep=False)
     assert asked.drafts.all() == ()
 
 
 def test_a_draft_that_was_damaged_on_the_disk_is_passed_over(asked):
-    asked.desk.open_new()
+    asked.service.open_new()
     asked.check(asked.draft(task="x"), 1, "")
     (path,) = asked.drafts.folder.glob("*.json")
     path.write_text("{")
-    asked.desk.open_new()
-    assert asked.view.kept == ()
+    asked.service.open_new()
+    assert asked.view.drafts == ()
 
 
 def test_a_saved_draft_is_a_new_version_and_is_no_draft_any_more(asked):
     asked.library.save(ONE)
-    asked.desk.open(ONE.id)
+    asked.service.open(ONE.id)
     draft = asked.draft(note="better")
     asked.check(draft, 1, "")
     asked.save(draft, "save", "edit the note")
@@ -155,7 +165,7 @@ def test_a_saved_draft_is_a_new_version_and_is_no_draft_any_more(asked):
 
 
 def test_one_that_is_not_whole_is_not_saved_and_says_so(asked):
-    asked.desk.open_new()
+    asked.service.open_new()
     asked.save(asked.draft(id="x"), "save", "")
     assert "cannot be saved yet" in asked.view.problem
     assert asked.view.saves == 0
@@ -163,7 +173,7 @@ def test_one_that_is_not_whole_is_not_saved_and_says_so(asked):
 
 def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
     asked.library.save(ONE)
-    asked.desk.open(ONE.id)
+    asked.service.open(ONE.id)
     asked.library.save(ONE.replace(task="Another."))
     mine = asked.draft(note="mine")
     asked.save(mine, "save", "")
@@ -171,7 +181,7 @@ def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
     assert "task, note" in asked.view.conflict.text
     asked.save(mine, "copy", "")
     assert (asked.view.opened.id, asked.view.conflict) == (f"{ONE.id}-copy", None)
-    asked.desk.open(ONE.id)
+    asked.service.open(ONE.id)
     asked.library.save(ONE.replace(task="A third."))
     asked.save(mine, "save", "")
     asked.save(mine, "over", "")
@@ -180,80 +190,80 @@ def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
 
 def test_a_new_one_does_not_take_the_id_of_another(asked):
     asked.library.save(ONE)
-    asked.desk.open_new()
-    asked.save(asked.draft(id=ONE.id, family="f", task="t", steps=Draft.of(ONE).steps), "save", "")
+    asked.service.open_new()
+    asked.save(asked.draft(id=ONE.id, family="f", task="t", steps=ONE.steps), "save", "")
     assert "has an exemplar" in asked.view.conflict.text
 
 
 def test_versions_are_read_side_by_side_made_current_and_the_exemplar_archived(asked):
     asked.library.save(ONE)
     asked.library.save(ONE.replace(task="Later."))
-    asked.desk.open(ONE.id)
-    asked.desk.compare(1, 2)
+    asked.service.open(ONE.id)
+    asked.service.compare(1, 2)
     texts = asked.view.texts
     assert (texts.left_draft.task, texts.right_draft.task) == (ONE.task, "Later.")
-    asked.desk.make_current(1)
+    asked.service.make_current(1)
     assert (asked.view.opened.version, asked.view.opened.draft.task) == (1, ONE.task)
-    asked.desk.archive(True)
+    asked.service.archive(True)
     assert asked.view.opened.archived
     asked.save(asked.draft(note="x"), "save", "")
     assert asked.library.get(ONE.id).exemplar.archived
-    asked.desk.open_version(ONE.id, 2)
+    asked.service.open_version(ONE.id, 2)
     assert (asked.view.opened.draft.task, asked.view.opened.base.note) == ("Later.", "x")
 
 
 def test_the_program_is_run_on_a_pair_and_what_it_left_is_counted(asked):
-    asked.desk.open_new()
+    asked.service.open_new()
     pair = AbstractionPair(state="<p>one two three four five six</p>", observation="short")
     draft = asked.draft(parser=PARSER, abstraction=(pair,))
     asked.check(draft, 1, "")
     (page,) = asked.view.pages
-    asked.desk.test(draft, page)
+    asked.service.test(draft, page)
     trial = asked.view.trial
     assert (trial.text, trial.error, trial.note) == ("short", "", "That is the pair's observation.")
     assert 0 < trial.tokens < trial.page_tokens
-    asked.desk.test(draft.replace(parser="def parse(html):\n    return 1/0"), page)
+    asked.service.test(draft.replace(parser="def parse(html):\n    return 1/0"), page)
     assert "division" in asked.view.trial.error
-    asked.desk.test(draft.replace(parser=""), page)
+    asked.service.test(draft.replace(parser=""), page)
     assert "no program" in asked.view.trial.error
 
 
 def test_the_pages_of_the_source_run_are_offered_and_one_without_html_says_so(asked):
     run = write_run(asked.store, steps=2)
     asked.library.save(ONE, Provenance(origin="agent run", run=run))
-    asked.desk.open(ONE.id)
+    asked.service.open(ONE.id)
     assert [(one.kind, one.number) for one in asked.view.pages] == [("step", 1), ("step", 2)]
     assert "another task" in asked.view.pages_note
-    asked.desk.test(asked.draft(parser=PARSER), asked.view.pages[0])
+    asked.service.test(asked.draft(parser=PARSER), asked.view.pages[0])
     assert asked.view.trial.text == "short" or "no HTML" in asked.view.trial.error
     asked.library.save(ALL[1], Provenance(origin="agent run", run=999))
-    asked.desk.open(ALL[1].id)
+    asked.service.open(ALL[1].id)
     assert (asked.view.pages, "not in this trace" in asked.view.pages_note) == ((), True)
-    asked.desk.test(asked.draft(parser=PARSER), PageChoice(kind="step", number=1, title="x"))
+    asked.service.test(asked.draft(parser=PARSER), PageChoice(kind="step", number=1, title="x"))
     assert "999" in asked.view.trial.error
 
 
 def test_what_belongs_to_another_than_the_one_that_is_open_is_not_taken_for_it(asked):
     asked.library.save(ONE)
-    asked.desk.open_new()
+    asked.service.open_new()
     late = asked.view.opened
-    asked.desk.open(ONE.id)
-    asked.desk.check(late.draft.replace(task="x"), late.serial, 1, "")
-    asked.desk.save(Draft.of(ALL[1]), late.serial, "save", "")
+    asked.service.open(ONE.id)
+    asked.service.check(late.draft.replace(task="x"), late.serial, 1, "")
+    asked.service.save(Draft.of(ALL[1]), late.serial, "save", "")
     assert (asked.drafts.all(), asked.view.saves) == ((), 0)
 
 
 def test_a_draft_that_is_kept_is_not_lost_where_an_older_version_is_opened(asked):
     asked.library.save(ONE)
-    asked.desk.open(ONE.id)
+    asked.service.open(ONE.id)
     asked.check(asked.draft(task="Half a thought"))
-    asked.desk.close(keep=True)
-    asked.desk.open_version(ONE.id, 1)
-    assert [one.title for one in asked.view.kept] == ["Half a thought"]
+    asked.service.leave(keep=True)
+    asked.service.open_version(ONE.id, 1)
+    assert [one.title for one in asked.view.drafts] == ["Half a thought"]
 
 
 def test_a_draft_that_cannot_be_kept_is_said_and_a_failure_to_save_stays_said(asked):
-    asked.desk.open_new()
+    asked.service.open_new()
     asked.drafts.folder.write_text("in the way")
     asked.check(asked.draft(task="x"))
     assert "cannot be kept" in asked.view.problem
@@ -266,22 +276,20 @@ def test_a_draft_that_cannot_be_kept_is_said_and_a_failure_to_save_stays_said(as
 
 
 def test_a_program_that_does_not_end_is_killed_when_it_is_cancelled(asked):
-    asked.desk.open_new()
+    asked.service.open_new()
     pair = AbstractionPair(state="<p>x</p>", observation="x")
     draft = asked.draft(parser="def parse(html):\n    while True: pass", abstraction=(pair,))
-    jobs = []
-    asked.desk._queue = jobs.append
-
+    commands = []
+    asked.service.session.queue = commands.append
     begun = asyncio.Event()
-    asked.desk.changed.connect(lambda view: begun.set() if view.trial is not None else None)
+    asked.service.changed.connect(lambda view: begun.set() if view.trial is not None else None)
 
     async def tried():
-        asked.desk.test(draft, PageChoice(kind="pair", number=1, title="Pair 1"))
-        running = asyncio.ensure_future(jobs.pop())
+        asked.service.test(draft, PageChoice(kind="pair", number=1, title="Pair 1"))
+        await commands.pop()
         await begun.wait()
-        asked.desk.cancel_test()
-        await jobs.pop()
-        await running
+        asked.service.cancel_test()
+        await commands.pop()
 
     asyncio.run(tried())
     assert asked.view.trial.error == "The run was cancelled."

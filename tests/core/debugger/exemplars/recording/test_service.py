@@ -7,9 +7,9 @@ import time
 import pytest
 
 from core.debugger.exemplars.recording.scripted import Look, perform, written
-from core.debugger.exemplars.recording.service import RecordDesk
+from core.debugger.exemplars.recording.service import RecordingService
+from core.debugger.exemplars.recording.views import RecordingView
 from core.debugger.exemplars.saving.selection import exemplar_of_run
-from core.debugger.exemplars.saving.views import RecordView
 from core.memory.checks import check_actions
 from core.schema.action import parse_action
 from core.schema.errors import BackstepError
@@ -19,16 +19,16 @@ pytestmark = pytest.mark.browser
 
 
 class Recording:
-    """A desk, and what it has told."""
+    """The service, and what it has told."""
 
     def __init__(self, live):
         self.live = live
-        self.desk = RecordDesk(live.session)
-        self.view = RecordView()
+        self.service = RecordingService(live.session)
+        self.view = RecordingView()
         self.recorded = []
         self._changed = threading.Condition()
-        self.desk.changed.connect(lambda view: self._keep("view", view))
-        self.desk.recorded.connect(lambda told: self._keep("recorded", [*self.recorded, told]))
+        self.service.changed.connect(lambda view: self._keep("view", view))
+        self.service.recorded.connect(lambda told: self._keep("recorded", [*self.recorded, told]))
 
     def _keep(self, name, value):
         with self._changed:
@@ -40,11 +40,11 @@ class Recording:
             assert self._changed.wait_for(lambda: condition(self), 30), (self.view, self.live.view)
 
     def begin(self, *, fresh=False):
-        self.desk.record(fresh=fresh)
+        self.service.record(fresh=fresh)
         self.wait(lambda one: one.view.recording)
 
     def end(self):
-        self.desk.stop()
+        self.service.finish()
         self.wait(lambda one: one.recorded)
         return self.recorded[-1]
 
@@ -229,7 +229,7 @@ def test_a_recording_that_is_thrown_away_leaves_its_steps_in_the_run(recording, 
     recording.begin()
     recording.does('click [button "One"]')
     recording.wait(lambda one: one.view.steps == 1)
-    recording.desk.cancel()
+    recording.service.cancel()
     recording.wait(lambda one: not one.view.recording)
     live.wait(lambda: not live.view.handed_over)
     live.settle()
@@ -241,8 +241,8 @@ def test_a_recording_that_is_thrown_away_leaves_its_steps_in_the_run(recording, 
 
 def test_without_a_task_it_says_what_to_do(live):
     recording = Recording(live)
-    live.session._current.run = None
-    recording.desk.record(fresh=False)
+    live.session.agent_run = None
+    recording.service.record(fresh=False)
     live.wait(lambda: "Open a task first" in live.view.message)
     assert not recording.view.recording
 

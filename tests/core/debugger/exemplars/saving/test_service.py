@@ -1,25 +1,25 @@
-"""Keeping a run at the window: what is chosen of it, what it would be told as, and that it is found at once."""
+"""Saving a run at the window: what is chosen of it, what it would be told as, and that it is found at once."""
 
 import threading
 
 import pytest
 
-from core.debugger.exemplars.saving.service import KeepDesk
-from core.debugger.exemplars.saving.views import Choice, KeepView
+from core.debugger.exemplars.saving.service import SavingService
+from core.debugger.exemplars.saving.views import SavingChoice, SavingView
 from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser
 
 
-class Keeping:
-    """A desk, and the views that it has sent."""
+class Saving:
+    """The service, and the views that it has sent."""
 
     def __init__(self, live):
         self.live = live
-        self.desk = KeepDesk(live.session)
-        self.view = KeepView(run=0)
+        self.service = SavingService(live.session)
+        self.view = SavingView(run=0)
         self._changed = threading.Condition()
-        self.desk.changed.connect(self._on_changed)
+        self.service.changed.connect(self._on_changed)
 
     def _on_changed(self, view):
         with self._changed:
@@ -31,26 +31,26 @@ class Keeping:
             assert self._changed.wait_for(lambda: condition(self.view), 30), self.view
 
     def open(self, run, **more):
-        self.view = KeepView(run=0)
-        self.desk.open(run, **more)
+        self.view = SavingView(run=0)
+        self.service.open(run, **more)
         self.wait(lambda view: view.run == run and (view.ready or view.problem))
         return self.view
 
     def choose(self, choice):
-        self.desk.choose(choice)
+        self.service.choose(choice)
         self.live.settle()
         return self.view
 
     def save(self, choice=None, *, anyway=False):
-        self.desk.save(choice or Choice(), anyway=anyway)
+        self.service.save(choice or SavingChoice(), anyway=anyway)
         self.live.settle()
         self.wait(lambda view: not view.busy)
         return self.view
 
 
 @pytest.fixture
-def keeping(live):
-    return Keeping(live)
+def saving(live):
+    return Saving(live)
 
 
 @pytest.fixture
@@ -78,46 +78,46 @@ def stopped(live, server, tmp_path):
     return live.view.run
 
 
-def test_a_run_is_shown_as_it_would_be_told_and_found_once_it_is_saved(keeping, done):
-    view = keeping.open(done)
+def test_a_run_is_shown_as_it_would_be_told_and_found_once_it_is_saved(saving, done):
+    view = saving.open(done)
     assert [(one.row.number, one.chosen, one.why) for one in view.steps] == [(1, True, "")]
     assert (view.id, view.version_of, view.problems) == (f"miniwob/click-test-2/run-{done}", "", ())
     assert view.exemplar.steps[0].actions[0] in "".join(one.text for one in view.messages)
     assert view.tokens > 0
-    saved = keeping.save(Choice(tags=("mine",), note="By hand.")).saved
+    saved = saving.save(SavingChoice(tags=("mine",), note="By hand.")).saved
     assert (saved.id, saved.version, saved.distance) == (view.id, 1, pytest.approx(0, abs=1e-3))
     assert saved.found[0].id == saved.id
     assert saved.rank == 1
 
 
-def test_a_correction_goes_in_with_a_reason_or_stays_out(keeping, done):
-    (contrast,) = keeping.open(done).contrasts
+def test_a_correction_goes_in_with_a_reason_or_stays_out(saving, done):
+    (contrast,) = saving.open(done).contrasts
     assert contrast.chosen
-    view = keeping.choose(Choice(reasons={1: "The task names the other one."}))
+    view = saving.choose(SavingChoice(reasons={1: "The task names the other one."}))
     assert view.exemplar.contrasts[0].why == "The task names the other one."
-    assert keeping.choose(Choice(contrasts=frozenset())).exemplar.contrasts == ()
+    assert saving.choose(SavingChoice(contrasts=frozenset())).exemplar.contrasts == ()
 
 
-def test_what_is_saved_again_is_a_new_version_or_has_an_id_of_its_own_and_can_be_undone(keeping, done):
-    keeping.open(done)
-    first = keeping.save().saved
-    view = keeping.open(done)
+def test_what_is_saved_again_is_a_new_version_or_has_an_id_of_its_own_and_can_be_undone(saving, done):
+    saving.open(done)
+    first = saving.save().saved
+    view = saving.open(done)
     assert view.id == f"{first.id}-2"
     assert first.id in view.earlier
-    again = keeping.save(Choice(id=first.id, note="Once more.")).saved
+    again = saving.save(SavingChoice(id=first.id, note="Once more.")).saved
     assert (again.id, again.version) == (first.id, first.version + 1)
-    keeping.desk.undo()
-    keeping.live.settle()
-    assert keeping.view.saved.undone
-    library = keeping.live.session.workshop().knowledge.memory.library()
+    saving.service.undo()
+    saving.live.settle()
+    assert saving.view.saved.undone
+    library = saving.live.session.workshop().knowledge.memory.library()
     assert library.get(first.id).exemplar.note == ""
-    other = keeping.save(Choice(id="an-other"), anyway=True).saved
-    keeping.desk.undo()
-    keeping.live.settle()
+    other = saving.save(SavingChoice(id="an-other"), anyway=True).saved
+    saving.service.undo()
+    saving.live.settle()
     assert library.get(other.id).exemplar.archived
 
 
-def test_what_a_run_did_wrong_is_a_contrast_of_the_branch_that_did_better(keeping, live, server):
+def test_what_a_run_did_wrong_is_a_contrast_of_the_branch_that_did_better(saving, live, server):
     server.script(on('button "TWO"'), on('button "ONE"'))
     live.open("miniwob/click-test-2")
     live.session.run_commands.run()
@@ -127,7 +127,7 @@ def test_what_a_run_did_wrong_is_a_contrast_of_the_branch_that_did_better(keepin
     live.wait(lambda: live.view.run not in (None, failed) and live.view.mode == "waiting")
     live.session.run_commands.run()
     live.wait_mode("ended")
-    view = keeping.open(live.view.run)
+    view = saving.open(live.view.run)
     (contrast,) = view.contrasts
     assert (view.success, contrast.chosen) == (True, True)
     assert 'button "TWO"' in contrast.tried
@@ -135,34 +135,34 @@ def test_what_a_run_did_wrong_is_a_contrast_of_the_branch_that_did_better(keepin
     assert view.provenance.origin == "branch"
 
 
-def test_an_id_that_is_taken_or_is_none_is_told_and_nothing_is_saved(keeping, done, stopped):
-    keeping.open(done)
-    taken = keeping.save().saved.id
-    keeping.open(stopped)
-    assert "There is an exemplar" in keeping.choose(Choice(id=taken)).problem
-    assert "cannot be an id" in keeping.choose(Choice(id="No Good")).problem
-    assert keeping.save(Choice(id=taken), anyway=True).saved is None
+def test_an_id_that_is_taken_or_is_none_is_told_and_nothing_is_saved(saving, done, stopped):
+    saving.open(done)
+    taken = saving.save().saved.id
+    saving.open(stopped)
+    assert "There is an exemplar" in saving.choose(SavingChoice(id=taken)).problem
+    assert "cannot be an id" in saving.choose(SavingChoice(id="No Good")).problem
+    assert saving.save(SavingChoice(id=taken), anyway=True).saved is None
 
 
-def test_what_nobody_judged_is_asked_about_once(keeping, stopped):
-    keeping.open(stopped)
-    view = keeping.save()
+def test_what_nobody_judged_is_asked_about_once(saving, stopped):
+    saving.open(stopped)
+    view = saving.save()
     assert "Nobody has judged" in view.question
     assert view.saved is None
-    assert keeping.save(anyway=True).saved is not None
+    assert saving.save(anyway=True).saved is not None
 
 
-def test_steps_are_left_out_and_put_back_in(keeping, stopped):
-    view = keeping.open(stopped, steps=(1,))
+def test_steps_are_left_out_and_put_back_in(saving, stopped):
+    view = saving.open(stopped, steps=(1,))
     assert [one.chosen for one in view.steps] == [True, False]
-    both = keeping.choose(Choice(steps=frozenset({1, 2})))
+    both = saving.choose(SavingChoice(steps=frozenset({1, 2})))
     assert len(both.exemplar.steps) == 2
-    none = keeping.choose(Choice(steps=frozenset()))
+    none = saving.choose(SavingChoice(steps=frozenset()))
     assert none.exemplar is None
     assert "no step to keep" in none.problem
 
 
-def test_a_run_that_is_not_there_is_told(keeping, live):
-    keeping.desk.open(9999)
-    keeping.wait(lambda view: view.problem)
-    assert "9999" in keeping.view.problem
+def test_a_run_that_is_not_there_is_told(saving, live):
+    saving.service.open(9999)
+    saving.wait(lambda view: view.problem)
+    assert "9999" in saving.view.problem

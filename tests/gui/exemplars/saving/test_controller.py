@@ -5,32 +5,23 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.saving.views import KeepView, Recorded, RecordView
+from core.debugger.exemplars.recording.views import RecordedSteps, RecordingView
 from core.debugger.snapshots import RunsView, SessionView, StepView
-from core.schema.signal import Signal
-from gui.features.keep_windows import KeepWindows
+from gui.exemplars.controller import install
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
 from tests.gui.exemplars.saving.test_window import SAVED, VIEW
-
-
-class Desk:
-    """Stands in for a desk and keeps what it was asked."""
-
-    def __init__(self) -> None:
-        self.changed: Signal[KeepView | RecordView] = Signal()
-        self.recorded: Signal[Recorded] = Signal()
-        self.asked = []
-
-    def __getattr__(self, name):
-        return lambda *arguments, **more: self.asked.append((name, *arguments, *more.values()))
+from tests.gui.exemplars.stand_ins import asked_services
 
 
 @pytest.fixture
-def joined(window: MainWindow):
-    keeps, records = Desk(), Desk()
-    joined = KeepWindows(keeps, records, window)
-    joined.keeps, joined.records = keeps, records
+def services():
+    return asked_services()
+
+
+@pytest.fixture
+def joined(window: MainWindow, services):
+    joined = install(window, services)
     row = samples.run_row(12)
     branch = samples.run_row(14, parent_run=12, parent_step=3)
     steps = tuple(samples.step_row(12, number) for number in (1, 2, 3, 4))
@@ -50,23 +41,25 @@ def select(window, *places):
     return next(one for one in window.runs.entries(model.step_index(*places[-1])) if "exemplar" in one.text)
 
 
-def test_the_command_opens_the_run_in_view(window: MainWindow, joined, session, qtbot: QtBot):
+def test_the_command_opens_the_run_in_view(window: MainWindow, joined, services, session, qtbot: QtBot):
     session.step_changed.send(StepView(run=12, number=2, row=samples.step_row(12, 2), live=False))
     qtbot.waitUntil(lambda: window.actions_by_name["keep"].isEnabled())
     window.actions_by_name["keep"].trigger()
-    assert joined.keeps.asked == [("open", 12, 1, None, ())]
-    assert joined.keeping.shown.isVisible()
+    assert services.saving.asked == [("open", 12, ())]
+    assert joined.saving.shown.isVisible()
 
 
-def test_steps_of_a_branch_and_of_what_led_to_it_are_chosen_together(window: MainWindow, joined):
+def test_steps_of_a_branch_and_of_what_led_to_it_are_chosen_together(window: MainWindow, joined, services):
     entry = select(window, (12, 1), (12, 2), (14, 4))
     assert entry.text == "Save 3 steps as exemplar…"
     entry.do()
-    assert joined.keeps.asked == [("open", 14, 1, None, (1, 2, 4))]
+    assert services.saving.asked == [("open", 14, (1, 2, 4))]
     assert not select(window, (12, 4), (14, 4)).enabled
 
 
-def test_a_click_shows_a_step_and_one_with_ctrl_only_selects_it(window: MainWindow, joined, session):
+def test_a_click_shows_a_step_and_one_with_ctrl_only_selects_it(
+    window: MainWindow, joined, services, session
+):
     tree, model = window.runs.tree, window.runs.model
     for step, held in ((1, Qt.KeyboardModifier.NoModifier), (2, Qt.KeyboardModifier.ControlModifier)):
         place = tree.visualRect(model.step_index(12, step)).center()
@@ -75,19 +68,18 @@ def test_a_click_shows_a_step_and_one_with_ctrl_only_selects_it(window: MainWind
     assert len(tree.selectionModel().selectedRows()) == 2
 
 
-def test_saving_goes_to_the_desk_and_is_told_once(window: MainWindow, joined, qtbot: QtBot):
-    joined.keeping.open(12)
-    joined.keeps.changed.send(VIEW)
-    qtbot.waitUntil(joined.keeping.shown.save_button.isEnabled)
-    joined.keeping.shown.save_button.click()
-    assert joined.keeps.asked[-1][0] == "save"
-    with qtbot.waitSignal(joined.keeping.saved) as told:
-        joined.keeps.changed.send(SAVED)
-    assert told.args == [SAVED.saved.id]
+def test_what_is_chosen_is_saved(window: MainWindow, joined, services, qtbot: QtBot):
+    joined.saving.open(12)
+    services.saving.changed.send(VIEW)
+    qtbot.waitUntil(joined.saving.shown.save_button.isEnabled)
+    joined.saving.shown.save_button.click()
+    assert services.saving.asked[-1][0] == "save"
+    services.saving.changed.send(SAVED)
+    qtbot.waitUntil(lambda: SAVED.saved.id in joined.saving.shown.saved.words.text())
 
 
 def test_recording_is_marked_over_the_page_and_its_end_opens_the_window(
-    window: MainWindow, joined, session, qtbot: QtBot
+    window: MainWindow, joined, services, session, qtbot: QtBot
 ):
     action = window.actions_by_name["record"]
     action.trigger()
@@ -95,30 +87,32 @@ def test_recording_is_marked_over_the_page_and_its_end_opens_the_window(
     session.session_changed.send(samples.SESSION.replace(step=1))
     qtbot.waitUntil(lambda: joined.recording._session.run is not None)
     action.trigger()
-    assert joined.records.asked == [("record", False)]
+    assert services.recording.asked == [("record", False)]
     last = samples.step_row(18, 1, action="type [4] [Ada]", target='textbox "Name"', origin="person")
     session.session_changed.send(samples.SESSION.replace(handed_over=True))
-    joined.records.changed.send(RecordView(recording=True, run=18, steps=1, last=last))
+    services.recording.changed.send(RecordingView(recording=True, run=18, steps=1, last=last))
     qtbot.waitUntil(lambda: "Recording: 1 step" in window.page.state_words.text())
     assert 'textbox "Name"' in window.page.state_words.text()
     assert action.isChecked()
     action.trigger()
-    assert joined.records.asked[-1] == ("stop",)
+    assert services.recording.asked[-1] == ("finish",)
     window.page.discard_button.click()
-    assert joined.records.asked[-1] == ("cancel",)
-    joined.records.recorded.send(Recorded(run=18, steps=(1,)))
-    qtbot.waitUntil(lambda: joined.keeps.asked[-1:] == [("open", 18, 1, None, (1,))])
+    assert services.recording.asked[-1] == ("cancel",)
+    services.recording.recorded.send(RecordedSteps(run=18, steps=(1,)))
+    qtbot.waitUntil(lambda: services.saving.asked[-1:] == [("open", 18, (1,))])
 
 
-def test_where_steps_were_taken_it_asks_where_to_begin(window: MainWindow, joined, session, qtbot: QtBot):
+def test_where_steps_were_taken_it_asks_where_to_begin(
+    window: MainWindow, joined, services, session, qtbot: QtBot
+):
     session.session_changed.send(samples.SESSION.replace(step=4))
     qtbot.waitUntil(lambda: joined.recording._session.step == 4)
     window.actions_by_name["record"].trigger()
     box = joined.recording.asking
     assert "3 steps" in box.text()
     next(one for one in box.buttons() if "start" in one.text()).click()
-    assert joined.records.asked == [("record", True)]
+    assert services.recording.asked == [("record", True)]
     session.session_changed.send(SessionView(mode="ended", run=18, step=4))
     qtbot.waitUntil(lambda: joined.recording._session.mode == "ended")
     window.actions_by_name["record"].trigger()
-    assert joined.records.asked[-1] == ("record", True)
+    assert services.recording.asked[-1] == ("record", True)

@@ -1,33 +1,33 @@
-"""Importing exemplars at the window: first what it would do is told, then it is done whole or not at all."""
+"""Importing exemplars at the window: first what it would do is shown, then it is done whole or not at all."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from threading import Event
+from typing import TYPE_CHECKING, NamedTuple
 
-from core.debugger.exemplars.library.import_views import SHOWN, ImportChoices, ImportEntry, ImportView
-from core.debugger.exemplars.library.jobs import Job, Jobs
-from core.debugger.exemplars.library.views import Told, Undo
-from core.debugger.session import Session
+from core.debugger.exemplars.library.bulk import finish_in_thread
+from core.debugger.exemplars.library.views import SHOWN, Fate, ImportChoices, ImportEntry, ImportView, Undo
+from core.debugger.service import Service, command
 from core.memory.library.records import Provenance
 from core.memory.memory import Memory
-from core.schema.errors import BackstepError, DataError, UsageError
+from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar
-from core.schema.signal import Signal
 
 if TYPE_CHECKING:
     # What reads foreign files takes long to load, which only an import has to wait for.
+    from core.debugger.exemplars.library.service import LibraryService
     from core.memory.exchange.plan import Plan
     from core.memory.exchange.reader import Found
 
 _FIRST = ("faulty", "id taken", "new version", "new", "there already", "left out")
-"""In which order entries are told: what asks for a decision first."""
+"""In which order entries are listed: what asks for a decision first."""
 _NUMBERS = 200
 """Numbers behind an id that are looked at for a free one."""
 
 
 class _Cancelled(Exception):
-    """The person ended the import: nothing of it is stored."""
+    """The import was cancelled: nothing of it is stored."""
 
 
 class _Read(NamedTuple):
@@ -42,86 +42,70 @@ class _Read(NamedTuple):
     """Ids that are taken, with the numbered ones."""
 
 
-class ImportDesk:
-    """The `ImportDeskCommands` of the window."""
+class ImportService(Service[ImportView]):
+    """Tells first what an import would do, and then does it whole or not at all, as a job of the library."""
 
-    def __init__(
-        self,
-        session: Session,
-        jobs: Jobs,
-        told: Signal[Told],
-        refresh: Callable[[], Awaitable[None]],
-    ) -> None:
-        self.planned: Signal[ImportView] = Signal()
-        self._session = session
-        self._jobs = jobs
-        self._told = told
-        self._refresh = refresh
+    def __init__(self, library: "LibraryService") -> None:
+        super().__init__(library.session, ImportView())
+        self._library = library
         self._read: _Read | None = None
 
-    def read(self, choices: ImportChoices) -> None:
+    @command
+    async def read_files(self, choices: ImportChoices) -> None:
+        """Read the files in the background and say what an import would do; nothing in them is run."""
+        self._read = None
+        self.send(ImportView(choices=choices))
+        memory = self._library.memory
+
         async def work() -> None:
-            memory = self._session.workshop().knowledge.memory
-            self._read = None
-            self.planned.send(ImportView(choices=choices))
-
-            async def reading(job: Job) -> None:
-                self._read = await asyncio.to_thread(_read_files, choices, memory)
-                self.planned.send(_view_of(self._read, choices))
-
-            self._jobs.start("read", "Reading the files", reading, self._failing(choices))
-
-        self._post(work, choices)
-
-    def plan(self, choices: ImportChoices) -> None:
-        async def work() -> None:
-            if self._read is not None and _same_files(self._read.choices, choices):
-                self.planned.send(_view_of(self._read, choices))
-
-        self._post(work, choices)
-
-    def carry_out(self, choices: ImportChoices) -> None:
-        async def work() -> None:
-            read = self._read
-            if read is None or not _same_files(read.choices, choices):
-                raise UsageError("The files have to be read first: choose them again.")
-            view = _view_of(read, choices)
-            if view.problem or not view.coming:
-                self.planned.send(view)
-                return
-            memory = self._session.workshop().knowledge.memory
-
-            async def keeping(job: Job) -> None:
-                coming = _coming(read, choices)
-                try:
-                    undo = await asyncio.to_thread(_keep, memory, coming, Path(choices.paths[0]).stem, job)
-                except _Cancelled:
-                    self._told.send(Told(text="The import was cancelled; nothing of it was kept."))
-                    self.planned.send(view)
-                    return
-                number = "1 exemplar was" if len(coming) == 1 else f"{len(coming)} exemplars were"
-                self.planned.send(view.replace(done=True))
-                self._told.send(Told(text=f"{number} imported.", undo=undo))
-                await self._refresh()
-
-            self._jobs.start("import", "Importing exemplars", keeping, self._failing(choices))
-
-        self._post(work, choices)
-
-    def _failing(self, choices: ImportChoices) -> Callable[[str], None]:
-        def failed(text: str) -> None:
-            self.planned.send(ImportView(choices=choices, problem=text))
-
-        return failed
-
-    def _post(self, work: Callable[[], Coroutine[Any, Any, None]], choices: ImportChoices) -> None:
-        async def telling() -> None:
             try:
-                await work()
-            except BackstepError as error:
-                self.planned.send(ImportView(choices=choices, problem=str(error)))
+                self._read = await asyncio.to_thread(_read_files, choices, memory)
+            except asyncio.CancelledError:
+                self.failed("“Reading the files” was cancelled.")
+                raise
+            self.send(_view_of(self._read, choices))
 
-        self._session.queue(telling())
+        self._library.begin("Reading the files", work, self.failed, importing=True)
+
+    @command
+    async def plan(self, choices: ImportChoices) -> None:
+        """Say what an import of the files that were read last would do by other choices."""
+        if self._read is not None and _same_files(self._read.choices, choices):
+            self.send(_view_of(self._read, choices))
+
+    @command
+    async def carry_out(self, choices: ImportChoices) -> None:
+        """Import what was read last as these choices have it: all of it or nothing."""
+        self.view = self.view.replace(choices=choices)
+        read = self._read
+        if read is None or not _same_files(read.choices, choices):
+            raise UsageError("The files have to be read first: choose them again.")
+        view = _view_of(read, choices)
+        if view.problem or not view.coming:
+            self.send(view)
+            return
+        self._library.begin(
+            "Importing exemplars", lambda: self._store(read, view), self.failed, importing=True
+        )
+
+    async def _store(self, read: _Read, view: ImportView) -> None:
+        coming = _coming(read, view.choices)
+        name, memory = Path(view.choices.paths[0]).stem, self._library.memory
+        report, cancelled = self._library.reporting(), Event()
+        undo = await finish_in_thread(
+            lambda: _store(memory, coming, name, report, cancelled), on_cancel=cancelled.set
+        )
+        if undo is None:
+            self._library.done("The import was cancelled; nothing of it was kept.")
+            self.send(view)
+            return
+        number = "1 exemplar was" if len(coming) == 1 else f"{len(coming)} exemplars were"
+        self.send(view.replace(done=True))
+        self._library.done(f"{number} imported.", undo)
+        await self._library.refresh()
+
+    def failed(self, problem: str) -> None:
+        self.send(ImportView(choices=self.view.choices, problem=problem))
 
 
 def _same_files(before: ImportChoices, after: ImportChoices) -> bool:
@@ -185,20 +169,20 @@ def _view_of(read: _Read, choices: ImportChoices) -> ImportView:
     entries: list[ImportEntry] = []
     for planned in read.plan.planned:
         exemplar, fate, why = planned.candidate.exemplar, planned.fate, planned.why
-        told: Any = fate
+        shown: Fate = fate
         id = exemplar.id
         if fate == "id taken" and id in versions:
-            told, why = "new version", "it becomes a new version; the one before is kept"
+            shown, why = "new version", "it becomes a new version; the one before is kept"
         elif fate == "id taken" and choices.taken == "new id":
             id = next(renamed)
-            told, why = "new", f"as {id}: another exemplar has the id {exemplar.id}"
+            shown, why = "new", f"as {id}: another exemplar has the id {exemplar.id}"
         elif fate == "id taken" and choices.taken == "new version":
             why = "an exemplar of a file has this id, which is read only"
         if planned.candidate.remarks and not why:
             why = " ".join(planned.candidate.remarks)
         entries.append(
             ImportEntry(
-                position=planned.candidate.position, fate=told, id=id, family=exemplar.family, why=why
+                position=planned.candidate.position, fate=shown, id=id, family=exemplar.family, why=why
             )
         )
     reading = read.plan.reading
@@ -223,18 +207,27 @@ def _view_of(read: _Read, choices: ImportChoices) -> ImportView:
     )
 
 
-def _keep(memory: Memory, coming: tuple[tuple[Exemplar, bool], ...], name: str, job: Job) -> Undo:
-    """Store all or nothing and return how it is taken back; raises DataError and LibraryError."""
+def _store(
+    memory: Memory,
+    coming: tuple[tuple[Exemplar, bool], ...],
+    name: str,
+    report: Callable[[int, int], None],
+    cancelled: Event,
+) -> Undo | None:
+    """Store all or nothing and return how it is undone; None where it was cancelled.
+
+    Raises DataError and LibraryError.
+    """
     from core.memory.library.store import Library
 
     path = memory.library_path
     library = memory.library() if path is None else Library.open(path)
 
-    def each() -> Any:
+    def each() -> Iterator[tuple[Exemplar, Provenance | None]]:
         for at, (exemplar, later) in enumerate(coming):
-            if job.cancelled:
+            if cancelled.is_set():
                 raise _Cancelled
-            job.tell(at, len(coming))
+            report(at, len(coming))
             exemplar = exemplar if exemplar.source else exemplar.replace(source=name)
             yield exemplar, None if later else Provenance(origin="import")
 
@@ -244,6 +237,8 @@ def _keep(memory: Memory, coming: tuple[tuple[Exemplar, bool], ...], name: str, 
             raise DataError(f"The id {taken[0]} was taken in the meantime: read the files again.")
         before = tuple((one.id, library.get(one.id).version) for one, later in coming if later)
         library.save_all(each())
+    except _Cancelled:
+        return None
     finally:
         if path is not None:
             library.close()

@@ -1,16 +1,29 @@
-"""The exemplar as the LLM is told it, by the preset that is chosen."""
+"""What was found in the draft: how a prompt of the chosen preset shows it, and what is wrong, each to be gone to."""
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from core.debugger.exemplars.editor.views import Checked, EditorView
+from core.memory.editing.faults import Fault
 from gui.theme.theme import Theme
 from gui.widgets.finder import Finder
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_column, in_row
+from gui.widgets.rows import Row, Rows
+from gui.widgets.section import scrolled
 from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
 
 _WAITING = "The prompt is being made…"
+_NONE = (
+    "Nothing is wrong, as far as can be told without running anything. Try the program in the Parser tab, and "
+    "replay the exemplar on its task from the library."
+)
+_LEVELS = {
+    "stops": ("error", "bad", "must be mended to save"),
+    "fault": ("warning", "remedy", "should be mended"),
+    "note": ("info", "dim", "may be meant so"),
+}
 
 
 class PreviewPage(QWidget):
@@ -31,18 +44,8 @@ class PreviewPage(QWidget):
         self.note = Note("dim", parent=self)
         self.note.setContentsMargins(10, 2, 10, 4)
         self.or_words = OrWords(self.text, self)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 6, 8, 4)
-        head.setSpacing(8)
-        head.addWidget(self.preset)
-        head.addWidget(self.fact, 1)
-        head.addWidget(self.finder, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.note)
-        column.addWidget(self.or_words, 1)
+        head = in_row(None, self.preset, (self.fact, 1), (self.finder, 1), margins=(10, 6, 8, 4), spacing=8)
+        in_column(self, head, self.note, (self.or_words, 1), spacing=0)
         self.or_words.say(_WAITING)
 
     @property
@@ -84,3 +87,34 @@ class PreviewPage(QWidget):
         self.text.show_pieces(pieces)
         self.text.verticalScrollBar().setValue(at)
         self.finder.refresh()
+
+
+class ProblemsPage(QWidget):
+    """Shows faults; a click or Enter on one asks to go there."""
+
+    place_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows = Rows(theme, "Problems")
+        self.rows.pressed_on.connect(lambda key: self.place_wanted.emit(str(key[1])))
+        self.or_words = OrWords(scrolled("Problems", self.rows), self)
+        in_column(self, self.or_words, margins=(0, 4, 0, 0))
+        self.show_faults(())
+
+    def show_faults(self, faults: tuple[Fault, ...]) -> None:
+        self.or_words.say("" if faults else _NONE)
+        rows: list[Row] = []
+        for at, one in enumerate(faults):
+            icon, tone, word = _LEVELS[one.level]
+            rows.append(
+                Row(
+                    one.text,
+                    icon=icon,
+                    tone=tone,
+                    detail=f"{one.where or 'the exemplar'}: {word}",
+                    link=True,
+                    key=(at, one.where),
+                )
+            )
+        self.rows.show_rows(rows)

@@ -1,17 +1,26 @@
-"""What the library window is told: the rows of a list, what its filters offer, and one exemplar whole."""
+"""What the library window lists: the rows of a list, what its filters offer, and one exemplar whole."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from core.debugger.exemplars.library.text import told_by
+from core.debugger.exemplars.known import file_entry
 from core.debugger.exemplars.library.views import PAGE, CountsView, DetailView, ListView, Query
+from core.debugger.exemplars.prompt import prompt_of
 from core.debugger.services import Workshop
-from core.memory.library.records import Entry, Filter, Provenance, Row, Standing
+from core.memory.library.records import Filter, Origin, Row, Standing
 from core.memory.memory import Memory
+from core.schema.errors import LibraryError
+from core.schema.exemplar import Exemplar
 
 if TYPE_CHECKING:
     from core.memory.library.store import Library
 
+T = TypeVar("T")
+IDS = 1000
+"""Rows that are read at once where only their ids are wanted."""
 _MOST_KEPT = 500
 """Exemplars whose places are looked up."""
 _KINDS: dict[str, str] = {
@@ -23,6 +32,67 @@ _KINDS: dict[str, str] = {
     "tag": "tags",
 }
 """What counts are by, with the field of the filter."""
+
+
+class LibraryReader:
+    """Asks one question after the other in a thread, through a connection of its own.
+
+    Neither the run nor who writes waits for it.
+    """
+
+    def __init__(self, memory: Callable[[], Memory]) -> None:
+        self._memory = memory
+        self._turn = asyncio.Lock()
+        self._library: Library | None = None
+        self._path: Path | None = None
+
+    async def ask(self, question: Callable[["Library"], T]) -> T:
+        """Return the answer; the exemplars of files stand beside the library's.
+
+        Raises LibraryError, DataError where a file of exemplars is wrong, and
+        what the question raises.
+        """
+        async with self._turn:
+            return await asyncio.to_thread(self._ask, question)
+
+    async def close(self) -> None:
+        async with self._turn:
+            self._let_go()
+
+    def _ask(self, question: Callable[["Library"], T]) -> T:
+        memory = self._memory()
+        if memory.library_path is None:
+            return question(memory.listing())  # It is kept in memory, and there is only one of it.
+        members = memory.file_members()
+        try:
+            return question(self._opened(memory, members))
+        except LibraryError:
+            # The file may have been moved or made anew: the next question opens what is there then.
+            self._let_go()
+            raise
+
+    def _opened(self, memory: Memory, members: Sequence[tuple[Origin, Exemplar]]) -> "Library":
+        from core.memory.library.store import Library
+
+        path = memory.library_path
+        there = path if path is not None and path.exists() else None
+        if self._library is not None and there != self._path:
+            self._let_go()
+        if self._library is None:
+            if there is None:
+                self._library = Library.in_memory()
+            else:
+                memory.library()  # An older file is brought up to date by who may write.
+                self._library = Library.open(there, read_only=True)
+            self._path = there
+        self._library.set_beside(members)
+        return self._library
+
+    def _let_go(self) -> None:
+        library, self._library = self._library, None
+        if library is not None:
+            with contextlib.suppress(LibraryError):
+                library.close()
 
 
 def list_of(
@@ -64,6 +134,14 @@ def list_of(
     return ListView(
         query=query, ready=True, total=page.total, whole=whole, first=start, rows=page.rows, places=places
     )
+
+
+def ids_of(library: "Library", query: Query, start: int, end: int) -> list[str]:
+    """Return the ids of a list from one place on, up to another one."""
+    page = library.page(
+        query.filter, order=query.order, reverse=query.reverse, offset=start, limit=end - start
+    )
+    return [row.id for row in page.rows]
 
 
 def counts_of(library: "Library", wanted: Filter) -> CountsView:
@@ -112,21 +190,11 @@ def _looser(wanted: Filter) -> list[tuple[str, Filter]]:
     return found
 
 
-def entry_of(memory: Memory, id: str) -> Entry:
-    """Return an exemplar of a file or of the library; raises NotInLibraryError and DataError."""
-    from core.memory.library.rows import tokens_of
-
-    for origin, exemplar in memory.file_members():
-        if exemplar.id == id:
-            tokens = tokens_of(exemplar)
-            return Entry(exemplar=exemplar, provenance=Provenance(origin=origin), tokens=tokens)
-    return memory.library().get(id)
-
-
 def detail_of(workshop: Workshop, id: str, preset: str) -> DetailView:
     """Return one exemplar whole; raises NotInLibraryError that names the nearest."""
     memory = workshop.knowledge.memory
-    entry = entry_of(memory, id)
+    member = next((one for one in memory.file_members() if one[1].id == id), None)
+    entry = file_entry(*member) if member is not None else memory.library().get(id)
     library = memory.open_library()
     own = library is not None and entry.provenance.origin not in ("file", "bundled")
     path = next((str(path) for path, one in memory.files.placed() if one.id == id), "") if not own else ""
@@ -139,6 +207,12 @@ def detail_of(workshop: Workshop, id: str, preset: str) -> DetailView:
         retrievals=library.retrievals(id) if library is not None else (),
         standing=library.standing(id) if library is not None else Standing(),
         trace=str(workshop.store.path.absolute()),
-        told=told_by(workshop.knowledge, preset, entry.exemplar),
-        told_by=preset,
+        prompt=prompt_of(entry.exemplar, workshop.knowledge, preset).text,
+        preset=preset,
     )
+
+
+def stamp_of(memory: Memory) -> object:
+    """Return what is another one as soon as an exemplar of the library or of a file has changed."""
+    library = memory.open_library()
+    return (0 if library is None else library.last_change(), memory.file_members())

@@ -1,4 +1,4 @@
-"""A library's desk on a worker of its own, with real exemplars and traces and without a browser."""
+"""The service of the library on a worker of its own, with real exemplars and traces and without a browser."""
 
 import contextlib
 import threading
@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from core.agent.resources import knowledge_of
-from core.debugger.exemplars.library.service import LibraryDesk
+from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.worker import Worker
 from core.memory.library.records import Provenance
 from core.memory.library.store import Library
@@ -18,8 +18,8 @@ from core.trace.store import TraceStore
 SECONDS = 30.0
 
 
-class Shelf:
-    """Keeps the last view of each kind, and what was told."""
+class OpenedLibrary:
+    """Keeps the last view of each kind, and every notice."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -37,13 +37,13 @@ class Shelf:
             log=lambda *words: None,
             closers=[],
         )
-        self.desk = LibraryDesk(self.session)  # type: ignore[arg-type]
+        self.service = LibraryService(self.session)  # type: ignore[arg-type]
         self.views: dict[str, Any] = {}
         self.sent: dict[str, list[Any]] = {}
         self._changed = threading.Condition()
-        for name in ("listed", "paged", "counted", "detailed", "compared", "told", "working", "checked"):
-            getattr(self.desk, name).connect(lambda view, name=name: self._keep(name, view))
-        self.desk.imports.planned.connect(lambda view: self._keep("planned", view))
+        for name in ("listed", "paged", "counted", "detailed", "compared", "noticed", "changed", "checked"):
+            getattr(self.service, name).connect(lambda view, name=name: self._keep(name, view))
+        self.service.imports.changed.connect(lambda view: self._keep("planned", view))
 
     def _queue(self, work: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(RuntimeError):  # The worker has ended.

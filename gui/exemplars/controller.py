@@ -1,0 +1,123 @@
+"""Library, editor, saving and recording of exemplars, opened by key, menu, tree of runs and each other."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Slot
+
+from core.debugger.snapshots import SessionView, StepView
+from core.schema.exemplar import Exemplar
+from gui.exemplars.editor.controller import EditorController
+from gui.exemplars.library.controller import LibraryController
+from gui.exemplars.recording import RecordingController
+from gui.exemplars.saving.controller import SavingController
+from gui.shell.feature import FeatureController
+from gui.shell.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from core.debugger.exemplars.service import ExemplarServices
+    from gui.exemplars.analyses.controller import AnalysesController
+    from gui.exemplars.library.library_window import LibraryWindow
+
+_AFTER_MS = 3000
+"""The main window has shown itself and opened its task by then."""
+
+
+def install(window: MainWindow, services: "ExemplarServices") -> "ExemplarsController":
+    return ExemplarsController(window, services)
+
+
+class ExemplarsController(FeatureController):
+    """Has a controller for each window, and passes on what one asks of another."""
+
+    def __init__(self, window: MainWindow, services: "ExemplarServices") -> None:
+        super().__init__(window)
+        self._services = services
+        self._instruction = ""
+        self._task: tuple[str, str] | None = None
+        """The task of the run under way, and its first page as a prompt shows it."""
+        self._shown_task: tuple[str, str] | None = None
+        self._draft: Exemplar | None = None
+        """What is being edited and not saved."""
+        self._shown_draft: Exemplar | None = None
+        self.library = LibraryController(window, services.library)
+        self.editor = EditorController(window, services.editor)
+        self.saving = SavingController(window, services.saving)
+        self.recording = RecordingController(window, services.recording)
+        self.analyses: AnalysesController | None = None
+        """Once the library was opened."""
+        window.actions_by_name["library"].triggered.connect(lambda: self.library.open())
+        window.exemplars.library_requested.connect(self.library.open)
+        window.exemplar_requested.connect(self.library.open)
+        window.runs.keep_requested.connect(self.saving.open)
+        self.recording.recorded.connect(self.saving.open)
+        self.saving.edit_requested.connect(self.editor.open_draft)
+        self.editor.edited.connect(self._on_edited)
+        self.library.made.connect(self._on_library_made)
+        self.follow(window.commands.session_changed, self._show_session)
+        window.step_shown.connect(self._on_step)
+        window.closed.connect(self._on_closed)
+        QTimer.singleShot(_AFTER_MS, self, self.library.prepare)
+
+    @Slot(object)
+    def _on_library_made(self, shown: "LibraryWindow") -> None:
+        """Add the other pages, which are loaded only now, and connect what the library asks."""
+        from gui.exemplars.analyses.controller import AnalysesController
+
+        self.analyses = AnalysesController(self.window, self._services)
+        self.analyses.exemplar_opened.connect(self.library.open)
+        for name, page in self.analyses.pages:
+            shown.add_page(name, page)
+        shown.run_opened.connect(self.window.show_run)
+        shown.edit_requested.connect(self.editor.open)
+        shown.copy_requested.connect(self.editor.open_copy)
+        shown.new_requested.connect(self.editor.open_new)
+        shown.worth_requested.connect(self._on_worth)
+        shown.replay_requested.connect(self._on_replay)
+        shown.watched.connect(lambda _on: self._update_pages())
+        shown.tabs.currentChanged.connect(lambda _at: self._update_pages())
+        self.window.library_made.emit(shown)
+
+    def _on_worth(self, ids: tuple[str, ...]) -> None:
+        if ids:
+            self.window.evaluation_requested.emit(ids[0])
+
+    def _on_replay(self, ids: tuple[str, ...]) -> None:
+        if ids:
+            self.window.replay_requested.emit(ids)
+
+    @Slot(object)
+    def _show_session(self, view: SessionView) -> None:
+        self._instruction = view.instruction
+
+    @Slot(object)
+    def _on_step(self, view: StepView) -> None:
+        """Note the first page of the run under way: by it and the task exemplars are looked up."""
+        page = view.observation.clean or view.observation.raw
+        if view.live and view.number == 1 and self._instruction and page:
+            self._task = (self._instruction, page)
+            self._update_pages()
+
+    @Slot(object)
+    def _on_edited(self, exemplar: Exemplar | None) -> None:
+        self._draft = exemplar
+        self._update_pages()
+
+    def _update_pages(self) -> None:
+        """Pass the task to the map and the bench, and what is edited to the bench, where somebody looks at them."""
+        shown, analyses = self.library.shown, self.analyses
+        if shown is None or analyses is None or not shown.isVisible():
+            return
+        if shown.tabs.currentWidget() not in (analyses.map, analyses.bench):
+            return
+        if self._task is not None and self._task != self._shown_task:
+            self._shown_task = self._task
+            analyses.map.show_task(*self._task)
+            analyses.bench.show_task(*self._task)
+        if self._draft != self._shown_draft:
+            self._shown_draft = self._draft
+            analyses.bench.compare_with(self._draft)
+
+    @Slot()
+    def _on_closed(self) -> None:
+        if self.library.shown is not None:
+            self.library.shown.close()

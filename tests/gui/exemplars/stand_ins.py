@@ -1,0 +1,47 @@
+"""Services that only keep what they are asked, and a window without panels."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from PySide6.QtCore import QSettings, Signal
+from PySide6.QtWidgets import QWidget
+
+from core.schema.signal import Signal as CoreSignal
+from gui.theme.theme import Theme
+from gui.widgets.remembered import Remembered
+
+
+class AskedService:
+    """Stands in for a service and keeps what it was asked."""
+
+    def __init__(self, *signals: str, **more: Any) -> None:
+        for name in ("changed", *signals):
+            setattr(self, name, CoreSignal())
+        for name, value in more.items():
+            setattr(self, name, value)
+        self.asked: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *arguments, **more: self.asked.append((name, *arguments, *more.values()))
+
+
+def asked_services() -> SimpleNamespace:
+    """Return one for each service of the exemplars."""
+    listed = ("listed", "paged", "counted", "detailed", "compared", "noticed", "checked")
+    names = ("editor", "saving", "duplicates", "map", "bench", "leave_one_out")
+    return SimpleNamespace(
+        library=AskedService(*listed, imports=AskedService()),
+        recording=AskedService("recorded"),
+        **{name: AskedService() for name in names},
+    )
+
+
+class PlainWindow(QWidget):
+    """What the windows of exemplars need of the main window."""
+
+    closed = Signal()
+
+    def __init__(self, theme: Theme, settings: QSettings) -> None:
+        super().__init__()
+        self.theme = theme
+        self.remembered = Remembered(settings)

@@ -1,0 +1,109 @@
+"""The windows of exemplars, opened by key, from the panel of the exemplars in the prompt, and from each other."""
+
+import sys
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.debugger.snapshots import ObservationView, SessionView, StepView
+from gui.exemplars.controller import install
+from gui.shell.main_window import MainWindow
+from tests.core.memory.making import ALL
+from tests.gui.exemplars.stand_ins import asked_services
+
+
+@pytest.fixture
+def services():
+    return asked_services()
+
+
+@pytest.fixture
+def joined(window: MainWindow, services):
+    return install(window, services)
+
+
+def test_the_key_opens_the_library_once(window: MainWindow, joined, services):
+    made = []
+    window.library_made.connect(made.append)
+    window.actions_by_name["library"].trigger()
+    window.actions_by_name["library"].trigger()
+    assert made == [joined.library.shown]
+    assert joined.library.shown.isVisible()
+    assert [one[0] for one in services.library.asked].count("list_rows") == 1
+    joined.library.shown.close()
+    assert services.library.asked[-1] == ("unwatch",)
+
+
+def test_the_panel_opens_it_and_a_run_leads_back_to_the_window(window: MainWindow, joined, session):
+    window.exemplars.library_button.click()
+    shown = joined.library.shown
+    shown.run_opened.emit(31, 3)
+    assert ("show_step", 31, 3) in session.asked
+    window.close()
+    assert not shown.isVisible()
+
+
+def test_what_the_library_needs_is_loaded_ahead(joined, qtbot: QtBot):
+    joined.library.prepare()
+    qtbot.waitUntil(lambda: not joined.library._parts)
+    assert "gui.exemplars.library.library_window" in sys.modules
+
+
+def tab(joined, name: str):
+    tabs = joined.library.shown.tabs
+    return next(tabs.widget(at) for at in range(tabs.count()) if tabs.tabText(at) == name)
+
+
+def test_all_pages_are_tabs_of_the_library(joined):
+    joined.library.open()
+    tabs = joined.library.shown.tabs
+    assert [tabs.tabText(at) for at in range(tabs.count())] == [
+        "Library",
+        "Duplicates",
+        "Map",
+        "Retrieval",
+        "Leave one out",
+    ]
+
+
+def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
+    window, joined, services, qtbot
+):
+    joined.library.open()
+    shown = joined.library.shown
+    shown.edit_requested.emit("a/1")
+    shown.copy_requested.emit("a/1")
+    shown.new_requested.emit()
+    assert [one for one in services.editor.asked if one[0].startswith("open")] == [
+        ("open", "a/1"),
+        ("open_copy", "a/1"),
+        ("open_new",),
+    ]
+    with qtbot.waitSignal(window.evaluation_requested) as asked:
+        shown.worth_requested.emit(("a/1",))
+    assert asked.args == ["a/1"]
+    with qtbot.waitSignal(window.replay_requested) as asked:
+        shown.replay_requested.emit(("a/1", "b/1"))
+    assert asked.args == [("a/1", "b/1")]
+
+
+def test_an_exemplar_that_another_window_names_is_shown_in_the_library(window, joined):
+    joined.library.open()
+    joined.library.shown.show_page(tab(joined, "Map"))
+    window.exemplar_requested.emit("a/1")
+    assert joined.library.shown.tabs.currentWidget() is tab(joined, "Library")
+
+
+def test_the_task_of_the_run_and_what_is_edited_are_shown_where_they_are_looked_at(joined, services):
+    joined.library.open()
+    bench, editor = services.bench, joined.editor
+    joined._show_session(SessionView(instruction="Book it."))
+    joined._on_step(StepView(run=1, number=1, observation=ObservationView(clean='[1] button "Book"')))
+    editor.edited.emit(ALL[0])
+    assert not any(name in ("compare_with", "show_task") for name, *_ in bench.asked)
+    joined.library.shown.show_page(tab(joined, "Retrieval"))
+    assert ("compare_with", ALL[0]) in bench.asked
+    assert joined.analyses.bench.form.query.task == "Book it."
+    assert joined.analyses.bench.form.query.observation == '[1] button "Book"'
+    editor.edited.emit(None)
+    assert bench.asked[-1] == ("compare_with", None)

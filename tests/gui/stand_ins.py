@@ -1,14 +1,12 @@
 """What the window's tests put in place of a session and of the live page."""
 
+from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.debugger.breakpoints.kinds import Breakpoint
-from core.debugger.breakpoints.views import BreaksView
-from core.debugger.breakpoints.watch import Watch
 from core.debugger.snapshots import (
     Catalogue,
     LivePageView,
@@ -20,6 +18,7 @@ from core.debugger.snapshots import (
 )
 from core.schema.log import LogLine
 from core.schema.signal import Signal as CoreSignal
+from gui.panels.runs.panel import RunsPanel
 
 
 def move_mouse(widget: QWidget, place: QPoint) -> None:
@@ -34,6 +33,13 @@ def move_mouse(widget: QWidget, place: QPoint) -> None:
         Qt.KeyboardModifier.NoModifier,
     )
     QApplication.sendEvent(widget, event)
+
+
+def choose_entry(runs: RunsPanel, index: QModelIndex, text: str) -> None:
+    """Choose the entry that begins with `text` in the menu of a row of the tree; it has to be enabled."""
+    entry = next(one for one in runs.entries(index) if one.text.startswith(text))
+    assert entry.enabled
+    entry.do()
 
 
 class AskedSession:
@@ -161,40 +167,20 @@ class AskedSession:
         self.asked.append(("export_run", run, form, path))
 
 
-class AskedBreakDesk:
-    """A desk of breakpoints and watches that remembers what it was asked, and answers when told to."""
+class AskedService:
+    """A service that does nothing but remember its commands, in order, with all their arguments.
 
-    def __init__(self) -> None:
+    Beside `changed` it has the signals that are named.
+    """
+
+    def __init__(self, *signals: str) -> None:
         self.asked: list[tuple[Any, ...]] = []
-        self.changed: CoreSignal[BreaksView] = CoreSignal()
-        self.answered: CoreSignal[str] = CoreSignal()
+        self.changed: CoreSignal[Any] = CoreSignal()
+        for name in signals:
+            setattr(self, name, CoreSignal())
 
-    def add(self, breakpoint: Breakpoint) -> None:
-        self.asked.append(("add", breakpoint))
-
-    def replace(self, breakpoint: Breakpoint) -> None:
-        self.asked.append(("replace", breakpoint))
-
-    def remove(self, number: int) -> None:
-        self.asked.append(("remove", number))
-
-    def enable(self, number: int, on: bool) -> None:
-        self.asked.append(("enable", number, on))
-
-    def add_watch(self, watch: Watch) -> None:
-        self.asked.append(("add_watch", watch))
-
-    def replace_watch(self, watch: Watch) -> None:
-        self.asked.append(("replace_watch", watch))
-
-    def remove_watch(self, number: int) -> None:
-        self.asked.append(("remove_watch", number))
-
-    def back_to_hit(self, run: int, step: int) -> None:
-        self.asked.append(("back_to_hit", run, step))
-
-    def back_to_change(self, number: int, run: int, step: int) -> None:
-        self.asked.append(("back_to_change", number, run, step))
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *arguments, **named: self.asked.append((name, *arguments, *named.values()))
 
 
 BAR = 30

@@ -27,7 +27,7 @@ View = TypeVar("View", bound=Record)
 AnyService = TypeVar("AnyService", bound="Service[Any]")
 
 _PROGRESS_STEPS = 100
-"""How often a job reports its progress, at the most."""
+"""Into how many parts the progress of a job is divided."""
 
 
 def command(
@@ -122,7 +122,7 @@ class Service(Generic[View]):
         await self.stop()
 
     def progress(self, show: Callable[[int, int], None]) -> Callable[[int, int], None]:
-        """Return a reporter of (done, total) that passes on at most a hundred reports."""
+        """Return a reporter of (done, total) that passes on one report a percent."""
         last = -1
 
         def report(done: int, total: int) -> None:

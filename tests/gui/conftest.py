@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from pytestqt.qtbot import QtBot
 
 from gui.theme.theme import Theme
-from tests.gui.stand_ins import AskedBreakDesk, AskedSession, DrawnPage
+from tests.gui.stand_ins import AskedSession, DrawnPage
 
 
 @pytest.fixture(autouse=True)
@@ -38,24 +38,15 @@ def session() -> AskedSession:
 
 
 @pytest.fixture
-def break_desk() -> AskedBreakDesk:
-    return AskedBreakDesk()
-
-
-@pytest.fixture
 def page() -> DrawnPage:
     return DrawnPage()
 
 
 @pytest.fixture
-def window(
-    qtbot: QtBot, session: AskedSession, break_desk: AskedBreakDesk, page: DrawnPage, settings: QSettings
-) -> Iterator[object]:
-    from gui.breakpoints.controller import Breaks
+def window(qtbot: QtBot, session: AskedSession, page: DrawnPage, settings: QSettings) -> Iterator[object]:
     from gui.shell.main_window import MainWindow
 
     window = MainWindow(session, page, settings)
-    window.breaks = Breaks(break_desk, window)
     qtbot.addWidget(window)
     window.show()
     qtbot.waitExposed(window)

@@ -1,4 +1,4 @@
-"""Snapshots of what is read beside a step, and a desk that remembers what it was asked."""
+"""Snapshots of what is read beside a step."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from core.browser.log.records import (
     PageLog,
     RequestEntry,
 )
-from core.debugger.compare.views import ComparedView, PairView, Part
+from core.debugger.compare.views import PairView, Part
 from core.debugger.provenance.views import Lead, Offer, Place, WhyView
 from core.debugger.timeline.views import (
     CallSpan,
@@ -23,37 +23,9 @@ from core.debugger.timeline.views import (
     TimeMark,
     TimeView,
 )
-from core.schema.signal import Signal
 
 START = 1_700_000_000.0
 URL = "http://127.0.0.1:41873"
-
-
-class AskedReading:
-    """Stands in for the desks of reading and of Diff."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[Any, ...]] = []
-        self.logged: Signal[PageLogView] = Signal()
-        self.explained: Signal[WhyView] = Signal()
-        self.timed: Signal[TimeView] = Signal()
-        self.compared: Signal[ComparedView] = Signal()
-        self.paired: Signal[PairView] = Signal()
-
-    def read_log(self, run: int, step: int) -> None:
-        self.asked.append(("read_log", run, step))
-
-    def explain(self, question: Any) -> None:
-        self.asked.append(("explain", question))
-
-    def read_times(self, run: int) -> None:
-        self.asked.append(("read_times", run))
-
-    def pair(self, left: Any, right: Any) -> None:
-        self.asked.append(("pair", left, right))
-
-    def compare(self, left: int, right: int) -> None:
-        self.asked.append(("compare", left, right))
 
 
 LOG = PageLogView(

@@ -4,15 +4,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.agent_settings import AgentSettings
 from core.debugger.branching.branches import Branches
-from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
-from core.debugger.breakpoints.views import BreaksView
-from core.debugger.breakpoints.watch import Watch
 from core.debugger.corrections import Corrections
 from core.debugger.live_page import LivePage
 from core.debugger.run_commands import RunCommands
@@ -29,6 +26,7 @@ from core.debugger.task_opening import TaskOpening
 from core.debugger.trace_commands import TraceCommands
 from core.schema.log import LogLine
 from core.schema.signal import Signal as CoreSignal
+from gui.panels.runs.panel import RunsPanel
 
 
 def move_mouse(widget: QWidget, place: QPoint) -> None:
@@ -64,6 +62,13 @@ class AskedCommands:
         return ask
 
 
+def choose_entry(runs: RunsPanel, index: QModelIndex, text: str) -> None:
+    """Choose the entry that begins with `text` in the menu of a row of the tree; it has to be enabled."""
+    entry = next(one for one in runs.entries(index) if one.text.startswith(text))
+    assert entry.enabled
+    entry.do()
+
+
 class AskedSession:
     """A session that does nothing but remember what it was asked, in order."""
 
@@ -86,40 +91,20 @@ class AskedSession:
         self.logged: CoreSignal[LogLine] = CoreSignal()
 
 
-class AskedBreakDesk:
-    """A desk of breakpoints and watches that remembers what it was asked, and answers when told to."""
+class AskedService:
+    """A service that does nothing but remember its commands, in order, with all their arguments.
 
-    def __init__(self) -> None:
+    Beside `changed` it has the signals that are named.
+    """
+
+    def __init__(self, *signals: str) -> None:
         self.asked: list[tuple[Any, ...]] = []
-        self.changed: CoreSignal[BreaksView] = CoreSignal()
-        self.answered: CoreSignal[str] = CoreSignal()
+        self.changed: CoreSignal[Any] = CoreSignal()
+        for name in signals:
+            setattr(self, name, CoreSignal())
 
-    def add(self, breakpoint: Breakpoint) -> None:
-        self.asked.append(("add", breakpoint))
-
-    def replace(self, breakpoint: Breakpoint) -> None:
-        self.asked.append(("replace", breakpoint))
-
-    def remove(self, number: int) -> None:
-        self.asked.append(("remove", number))
-
-    def enable(self, number: int, on: bool) -> None:
-        self.asked.append(("enable", number, on))
-
-    def add_watch(self, watch: Watch) -> None:
-        self.asked.append(("add_watch", watch))
-
-    def replace_watch(self, watch: Watch) -> None:
-        self.asked.append(("replace_watch", watch))
-
-    def remove_watch(self, number: int) -> None:
-        self.asked.append(("remove_watch", number))
-
-    def back_to_hit(self, run: int, step: int) -> None:
-        self.asked.append(("back_to_hit", run, step))
-
-    def back_to_change(self, number: int, run: int, step: int) -> None:
-        self.asked.append(("back_to_change", number, run, step))
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *arguments, **named: self.asked.append((name, *arguments, *named.values()))
 
 
 BAR = 30

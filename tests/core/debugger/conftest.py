@@ -1,6 +1,9 @@
+from contextlib import ExitStack, closing
+
 import pytest
 
 from tests.core.debugger.live import live_session, settings_in
+from tests.core.debugger.stand_ins import StandInSession
 from tests.core.stage import config_folder_in
 from tests.llm_server import LLMServer
 
@@ -46,3 +49,10 @@ def live(module_live, server):
     module_live.settle()
     module_live.lines.clear()
     return module_live
+
+
+@pytest.fixture
+def stand_in():
+    """Make stand-ins for a session; they are closed at the end of the test."""
+    with ExitStack() as made:
+        yield lambda **parts: made.enter_context(closing(StandInSession(**parts)))

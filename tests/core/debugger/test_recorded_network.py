@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from werkzeug import Response
 
-from core.debugger.branching.service import ForkDesk
+from core.debugger.branching.service import ForkService
 from core.schema.changes import Changes
 from tests.core.browser.site import Site
 from tests.core.stage import ref_in
@@ -125,7 +125,7 @@ def test_a_branch_is_gone_back_in_with_the_answers_of_both(at_four, server):
 def test_a_fork_with_recorded_answers_alone_never_asks_the_server(at_four, server):
     live, cart = at_four
     run, asked = live.view.run, cart.asked.copy()
-    ForkDesk(live.session).fork(run, 2, Changes(offline=True), told=True)
+    ForkService(live.session).fork(run, 2, Changes(offline=True), confirmed=True)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
     server.script(click, click, Reply(text="REASON: Done.\nACTION: stop []"))
     live.session.run_commands.run()

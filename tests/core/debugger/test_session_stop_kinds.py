@@ -2,12 +2,30 @@
 
 import pytest
 
+from core.debugger.breakpoints.kinds import (
+    ActionChosen,
+    Condition,
+    Failure,
+    FigureAbove,
+    LLMCall,
+    Loop,
+    NotAligned,
+    PermissibleChanged,
+    PlanRevised,
+    PolicyPopped,
+    PolicyPushed,
+    RemedyFired,
+    RequestBegins,
+    RetrievalFar,
+    StateEntered,
+    StateLeft,
+)
 from core.debugger.breakpoints.kinds.actions import ActionChosen, Loop, PermissibleChanged, RequestBegins
 from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall, RetrievalFar
 from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft
 from core.debugger.breakpoints.kinds.problems import Failure, NotAligned, PlanRevised, RemedyFired
 from core.debugger.breakpoints.kinds.registry import KINDS
-from core.debugger.breakpoints.service import BreakDesk
+from core.debugger.breakpoints.service import BreakpointsService
 from tests.core.debugger.breakpoints.runs import SCENES
 
 pytestmark = pytest.mark.browser
@@ -34,12 +52,12 @@ STOPS = [
 
 
 @pytest.fixture
-def desk(live):
-    desk, views = BreakDesk(live.session, live.session.queue), []
-    desk.changed.connect(views.append)
-    yield desk
+def breaks(live):
+    service, views = BreakpointsService(live.session), []
+    service.changed.connect(views.append)
+    yield service
     for one in views[-1].breakpoints if views else ():
-        desk.remove(one.breakpoint.number)
+        service.remove(one.breakpoint.number)
     live.settle()
 
 
@@ -50,11 +68,11 @@ def test_no_kind_is_left_out():
 
 
 @pytest.mark.parametrize(("scene", "breakpoint", "step", "phase", "why"), STOPS)
-def test_it_stops_there_and_says_why(live, server, desk, tmp_path, scene, breakpoint, step, phase, why):
+def test_it_stops_there_and_says_why(live, server, breaks, tmp_path, scene, breakpoint, step, phase, why):
     played = SCENES[scene](tmp_path)
     server.script(*played.replies)
     live.session.agent.set_preset(played.preset)
-    desk.add(breakpoint)  # What an opened task does by itself is looked at, too.
+    breaks.add(breakpoint)  # What an opened task does by itself is looked at, too.
     live.settle()
     if played.url:
         live.open("web/open", url=played.url, instruction=played.instruction)

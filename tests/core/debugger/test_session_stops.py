@@ -3,9 +3,10 @@
 import pytest
 from werkzeug import Response
 
+from core.debugger.breakpoints.kinds import ActionChosen, Condition, FigureAbove, LLMCall, RequestBegins
 from core.debugger.breakpoints.kinds.actions import ActionChosen, RequestBegins
 from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall
-from core.debugger.breakpoints.service import BreakDesk
+from core.debugger.breakpoints.service import BreakpointsService
 from core.debugger.breakpoints.watch import Watch
 from tests.core.browser.site import Site
 from tests.core.stage import page_file, ref_in
@@ -27,14 +28,14 @@ def types(text):
 
 
 class Breaks:
-    """The desk, with the last that it sent."""
+    """The service, with what it sent."""
 
     def __init__(self, session):
-        self.desk = BreakDesk(session, session.queue)
+        self.service = BreakpointsService(session)
         self.answers = []
         self.views = []
-        self.desk.answered.connect(self.answers.append)
-        self.desk.changed.connect(self.views.append)
+        self.service.answered.connect(self.answers.append)
+        self.service.changed.connect(self.views.append)
 
     @property
     def values(self):
@@ -47,9 +48,9 @@ def breaks(live):
     breaks = Breaks(live.session)
     yield breaks
     for one in breaks.views[-1].breakpoints if breaks.views else ():
-        breaks.desk.remove(one.breakpoint.number)
+        breaks.service.remove(one.breakpoint.number)
     for one in breaks.views[-1].watches if breaks.views else ():
-        breaks.desk.remove_watch(one.watch.number)
+        breaks.service.remove_watch(one.watch.number)
     live.settle()
 
 
@@ -75,7 +76,7 @@ def stopped(live, words):
 def test_a_run_stops_before_the_action_that_a_breakpoint_names_and_says_why(live, server, page, breaks):
     server.script(types("a"), clicks('button "Add"'), says("stop []"))
     begin(live, page)
-    breaks.desk.add(ActionChosen(target="Add"))
+    breaks.service.add(ActionChosen(target="Add"))
     live.session.run_commands.run()
     view = stopped(live, "Add")
     assert (view.step, view.phase) == (2, "review")
@@ -88,7 +89,7 @@ def test_a_run_stops_before_the_action_that_a_breakpoint_names_and_says_why(live
 def test_a_breakpoint_that_only_logs_lets_the_run_go_on(live, server, page, breaks):
     server.script(clicks('button "Add"'), says("stop []"))
     begin(live, page)
-    breaks.desk.add(ActionChosen(target="Add", then="log"))
+    breaks.service.add(ActionChosen(target="Add", then="log"))
     live.session.run_commands.run()
     live.wait_mode("ended")
     assert any(line.source == "breakpoint" and "Add" in line.text for line in live.lines)
@@ -97,8 +98,8 @@ def test_a_breakpoint_that_only_logs_lets_the_run_go_on(live, server, page, brea
 def test_a_condition_and_a_figure_stop_where_they_become_so(live, server, page, breaks):
     server.script(types("a"), clicks('link "Orders"'), says("stop []"))
     begin(live, page)
-    breaks.desk.add(Condition(expression='contains(page.url, "orders")'))
-    breaks.desk.add(FigureAbove(figure="calls", above=2))
+    breaks.service.add(Condition(expression='contains(page.url, "orders")'))
+    breaks.service.add(FigureAbove(figure="calls", above=2))
     live.session.run_commands.run()
     assert stopped(live, "orders").step == 3
     live.session.run_commands.run()
@@ -108,7 +109,7 @@ def test_a_condition_and_a_figure_stop_where_they_become_so(live, server, page, 
 def test_the_run_is_held_before_an_llm_call_and_goes_on_when_told(live, server, page, breaks):
     server.script(types("a"), says("stop []"))
     begin(live, page)
-    breaks.desk.add(LLMCall(purpose="decide", when="before"))
+    breaks.service.add(LLMCall(purpose="decide", when="before"))
     live.session.run_commands.step()
     stopped(live, "decide")
     assert server.requests == []
@@ -120,7 +121,7 @@ def test_the_run_is_held_before_an_llm_call_and_goes_on_when_told(live, server, 
 def test_a_held_call_can_be_cancelled(live, server, page, breaks):
     server.script(types("a"))
     begin(live, page)
-    breaks.desk.add(LLMCall(purpose="decide", when="before"))
+    breaks.service.add(LLMCall(purpose="decide", when="before"))
     live.session.run_commands.step()
     stopped(live, "decide")
     live.session.run_commands.pause()
@@ -159,7 +160,7 @@ def saving():
 def held(live, server, saving, breaks, button):
     server.script(clicks(f'button "{button}"'), says("stop []"))
     begin(live, saving.url)
-    breaks.desk.add(RequestBegins(url="*"))
+    breaks.service.add(RequestBegins(url="*"))
     live.session.run_commands.run()
     view = stopped(live, "POST")
     assert (view.step, view.phase, saving.came) == (1, "act", [])
@@ -219,7 +220,7 @@ def test_what_is_held_when_the_run_is_stopped_does_not_leave(live, server, savin
 def test_requests_are_not_held_where_they_are_only_logged(live, server, saving, breaks):
     server.script(clicks('button "Save"'), says("stop []"))
     begin(live, saving.url)
-    breaks.desk.add(RequestBegins(url="*", then="log"))
+    breaks.service.add(RequestBegins(url="*", then="log"))
     live.session.run_commands.run()
     live.wait_mode("ended")
     assert len(saving.came) == 1
@@ -229,12 +230,12 @@ def test_requests_are_not_held_where_they_are_only_logged(live, server, saving, 
 def test_watches_show_what_the_run_and_the_page_come_to_and_stop_on_change(live, server, page, breaks):
     server.script(types("a"), clicks('button "Add"'), says("stop []"))
     begin(live, page)
-    breaks.desk.add_watch(Watch(text="step.number"))
-    breaks.desk.add_watch(Watch(kind="css", text="#n", on_change=True))
-    breaks.desk.add_watch(Watch(kind="xpath", text="//input/@aria-label"))
-    breaks.desk.add_watch(Watch(kind="script", text="n.textContent = 7"))
-    breaks.desk.add_watch(Watch(kind="script", text="({a: document.links.length})"))
-    breaks.desk.add_watch(Watch(kind="css", text="#none"))
+    breaks.service.add_watch(Watch(text="step.number"))
+    breaks.service.add_watch(Watch(kind="css", text="#n", on_change=True))
+    breaks.service.add_watch(Watch(kind="xpath", text="//input/@aria-label"))
+    breaks.service.add_watch(Watch(kind="script", text="n.textContent = 7"))
+    breaks.service.add_watch(Watch(kind="script", text="({a: document.links.length})"))
+    breaks.service.add_watch(Watch(kind="css", text="#none"))
     live.settle()
     live.session.run_commands.run()
     stopped(live, "#n changed: 0 → 1")
@@ -249,10 +250,10 @@ def test_watches_show_what_the_run_and_the_page_come_to_and_stop_on_change(live,
 
 
 def test_a_wrong_expression_is_refused_with_what_is_wrong(live, breaks):
-    breaks.desk.add(Condition(expression="stap.number > 3"))
+    breaks.service.add(Condition(expression="stap.number > 3"))
     live.settle()
     assert "step" in breaks.answers[-1]
-    breaks.desk.add_watch(Watch(text="step.number"))
+    breaks.service.add_watch(Watch(text="step.number"))
     live.settle()
     assert breaks.answers[-1] == ""
 
@@ -263,15 +264,15 @@ def test_going_backwards_shows_the_last_hit_and_the_last_change(live, server, pa
     live.session.run_commands.run()
     live.wait_mode("ended")
     run = live.view.run
-    breaks.desk.add(ActionChosen(target="Add"))
-    breaks.desk.back_to_hit(run, 4)
+    breaks.service.add(ActionChosen(target="Add"))
+    breaks.service.back_to_hit(run, 4)
     live.wait(lambda: live.step.number == 2 and not live.step.live)
     live.wait(lambda: "Step 2" in live.view.message)
-    breaks.desk.back_to_hit(run, 2)
+    breaks.service.back_to_hit(run, 2)
     live.wait(lambda: f"No breakpoint stops before step 2 of run {run}" in live.view.message)
-    breaks.desk.add_watch(Watch(text="action.text"))
+    breaks.service.add_watch(Watch(text="action.text"))
     live.settle()
-    breaks.desk.back_to_change(breaks.views[-1].watches[0].watch.number, run, 4)
+    breaks.service.back_to_change(breaks.views[-1].watches[0].watch.number, run, 4)
     live.wait(lambda: live.step.number == 3)
 
 
@@ -343,7 +344,7 @@ def test_a_run_goes_on_to_a_step_or_to_a_subtask(live, server, page):
 
 def test_stopping_at_a_breakpoint_goes_before_where_the_run_was_to_go(live, server, breaks):
     at_call(live, server)
-    breaks.desk.add(ActionChosen(action="type"))
+    breaks.service.add(ActionChosen(action="type"))
     live.session.run_commands.over()
     wait_step(live, 2)
     assert "type" in live.view.message

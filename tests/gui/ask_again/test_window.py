@@ -6,10 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.ask_again.views import Answer, AskView, Question, WhatIf
 from core.schema.messages import Image, LLMChoice, Message, ToolCall
-from core.schema.signal import Signal
-from gui.ask_again.controller import AskAgainController
 from gui.ask_again.window import AskAgain
-from tests.gui import samples
 
 MESSAGES = (
     Message(role="system", text="You operate a web page. Answer with one action."),
@@ -275,71 +272,3 @@ def test_what_went_wrong_is_said_and_gone_with_the_next_question(dialog, qtbot):
     assert len(texts(dialog)) == 4
     put(qtbot, dialog)
     assert not dialog.problem.isVisible()
-
-
-class AskedDesk:
-    """A desk that remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.changed: Signal[AskView] = Signal()
-        self.asked: list[object] = []
-
-    def open(self, run: int, step: int) -> None:
-        self.asked.append((run, step))
-
-    def ask(self, question: Question) -> None:
-        self.asked.append(question)
-
-    def ask_credit(self, question: Question) -> None:
-        self.asked.append(("credit", question))
-
-    def write_exemplar(self, run, step, id):
-        self.asked.append((run, step, id))
-
-    def cancel(self) -> None:
-        self.asked.append("cancel")
-
-
-@pytest.fixture
-def desk() -> AskedDesk:
-    return AskedDesk()
-
-
-@pytest.fixture
-def controller(window, desk) -> AskAgainController:
-    return AskAgainController(desk, window.theme, window)
-
-
-def test_the_controller_opens_a_step_and_puts_its_questions(controller, desk, qtbot):
-    controller.show_catalogue(samples.CATALOGUE)
-    controller.open(18, 3)
-    assert "being read" in controller.dialog.or_words.words.text()
-    desk.changed.send(VIEW)
-    qtbot.waitUntil(controller.dialog.ask_button.isEnabled)
-    controller.dialog.ask_button.click()
-    assert desk.asked == [(18, 3), Question(run=18, step=3, count=5)]
-
-
-def test_answers_for_a_step_that_was_left_do_not_show(controller, desk, qtbot):
-    controller.open(18, 3)
-    controller.open(18, 4)
-    desk.changed.send(VIEW)
-    desk.changed.send(VIEW.replace(step=4, messages=MESSAGES[:1]))
-    qtbot.waitUntil(lambda: len(texts(controller.dialog)) == 1)
-    desk.changed.send(VIEW.replace(problem="A question is still out."))
-    qtbot.waitUntil(lambda: controller.dialog.problem.text() == "A question is still out.")
-    assert len(texts(controller.dialog)) == 1
-
-
-def test_only_the_step_under_review_can_be_adopted(controller, desk, qtbot):
-    controller.open(18, 3)
-    desk.changed.send(VIEW)
-    qtbot.waitUntil(lambda: bool(controller.dialog.answers.action))
-    controller.show_review(18, 4, under_review=True)
-    assert not controller.dialog.adopt_button.isEnabled()
-    controller.show_review(18, 3, under_review=True)
-    with qtbot.waitSignal(controller.adopt_requested) as adopted:
-        controller.dialog.adopt_button.click()
-    assert adopted.args == ["click [6]"]
-    controller.show_review(18, 3, under_review=False)
-    assert not controller.dialog.adopt_button.isEnabled()

@@ -8,10 +8,7 @@ from core.debugger.branching.views import ForkAmount, ForkView, PolicyChoice
 from core.debugger.snapshots import Catalogue, Preset
 from core.schema.changes import Changes
 from core.schema.messages import LLMChoice
-from core.schema.signal import Signal
-from gui.branching.controller import ForkController
 from gui.branching.dialog import ForkDialog
-from gui.widgets.remembered import Remembered
 
 CATALOGUE = Catalogue(
     presets=(Preset(name="plain", title="Plain"), Preset(name="laser", title="Laser")),
@@ -136,43 +133,6 @@ def test_esc_closes_it_and_while_a_fork_is_under_way_gives_that_up(dialog: ForkD
     dialog.show_view(VIEW.replace(problem="It was given up."))
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
-
-
-class Desk:
-    def __init__(self):
-        self.changed: Signal[ForkView] = Signal()
-        self.asked = []
-
-    def open(self, run, step):
-        self.asked.append(("open", run, step))
-
-    def fork(self, run, step, changes, *, told):
-        self.asked.append(("fork", run, step, changes, told))
-
-    def cancel(self):
-        self.asked.append(("cancel",))
-
-
-def test_the_dialog_closes_once_the_branch_is_made_and_offers_the_same_next_time(
-    window, settings, qtbot: QtBot
-):
-    desk = Desk()
-    controller = ForkController(desk, window.theme, Remembered(settings), window)
-    controller.show_catalogue(CATALOGUE)
-    controller.open(12, 3)
-    desk.changed.send(VIEW)
-    qtbot.waitUntil(lambda: controller.dialog.fork_button.isEnabled())
-    pick(controller.dialog.form.preset, "laser")
-    controller.dialog.fork_button.click()
-    assert desk.asked == [("open", 12, 3), ("fork", 12, 3, Changes(preset="laser"), False)]
-    desk.changed.send(VIEW.replace(made=13))
-    qtbot.waitUntil(lambda: not controller.dialog.isVisible())
-    controller.open(12, 4)
-    desk.changed.send(VIEW.replace(step=4))
-    qtbot.waitUntil(lambda: controller.dialog.last_button.isEnabled())
-    assert controller.dialog.form.changes == Changes()
-    controller.dialog.last_button.click()
-    assert controller.dialog.form.changes == Changes(preset="laser")
 
 
 def test_pages_are_offered_only_where_answers_were_recorded(dialog: ForkDialog):

@@ -8,80 +8,94 @@ from core.debugger.breakpoints.kinds.measures import LLMCall
 from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft
 from core.debugger.breakpoints.kinds.problems import NotAligned
 from core.debugger.breakpoints.watch import Watch
+from gui.breakpoints.controller import BreakpointsController
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
-from tests.gui.stand_ins import AskedBreakDesk
+from tests.gui.stand_ins import AskedService
 
 NONE = Qt.KeyboardModifier.NoModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
-def show(qtbot: QtBot, window: MainWindow, break_desk: AskedBreakDesk) -> None:
-    break_desk.changed.send(samples.BREAKS)
+@pytest.fixture
+def service() -> AskedService:
+    return AskedService("answered")
+
+
+@pytest.fixture(autouse=True)
+def controller(window: MainWindow, service: AskedService) -> BreakpointsController:
+    controller = BreakpointsController(window, service)
+    assert service.asked == [("announce",)]
+    service.asked.clear()
+    return controller
+
+
+def show(qtbot: QtBot, window: MainWindow, service: AskedService) -> None:
+    service.changed.send(samples.BREAKS)
     qtbot.waitUntil(lambda: len(window.breakpoints.breakpoints.rows) == 5)
 
 
-def test_the_list_of_the_desk_is_shown_with_its_count_in_the_title(window, break_desk, qtbot: QtBot):
-    show(qtbot, window, break_desk)
+def test_the_list_is_shown_with_its_count_in_the_title(window, service, qtbot: QtBot):
+    show(qtbot, window, service)
     assert window.dock("Breakpoints").fact == "4 of 5 on"
 
 
-def test_a_new_breakpoint_is_made_in_the_dialog_which_closes_when_the_desk_has_taken_it(
-    window, break_desk, qtbot: QtBot
+def test_a_new_breakpoint_is_made_in_the_dialog_which_closes_when_it_was_taken(
+    window, controller, service, qtbot: QtBot
 ):
     qtbot.keyClick(window, Qt.Key.Key_B, CTRL | SHIFT)
-    editor = window.breaks.editor
+    editor = controller.editor
     editor.fields["state"].widget.setText("item")
     editor.send()
-    assert break_desk.asked == [("add", StateEntered(state="item"))]
-    break_desk.answered.send("The database is locked; close the other program.")
+    assert service.asked == [("add", StateEntered(state="item"))]
+    service.answered.send("The database is locked; close the other program.")
     qtbot.waitUntil(editor._problem.isVisible)
     editor.send()
-    break_desk.answered.send("")
-    qtbot.waitUntil(lambda: window.breaks.editor is None)
+    service.answered.send("")
+    qtbot.waitUntil(lambda: controller.editor is None)
 
 
-def test_an_edited_breakpoint_replaces_the_one_of_its_number(window, break_desk, qtbot: QtBot):
-    show(qtbot, window, break_desk)
+def test_an_edited_breakpoint_replaces_the_one_of_its_number(window, controller, service, qtbot: QtBot):
+    show(qtbot, window, service)
     window.breakpoints.breakpoints.select_key(3)
     window.breakpoints.edit_action.trigger()
-    window.breaks.editor.send()
-    assert break_desk.asked == [("replace", NotAligned(number=3, then="log", ignore=2))]
+    controller.editor.send()
+    assert service.asked == [("replace", NotAligned(number=3, then="log", ignore=2))]
 
 
-def test_an_answer_for_a_dialog_that_was_closed_reaches_nobody(window, break_desk, qtbot: QtBot):
-    window.breaks.add()
-    window.breaks.editor.send()
-    window.breaks.editor.reject()
-    assert window.breaks.editor is None
-    window.breaks.add()
-    break_desk.answered.send("")
-    qtbot.waitUntil(lambda: not window.breaks._asked)
-    assert window.breaks.editor.isVisible()
-    window.breaks.editor.reject()
+def test_an_answer_for_a_dialog_that_was_closed_reaches_nobody(window, controller, service, qtbot: QtBot):
+    controller.add()
+    controller.editor.send()
+    controller.editor.reject()
+    assert controller.editor is None
+    controller.add()
+    service.answered.send("")
+    qtbot.waitUntil(lambda: not controller._asked)
+    assert controller.editor.isVisible()
+    controller.editor.reject()
 
 
-def test_each_answer_reaches_whoever_asked_in_their_order(window, break_desk, qtbot: QtBot):
-    show(qtbot, window, break_desk)
+def test_each_answer_reaches_whoever_asked_in_their_order(window, service, qtbot: QtBot):
+    show(qtbot, window, service)
     window.breakpoints.breakpoint_removed.emit(2)
     window.breakpoints.field.text.setText("run.cots")
     window.breakpoints.field.send()
-    assert break_desk.asked == [("remove", 2), ("add_watch", Watch(text="run.cots"))]
-    break_desk.answered.send("There is no breakpoint 2.")
-    break_desk.answered.send("run has no “cots”.")
+    assert service.asked == [("remove", 2), ("add_watch", Watch(text="run.cots"))]
+    service.answered.send("There is no breakpoint 2.")
+    service.answered.send("run has no “cots”.")
     qtbot.waitUntil(lambda: window.breakpoints.field.problem.isVisible())
     assert "cots" in window.breakpoints.field.problem.text()
     assert window.page.messages.text.text() == "There is no breakpoint 2."
 
 
-def test_switching_a_watch_leaves_what_is_being_typed(window, break_desk, qtbot: QtBot):
-    show(qtbot, window, break_desk)
+def test_switching_a_watch_leaves_what_is_being_typed(window, controller, service, qtbot: QtBot):
+    show(qtbot, window, service)
     window.breakpoints.field.text.setText("step.num")
     window.breakpoints.watches.toggled.emit(1, True)
-    assert break_desk.asked == [("replace_watch", Watch(number=1, text="run.cost", on_change=True))]
-    break_desk.answered.send("")
-    qtbot.waitUntil(lambda: not window.breaks._asked)
+    assert service.asked == [("replace_watch", Watch(number=1, text="run.cost", on_change=True))]
+    service.answered.send("")
+    qtbot.waitUntil(lambda: not controller._asked)
     assert window.breakpoints.field.text.text() == "step.num"
 
 
@@ -89,13 +103,13 @@ def test_switching_a_watch_leaves_what_is_being_typed(window, break_desk, qtbot:
     ("modifiers", "asked"),
     [(CTRL, ("back_to_hit", 18, 5)), (CTRL | SHIFT, ("back_to_change", 1, 18, 5))],
 )
-def test_keys_go_backwards_from_the_step_in_view(window, session, break_desk, qtbot: QtBot, modifiers, asked):
-    show(qtbot, window, break_desk)
+def test_keys_go_backwards_from_the_step_in_view(window, session, service, qtbot: QtBot, modifiers, asked):
+    show(qtbot, window, service)
     session.session_changed.send(samples.SESSION)
     session.step_changed.send(samples.STEP)
     qtbot.waitUntil(window.actions_by_name["back_to_hit"].isEnabled)
     qtbot.keyClick(window, Qt.Key.Key_F5, modifiers)
-    assert break_desk.asked == [asked]
+    assert service.asked == [asked]
 
 
 def test_a_key_leads_to_the_line_of_the_watches(window, qtbot: QtBot):
@@ -150,10 +164,10 @@ def test_a_heading_and_an_opened_frame_s_history_offer_nothing(window, session, 
     assert window.stack.entries(window.stack.frames.rows_model.index(1)) == ()
 
 
-def test_what_another_panel_wants_is_added_and_the_list_comes_to_the_front(window, break_desk, qtbot: QtBot):
+def test_what_another_panel_wants_is_added_and_the_list_comes_to_the_front(window, service, qtbot: QtBot):
     window.dock("Breakpoints").hide()
     window.state.breakpoint_wanted.emit(StateEntered(state="item"))
-    assert break_desk.asked == [("add", StateEntered(state="item"))]
+    assert service.asked == [("add", StateEntered(state="item"))]
     assert window.dock("Breakpoints").isVisible()
 
 
@@ -167,18 +181,18 @@ def test_the_state_under_the_pointer_is_known(window, session, qtbot: QtBot):
     assert diagram.state_at(diagram.mapFromScene(-5, -5)) == ""
 
 
-def test_the_dialog_offers_the_names_of_the_step_in_view(window, session, qtbot: QtBot):
+def test_the_dialog_offers_the_names_of_the_step_in_view(window, controller, session, qtbot: QtBot):
     session.step_changed.send(samples.STEP.replace(state=samples.SPACE))
     qtbot.waitUntil(lambda: window.step_in_view is not None)
-    window.breaks.add()
-    completer = window.breaks.editor.fields["state"].widget.completer()
+    controller.add()
+    completer = controller.editor.fields["state"].widget.completer()
     model = completer.model()
     assert {"item", "search", "bought"} <= {model.index(row, 0).data() for row in range(model.rowCount())}
-    window.breaks.editor.reject()
+    controller.editor.reject()
 
 
-def test_a_window_that_was_closed_is_told_nothing_more(window, break_desk, qtbot: QtBot):
+def test_a_window_that_was_closed_is_told_nothing_more(window, service, qtbot: QtBot):
     window.close()
-    break_desk.changed.send(samples.BREAKS)
+    service.changed.send(samples.BREAKS)
     qtbot.wait(40)
     assert window.breakpoints.breakpoints.rows == ()

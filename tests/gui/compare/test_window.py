@@ -5,9 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.debugger.compare.views import Compared, ComparedView, Pair, PairView, Part, StepKey
-from core.schema.signal import Signal
-from gui.compare.controller import CompareController
+from core.debugger.compare.views import Compared, ComparedView, Pair, PairView, Part
 from gui.compare.window import CompareWindow
 from gui.panels.diff.steps import PICTURE
 from tests.gui import samples
@@ -195,32 +193,3 @@ def test_two_steps_alone_are_compared_without_the_table(compare, qtbot):
     assert not compare.upper.isVisible()
     compare.show_pair(PAIR.replace(right=(18, 4)))
     assert compare.beside.names.isVisible()
-
-
-class AskedDesk:
-    """A desk that remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.compared: Signal[ComparedView] = Signal()
-        self.paired: Signal[PairView] = Signal()
-        self.asked: list[object] = []
-
-    def compare(self, left: int, right: int) -> None:
-        self.asked.append((left, right))
-
-    def pair(self, left: StepKey | None, right: StepKey | None) -> None:
-        self.asked.append((left, right))
-
-
-def test_the_controller_asks_and_shows_what_comes_back(window, qtbot):
-    desk = AskedDesk()
-    controller = CompareController(desk, window.theme, window)
-    controller.compare_runs(18, 21)
-    desk.compared.send(ComparedView(left=18, right=19, compared=COMPARED))
-    desk.compared.send(VIEW)
-    qtbot.waitUntil(lambda: desk.asked == [(18, 21), ((18, 2), (21, 2))])
-    desk.paired.send(PAIR)
-    qtbot.waitUntil(lambda: controller.shown.beside.names.key == "thought")
-    controller.compare_steps((18, 2), (18, 4))
-    desk.compared.send(VIEW)
-    assert desk.asked[-1] == ((18, 2), (18, 4))

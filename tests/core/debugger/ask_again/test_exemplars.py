@@ -1,19 +1,15 @@
 """What is stored of a prompt's parts, on real pages: exemplars by name, and data for the built-in LLM."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from core.debugger.ask_again.attribution import kept_attributions
 from core.debugger.ask_again.prompt_parts import found_again, switched
 from core.debugger.ask_again.repeat import ask_again, deciding_call
-from core.debugger.ask_again.service import AskDesk
-from core.debugger.ask_again.views import AskView, Question
+from core.debugger.ask_again.views import Question
 from core.debugger.experiments.attribution import sums_of
 from core.memory.files import write_exemplars
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
-from core.settings.settings import LLMSettings
 from core.trace.prompts import Prompt
 from tests.core.stage import llms_for, page_file, ref_in, settings_for
 from tests.llm_server import Reply
@@ -61,26 +57,8 @@ def run(stage, llm_server, tmp_path, memory):
     return run.state.run
 
 
-@pytest.fixture
-def desk(stage, llm_server):
-    entry = LLMSettings(base_url=llm_server.base_url, model="test-model", attempts=1)
-    llms = llms_for(settings_for(stage.settings.database, llms={"test": entry}))
-    views: list[AskView] = []
-    desk = AskDesk(
-        SimpleNamespace(store=stage.workshop.store),
-        lambda: llms,
-        stage.thread.run,
-        knowledge=stage.workshop.knowledge_for,
-    )
-    desk.changed.connect(views.append)
-    yield desk, views
-    stage.thread.run(llms.close())
-
-
-def test_exemplars_are_told_by_name_with_their_messages(desk, run):
-    asks, views = desk
-    asks.open(run, 1)
-    view = views[-1]
+def test_exemplars_are_told_by_name_with_their_messages(asking, run):
+    view = asking.open(run, 1)
     exemplars = [one for one in view.parts if one.kind == "exemplar"]
     assert view.parts_known
     assert {one.id for one in exemplars} == {"draft-1", "draft-2"}
@@ -90,47 +68,40 @@ def test_exemplars_are_told_by_name_with_their_messages(desk, run):
     assert view.memory_note == ""
 
 
-def test_an_exemplar_is_switched_for_one_of_the_memory_and_the_request_follows(desk, run, memory, llm_server):
+def test_an_exemplar_is_switched_for_one_of_the_memory_and_the_request_follows(
+    asking, run, memory, llm_server
+):
     write_exemplars(memory / "own.jsonl", [exemplar(number) for number in (1, 2, 3)])
-    asks, views = desk
-    asks.open(run, 1)
-    view = views[-1]
+    view = asking.open(run, 1)
     assert "draft-3" in [one.id for one in view.memory]
-    asks.write_exemplar(run, 1, "draft-3")
-    written = views[-1].written
+    written = asking.write_exemplar(run, 1, "draft-3").written
     assert written is not None
     items = found_again(view.messages, view.parts, tuple(enumerate(view.messages)))
     coming = items[0].part.replace(id="draft-3", title=written.task)
     changed = switched(view.messages, items, 0, coming, written.content)
     llm_server.script(click('button "Save"'))
-    asks.ask(Question(run=run, step=1, llm="test", count=1, messages=changed.messages))
+    view = asking.ask(Question(run=run, step=1, llm="test", count=1, messages=changed.messages))
     sent = llm_server.requests[-1].texts
     assert any("Keep the draft number 3." in text for text in sent)
     assert not any(items[0].part.title in text for text in sent)
-    assert views[-1].asked[0].answers[0].action.startswith("click")
+    assert view.asked[0].answers[0].action.startswith("click")
 
 
-def test_it_is_said_where_exemplars_were_edited_since(desk, run, memory):
+def test_it_is_said_where_exemplars_were_edited_since(asking, run, memory):
     write_exemplars(
         memory / "own.jsonl",
         [exemplar(1).replace(task="Other words."), exemplar(2)],
     )
-    asks, views = desk
-    asks.open(run, 1)
-    assert "were edited since" in views[-1].memory_note
+    assert "were edited since" in asking.open(run, 1).memory_note
 
 
-def test_an_exemplar_that_has_gone_is_said(desk, run):
-    asks, views = desk
-    asks.open(run, 1)
-    asks.write_exemplar(run, 1, "nothing")
-    assert "no exemplar nothing" in views[-1].problem
+def test_an_exemplar_that_has_gone_is_said(asking, run):
+    asking.open(run, 1)
+    assert "no exemplar nothing" in asking.write_exemplar(run, 1, "nothing").problem
 
 
-def test_the_credit_of_an_exemplar_is_how_much_likelier_it_made_the_action(stage, desk, run, llm_server):
-    asks, views = desk
-    asks.open(run, 1)
-    shown = [one for one in views[-1].parts if one.kind == "exemplar"]
+def test_the_credit_of_an_exemplar_is_how_much_likelier_it_made_the_action(stage, asking, run, llm_server):
+    shown = [one for one in asking.open(run, 1).parts if one.kind == "exemplar"]
     needed = shown[0].title
 
     def answer(request):
@@ -138,21 +109,20 @@ def test_the_credit_of_an_exemplar_is_how_much_likelier_it_made_the_action(stage
         return click('button "Delete"' if is_there else 'button "Save"')(request)
 
     llm_server.script(*[answer] * 9)
-    asks.ask_credit(Question(run=run, step=1, llm="test", count=3))
-    assert views[-1].problem == ""
-    found = {one.id: one for one in views[-1].credits}
+    view = asking.ask_credit(Question(run=run, step=1, llm="test", count=3))
+    assert view.problem == ""
+    found = {one.id: one for one in view.credits}
     assert [found[one.id].share for one in shown] == [1.0, 0.0]
     assert found[shown[0].id].with_all == found[shown[0].id].without_all == 3
     # Every question is stored with the step, and what was found is in the library.
-    assert [one.count for one in views[-1].asked] == [3, 3, 3]
+    assert [one.count for one in view.asked] == [3, 3, 3]
     library = stage.workshop.knowledge.memory.library()
     assert [one.total for one in sums_of(kept_attributions(library))] == [1.0, 0.0]
 
 
-def test_the_built_in_llm_is_asked_for_no_credit(desk, run):
-    asks, views = desk
-    asks.ask_credit(Question(run=run, step=1, llm="rules", count=3))
-    assert "reads no exemplars" in views[-1].problem
+def test_the_built_in_llm_is_asked_for_no_credit(asking, run):
+    view = asking.ask_credit(Question(run=run, step=1, llm="rules", count=3))
+    assert "reads no exemplars" in view.problem
 
 
 @pytest.mark.parametrize("preset", ["plain", "laser", "step", "synapse", "combined"])
@@ -173,20 +143,19 @@ def test_the_built_in_llm_answers_again_as_it_did_in_the_run(stage, llm_server, 
     stage.thread.run(llms.close())
 
 
-def test_a_run_of_an_older_version_says_that_it_was_not_recorded(stage, desk, run, monkeypatch):
+def test_a_run_of_an_older_version_says_that_it_was_not_recorded(stage, asking, run, monkeypatch):
     store = stage.workshop.store
     call = deciding_call(store.step(run, 1))
     old = store.prompt(call).replace(view=None, parts=())
     monkeypatch.setattr(type(store), "prompt", lambda self, call: Prompt.model_validate(old.model_dump()))
-    asks, views = desk
-    asks.open(run, 1)
-    assert (views[-1].parts, views[-1].parts_known) == ((), False)
+    view = asking.open(run, 1)
+    assert (view.parts, view.parts_known) == ((), False)
     llms = llms_for(settings_for(stage.settings.database))
     with pytest.raises(UsageError, match="was recorded without"):
         stage.thread.run(ask_again(store, llms.routed("rules"), Question(run=run, step=1)))
 
 
-def test_the_words_of_a_policy_are_a_part(stage, desk, llm_server, tmp_path):
+def test_the_words_of_a_policy_are_a_part(stage, asking, llm_server, tmp_path):
     (stage.config / "policies" / "web").mkdir(parents=True, exist_ok=True)
     policy = stage.config / "policies" / "web" / "drafts.md"
     policy.write_text(
@@ -195,8 +164,7 @@ def test_the_words_of_a_policy_are_a_part(stage, desk, llm_server, tmp_path):
     llm_server.script(click('button "Save"'))
     run = stage.open(llm_server, url=page_file(tmp_path, PAGE), instruction="Keep it.", preset="step")
     stage.step(run)
-    asks, views = desk
-    asks.open(run.state.run, 1)
-    [part] = [one for one in views[-1].parts if one.kind == "policy"]
+    view = asking.open(run.state.run, 1)
+    [part] = [one for one in view.parts if one.kind == "policy"]
     assert part.id == "web/drafts"
-    assert views[-1].messages[0].text[part.start : part.end] == "Never lose a draft."
+    assert view.messages[0].text[part.start : part.end] == "Never lose a draft."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.debugger.branching.service import ForkDesk
+from core.debugger.branching.service import ForkService
 from core.debugger.branching.views import ForkView
 from core.memory.files import write_exemplars
 from core.schema.changes import Changes
@@ -29,14 +29,14 @@ def click(words, thought="So."):
     return lambda request: Reply(text=f"REASON: {thought}\nACTION: click [{ref_in(request, words)}]")
 
 
-class Desk:
-    """The desk of a live session, with its views."""
+class Forks:
+    """The service of a live session, with its views."""
 
     def __init__(self, live: Live) -> None:
         self.live = live
-        self.desk = ForkDesk(live.session)
+        self.service = ForkService(live.session)
         self.views: list[ForkView] = []
-        self.desk.changed.connect(self._keep)
+        self.service.changed.connect(self._keep)
 
     def _keep(self, view: ForkView) -> None:
         with self.live._changed:
@@ -45,20 +45,20 @@ class Desk:
 
     def open(self, run: int, step: int) -> ForkView:
         self.views.clear()
-        self.desk.open(run, step)
+        self.service.open(run, step)
         self.live.wait(lambda: self.views, "what can be chosen")
         return self.views[-1]
 
-    def fork(self, run: int, step: int, *, told: bool = False, **changes) -> ForkView:
+    def fork(self, run: int, step: int, *, confirmed: bool = False, **changes) -> ForkView:
         self.views.clear()
-        self.desk.fork(run, step, Changes(**changes), told=told)
+        self.service.fork(run, step, Changes(**changes), confirmed=confirmed)
         self.live.wait(lambda: self.views and (self.views[-1].made or self.views[-1].problem), "a fork")
         return self.views[-1]
 
 
 @pytest.fixture
-def desk(live) -> Desk:
-    return Desk(live)
+def forks(live) -> Forks:
+    return Forks(live)
 
 
 @pytest.fixture
@@ -83,8 +83,8 @@ def stored(live, question):
         store.close()
 
 
-def test_a_step_is_opened_with_what_the_run_had_there(desk, run):
-    view = desk.open(run, 1)
+def test_a_step_is_opened_with_what_the_run_had_there(forks, run):
+    view = forks.open(run, 1)
     assert (view.ready, view.preset, view.llm, view.problem) == (True, "step", "test", "")
     assert view.action.startswith("click")
     memory = next(one for one in view.amounts if one.mechanism == "memory")
@@ -92,8 +92,8 @@ def test_a_step_is_opened_with_what_the_run_had_there(desk, run):
     assert any(one.id == "shop/shop" for one in view.policies)
 
 
-def test_a_branch_goes_on_with_what_was_chosen_and_says_how_it_differs(desk, live, server, run):
-    made = desk.fork(run, 1, preset="plain", llm="other", amounts={"plan": 2}).made
+def test_a_branch_goes_on_with_what_was_chosen_and_says_how_it_differs(forks, live, server, run):
+    made = forks.fork(run, 1, preset="plain", llm="other", amounts={"plan": 2}).made
     live.wait(lambda: live.view.run == made and live.view.mode == "waiting", "the branch")
     assert (live.view.preset, live.view.llm) == ("plain", "other")
     row = stored(live, lambda store: store.run(made))
@@ -105,13 +105,13 @@ def test_a_branch_goes_on_with_what_was_chosen_and_says_how_it_differs(desk, liv
     ]
 
 
-def test_a_branch_that_only_goes_back_differs_in_nothing(desk, live, run):
-    made = desk.fork(run, 1).made
+def test_a_branch_that_only_goes_back_differs_in_nothing(forks, live, run):
+    made = forks.fork(run, 1).made
     assert stored(live, lambda store: store.run(made)).differences == ()
 
 
-def test_the_llm_repeats_the_run_and_goes_on_live_where_the_prompt_differs(desk, live, server, run):
-    made = desk.fork(run, 1, llm=f"replay:{run}:test").made
+def test_the_llm_repeats_the_run_and_goes_on_live_where_the_prompt_differs(forks, live, server, run):
+    made = forks.fork(run, 1, llm=f"replay:{run}:test").made
     live.wait(lambda: live.view.run == made and live.view.mode == "waiting", "the branch")
     server.reset()
     step = live.to_review()
@@ -120,28 +120,28 @@ def test_the_llm_repeats_the_run_and_goes_on_live_where_the_prompt_differs(desk,
 
 
 def test_policies_of_a_folder_win_and_a_rewritten_one_is_kept_with_the_branch(
-    desk, live, server, run, tmp_path
+    forks, live, server, run, tmp_path
 ):
     folder = tmp_path / "library"
     (folder / "web").mkdir(parents=True)
     (folder / "web" / "drafts.md").write_text(POLICY.format(words="Never click Delete, I say."))
-    made = desk.fork(run, 1, policies=str(folder)).made
+    made = forks.fork(run, 1, policies=str(folder)).made
     live.wait(lambda: live.view.run == made and live.view.mode == "waiting", "the branch")
     server.script(click('button "Save"'))
     live.to_review()
     text = stored(live, lambda store: store.changes(made)).policies
     assert text == str(folder)
-    view = desk.open(made, 1)
+    view = forks.open(made, 1)
     assert "web/drafts" in [one.id for one in view.policies]
     rewritten = POLICY.format(words="Save at once, I say.")
-    again = desk.fork(made, 1, policy_texts={"web/drafts": rewritten}).made
-    assert again is not None, desk.views[-1].problem
+    again = forks.fork(made, 1, policy_texts={"web/drafts": rewritten}).made
+    assert again is not None, forks.views[-1].problem
     kept = stored(live, lambda store: store.changes(again))
     assert (kept.policies, kept.policy_texts) == (str(folder), {"web/drafts": rewritten})
     assert str(stored(live, lambda store: store.run(again)).differences[0]) == "policy web/drafts rewritten"
 
 
-def test_other_exemplars_are_recalled_anew_on_the_branch(desk, live, server, run, tmp_path):
+def test_other_exemplars_are_recalled_anew_on_the_branch(forks, live, server, run, tmp_path):
     write_exemplars(
         tmp_path / "mine.jsonl",
         [
@@ -153,13 +153,13 @@ def test_other_exemplars_are_recalled_anew_on_the_branch(desk, live, server, run
             )
         ],
     )
-    made = desk.fork(run, 1, preset="synapse", exemplars=str(tmp_path / "mine.jsonl")).made
+    made = forks.fork(run, 1, preset="synapse", exemplars=str(tmp_path / "mine.jsonl")).made
     live.wait(lambda: live.view.run == made and live.view.mode == "waiting", "the branch")
     server.script(Reply(text='[1] button "Save"'), click('button "Save"'))
     step = live.to_review()
     assert [one.id for one in step.exemplars.rows if one.used] == ["mine-1"]
     assert any("Keep the draft of Ada." in text for text in server.requests[-1].texts)
-    none = desk.fork(made, 1, exemplars="none").made
+    none = forks.fork(made, 1, exemplars="none").made
     live.wait(lambda: live.view.run == none and live.view.mode == "waiting", "the branch")
     server.script(Reply(text='[1] button "Save"'), click('button "Save"'))
     live.to_review()
@@ -177,19 +177,19 @@ def test_other_exemplars_are_recalled_anew_on_the_branch(desk, live, server, run
         ({"amounts": {"states": 2}}, '"states" has no number'),
     ],
 )
-def test_what_cannot_be_is_told_before_anything_is_left(desk, live, run, changes, words):
-    view = desk.fork(run, 1, **changes)
+def test_what_cannot_be_is_told_before_anything_is_left(forks, live, run, changes, words):
+    view = forks.fork(run, 1, **changes)
     assert words in view.problem
     assert (view.made, view.busy) == (None, False)
     assert (live.view.run, live.view.mode) == (run, "waiting")
 
 
-def test_a_step_that_is_not_there_is_said(desk, run):
-    assert "no step 9" in desk.open(run, 9).problem
+def test_a_step_that_is_not_there_is_said(forks, run):
+    assert "no step 9" in forks.open(run, 9).problem
 
 
 @pytest.mark.parametrize("stored_run", [False, True], ids=["under way", "stored"])
-def test_what_stays_done_is_told_first_and_has_to_be_known(desk, live, server, tmp_path, stored_run):
+def test_what_stays_done_is_told_first_and_has_to_be_known(forks, live, server, tmp_path, stored_run):
     page = page_file(
         tmp_path, "<button onclick=\"navigator.sendBeacon('http://127.0.0.1:9/order', 'x')\">Order</button>"
     )
@@ -204,11 +204,11 @@ def test_what_stays_done_is_told_first_and_has_to_be_known(desk, live, server, t
     if stored_run:
         live.open()
     told = "POST http://127.0.0.1:9/order (step 1)"
-    assert told in desk.open(run, 1).lasting
-    assert desk.open(run, 2).lasting == ""
-    refused = desk.fork(run, 1)
+    assert told in forks.open(run, 1).lasting
+    assert forks.open(run, 2).lasting == ""
+    refused = forks.fork(run, 1)
     assert f"does not take back {told}" in refused.problem
     assert refused.made is None
-    made = desk.fork(run, 1, told=True).made
+    made = forks.fork(run, 1, confirmed=True).made
     live.wait(lambda: live.view.run == made, "the branch")
     assert stored(live, lambda store: store.run(made)).parent_run == run

@@ -1,10 +1,8 @@
 """Comparing at the window: runs aligned, steps read pair by pair, and what is said where that fails."""
 
-from types import SimpleNamespace
-
 import pytest
 
-from core.debugger.compare.service import CompareDesk
+from core.debugger.compare.service import CompareService
 from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser
@@ -13,22 +11,15 @@ BUTTONS = "<button>Save</button><button>Delete</button>"
 
 
 class Asked:
-    """A desk at a store, with what it has announced."""
+    """A service with what it has sent."""
 
-    def __init__(self, store, thread) -> None:
-        self.jobs = []
-        self.runs = []
-        self.pairs = []
-        self._thread = thread
-        self.desk = CompareDesk(SimpleNamespace(store=store), self.jobs.append)
-        self.desk.compared.connect(self.runs.append)
-        self.desk.paired.connect(self.pairs.append)
-
-    def done(self) -> None:
-        """Do what was queued, all of it at once."""
-        jobs, self.jobs[:] = tuple(self.jobs), []
-        for future in [self._thread.start(job) for job in jobs]:
-            future.result(30)
+    def __init__(self, session) -> None:
+        self.session = session
+        self.runs, self.pairs, self.diffs = [], [], []
+        self.service = CompareService(session)
+        self.service.changed.connect(self.runs.append)
+        self.service.paired.connect(self.pairs.append)
+        self.service.diffed.connect(self.diffs.append)
 
 
 @pytest.fixture
@@ -44,13 +35,13 @@ def runs(stage, llm_server, tmp_path):
 
 
 @pytest.fixture
-def asked(stage):
-    return Asked(stage.workshop.store, stage.thread)
+def asked(stage, stand_in):
+    return Asked(stand_in(store=stage.workshop.store, thread=stage.thread))
 
 
 def test_two_runs_are_announced_at_once_and_then_aligned(asked, runs):
-    asked.desk.compare(*runs)
-    asked.done()
+    asked.service.compare(*runs)
+    asked.session.done()
     waiting, told = asked.runs
     assert waiting.compared is None
     assert (waiting.left, waiting.right) == tuple(runs)
@@ -59,8 +50,8 @@ def test_two_runs_are_announced_at_once_and_then_aligned(asked, runs):
 
 
 def test_a_pair_comes_with_its_parts_and_both_pictures(asked, runs):
-    asked.desk.pair((runs[0], 1), (runs[1], 1))
-    asked.done()
+    asked.service.pair((runs[0], 1), (runs[1], 1))
+    asked.session.done()
     (told,) = asked.pairs
     parts = {part.name: part for part in told.parts}
     assert (parts["thought"].left, parts["thought"].right) == ("Save", "Delete")
@@ -69,8 +60,8 @@ def test_a_pair_comes_with_its_parts_and_both_pictures(asked, runs):
 
 
 def test_a_step_without_counterpart_is_read_alone(asked, runs):
-    asked.desk.pair(None, (runs[1], 2))
-    asked.done()
+    asked.service.pair(None, (runs[1], 2))
+    asked.session.done()
     (told,) = asked.pairs
     assert {part.left for part in told.parts} == {""}
     assert told.left_picture == b""
@@ -78,23 +69,33 @@ def test_a_step_without_counterpart_is_read_alone(asked, runs):
 
 
 def test_of_many_pairs_asked_for_in_a_row_the_last_is_told(asked, runs):
-    for _ in range(5):
-        asked.desk.pair((runs[0], 1), (runs[1], 1))
-    asked.desk.pair((runs[0], 2), (runs[1], 2))
-    asked.done()
+    with asked.session.at_once():
+        for _ in range(5):
+            asked.service.pair((runs[0], 1), (runs[1], 1))
+        asked.service.pair((runs[0], 2), (runs[1], 2))
+    asked.session.done()
     assert [view.left for view in asked.pairs] == [(runs[0], 2)]
 
 
+def test_a_pair_for_diff_does_not_overtake_one_for_compare(asked, runs):
+    with asked.session.at_once():
+        asked.service.pair((runs[0], 1), (runs[1], 1))
+        asked.service.diff((runs[0], 1), (runs[0], 2))
+    asked.session.done()
+    assert [(view.left, view.right) for view in asked.pairs] == [((runs[0], 1), (runs[1], 1))]
+    assert [(view.left, view.right) for view in asked.diffs] == [((runs[0], 1), (runs[0], 2))]
+
+
 def test_a_run_or_a_step_that_is_not_there_is_said(asked, runs):
-    asked.desk.compare(runs[0], 999_999)
-    asked.desk.pair((runs[0], 1), (runs[0], 99))
-    asked.done()
+    asked.service.compare(runs[0], 999_999)
+    asked.service.pair((runs[0], 1), (runs[0], 99))
+    asked.session.done()
     assert "no run 999999" in asked.runs[-1].problem
     assert "no step 99" in asked.pairs[-1].problem
 
 
-def test_before_the_database_is_open_it_says_so(stage):
-    asked = Asked(None, stage.thread)
-    asked.desk.compare(1, 2)
-    asked.done()
+def test_before_the_database_is_open_it_says_so(stand_in):
+    asked = Asked(stand_in())
+    asked.service.compare(1, 2)
+    asked.session.done()
     assert "not open yet" in asked.runs[-1].problem

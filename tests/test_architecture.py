@@ -154,11 +154,11 @@ LARGER = {
 
 
 def public_methods(cls: type) -> set[str]:
-    """Return the public methods and properties of a class, those inherited from our own classes too."""
+    """Return the public methods and properties of a class, those inherited too but for what every service has."""
     return {
         name
         for base in cls.__mro__
-        if base.__module__.startswith("core.")
+        if base.__module__.startswith("core.") and base.__module__ != "core.debugger.service"
         for name, value in vars(base).items()
         if not name.startswith("_")
         and (inspect.isfunction(value) or isinstance(value, (property, classmethod, staticmethod)))

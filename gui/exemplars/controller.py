@@ -39,7 +39,7 @@ class ExemplarsController(FeatureController):
         self._draft: Exemplar | None = None
         """What is being edited and not saved."""
         self._shown_draft: Exemplar | None = None
-        self.library = LibraryController(window, services.library)
+        self.library = LibraryController(window, services.library, services.imports)
         self.editor = EditorController(window, services.editor)
         self.saving = SavingController(window, services.saving)
         self.recording = RecordingController(window, services.recording)

@@ -47,7 +47,7 @@ class Bench:
         button = QPushButton(theme.icon("search"), "Search", self.parent)
         self.parent.show()
         button.repaint()
-        self.controller = LibraryController(self.parent, library.service)
+        self.controller = LibraryController(self.parent, library.service, library.imports)
         self.rounds: list[float] = []
 
     @property

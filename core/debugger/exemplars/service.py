@@ -7,6 +7,7 @@ from core.debugger.exemplars.analyses.leave_one_out import LeaveOneOutService
 from core.debugger.exemplars.analyses.map import MapService
 from core.debugger.exemplars.analyses.retrieval_bench import RetrievalBenchService
 from core.debugger.exemplars.editor.service import EditorService
+from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.exemplars.recording.service import RecordingService
 from core.debugger.exemplars.saving.service import SavingService
@@ -24,6 +25,7 @@ class ExemplarServices:
 
     def __init__(self, session: "Session") -> None:
         self.library = LibraryService(session)
+        self.imports = ImportService(self.library)
         self.editor = EditorService(session)
         self.saving = SavingService(session)
         self.recording = RecordingService(session)

@@ -11,6 +11,7 @@ from gui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
     # The window is loaded when it is opened: the main window is to come quickly.
+    from core.debugger.exemplars.library.importing import ImportService
     from core.debugger.exemplars.library.service import LibraryService
     from gui.exemplars.library.import_dialog import ImportDialog
     from gui.exemplars.library.library_window import LibraryWindow
@@ -35,9 +36,10 @@ class LibraryController(FeatureController):
     made = Signal(object)
     """The `LibraryWindow`, as soon as there is one: to add pages and to connect what it asks."""
 
-    def __init__(self, window: MainWindow, service: "LibraryService") -> None:
+    def __init__(self, window: MainWindow, service: "LibraryService", imports: "ImportService") -> None:
         super().__init__(window)
         self._service = service
+        self._imports = imports
         self._job = LibraryJob()
         self.shown: LibraryWindow | None = None
         """The window, once it was opened."""
@@ -47,7 +49,7 @@ class LibraryController(FeatureController):
         self._idle.setInterval(_BETWEEN_MS)
         self._idle.timeout.connect(self._load_next)
         self.follow(service.changed, self._show_job)
-        self.follow(service.imports.changed, self._show_import)
+        self.follow(imports.changed, self._show_import)
         # The window is opened before any of these is sent.
         self.follow(service.listed, lambda view: self._opened.page.show_list(view))
         self.follow(service.paged, self._show_pages, keep="every")
@@ -132,7 +134,7 @@ class LibraryController(FeatureController):
         if self.importing is not None:
             self.importing.deleteLater()
         self.importing = dialog = ImportDialog(self.window.theme, self.shown)
-        imports = self._service.imports
+        imports = self._imports
         dialog.read_requested.connect(imports.read_files)
         dialog.plan_requested.connect(imports.plan)
         dialog.import_requested.connect(imports.carry_out)

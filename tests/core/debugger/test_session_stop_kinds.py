@@ -2,24 +2,6 @@
 
 import pytest
 
-from core.debugger.breakpoints.kinds import (
-    ActionChosen,
-    Condition,
-    Failure,
-    FigureAbove,
-    LLMCall,
-    Loop,
-    NotAligned,
-    PermissibleChanged,
-    PlanRevised,
-    PolicyPopped,
-    PolicyPushed,
-    RemedyFired,
-    RequestBegins,
-    RetrievalFar,
-    StateEntered,
-    StateLeft,
-)
 from core.debugger.breakpoints.kinds.actions import ActionChosen, Loop, PermissibleChanged, RequestBegins
 from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall, RetrievalFar
 from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft

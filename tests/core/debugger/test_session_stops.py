@@ -3,7 +3,6 @@
 import pytest
 from werkzeug import Response
 
-from core.debugger.breakpoints.kinds import ActionChosen, Condition, FigureAbove, LLMCall, RequestBegins
 from core.debugger.breakpoints.kinds.actions import ActionChosen, RequestBegins
 from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall
 from core.debugger.breakpoints.service import BreakpointsService

@@ -30,7 +30,8 @@ def asked_services() -> SimpleNamespace:
     listed = ("listed", "paged", "counted", "detailed", "compared", "noticed", "checked")
     names = ("editor", "saving", "duplicates", "map", "bench", "leave_one_out")
     return SimpleNamespace(
-        library=AskedService(*listed, imports=AskedService()),
+        library=AskedService(*listed),
+        imports=AskedService(),
         recording=AskedService("recorded"),
         **{name: AskedService() for name in names},
     )

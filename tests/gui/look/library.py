@@ -60,7 +60,7 @@ def _library(studio: Studio, *, own: bool = True) -> OpenedLibrary:
 
 
 def _open(studio: Studio, library: OpenedLibrary, id: str = "") -> LibraryWindow:
-    controller = LibraryController(studio.window, library.service)
+    controller = LibraryController(studio.window, library.service, library.imports)
     controller.open(id)
     assert controller.shown is not None
     studio.kept.append(controller)  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.debugger.exemplars.library.bulk import finish_in_thread
+from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.exemplars.library.views import SHOWN, Fate, ImportChoices, ImportEntry, ImportView, Undo
 from core.debugger.service import Service, command
 from core.memory.library.records import Provenance
@@ -16,7 +17,6 @@ from core.schema.exemplar import Exemplar
 
 if TYPE_CHECKING:
     # What reads foreign files takes long to load, which only an import has to wait for.
-    from core.debugger.exemplars.library.service import LibraryService
     from core.memory.exchange.plan import Plan
     from core.memory.exchange.reader import Found
 
@@ -45,7 +45,7 @@ class _Read(NamedTuple):
 class ImportService(Service[ImportView]):
     """Tells first what an import would do, and then does it whole or not at all, as a job of the library."""
 
-    def __init__(self, library: "LibraryService") -> None:
+    def __init__(self, library: LibraryService) -> None:
         super().__init__(library.session, ImportView())
         self._library = library
         self._read: _Read | None = None

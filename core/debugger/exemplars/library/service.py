@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.debugger.exemplars.library.bulk import Checker, archive, entries, finish_in_thread, write
-from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.listing import (
     IDS,
     LibraryReader,
@@ -75,7 +74,6 @@ class LibraryService(JobService[LibraryJob]):
         self.compared: Signal[ComparedVersions] = Signal()
         self.noticed: Signal[Notice] = Signal()
         self.checked: Signal[CheckView] = Signal()
-        self.imports = ImportService(self)
         self._rows_reader, self._counts_reader = (LibraryReader(lambda: self.memory) for _ in range(2))
         self._asked: _Asked | None = None
         self._read: Query | None = None

@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.debugger.breakpoints.kinds import ActionChosen, Condition
+from core.debugger.breakpoints.kinds.actions import ActionChosen
+from core.debugger.breakpoints.kinds.measures import Condition
 from core.debugger.breakpoints.service import BreakpointsService
 from core.debugger.breakpoints.watch import Watch
 from tests.core.trace.making import write_run

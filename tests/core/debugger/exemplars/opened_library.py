@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from core.agent.resources import knowledge_of
+from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.worker import Worker
 from core.memory.library.records import Provenance
@@ -38,12 +39,13 @@ class OpenedLibrary:
             closers=[],
         )
         self.service = LibraryService(self.session)  # type: ignore[arg-type]
+        self.imports = ImportService(self.service)
         self.views: dict[str, Any] = {}
         self.sent: dict[str, list[Any]] = {}
         self._changed = threading.Condition()
         for name in ("listed", "paged", "counted", "detailed", "compared", "noticed", "changed", "checked"):
             getattr(self.service, name).connect(lambda view, name=name: self._keep(name, view))
-        self.service.imports.changed.connect(lambda view: self._keep("planned", view))
+        self.imports.changed.connect(lambda view: self._keep("planned", view))
 
     def _queue(self, work: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(RuntimeError):  # The worker has ended.

@@ -51,7 +51,7 @@ class Opened:
 def opened(qtbot, library, theme, settings):
     parent = PlainWindow(theme, settings)
     qtbot.addWidget(parent)
-    made = Opened(qtbot, LibraryController(parent, library.service))
+    made = Opened(qtbot, LibraryController(parent, library.service, library.imports))
     yield made
     made.window.close()
 
@@ -216,7 +216,7 @@ def test_the_window_is_as_it_was_left(opened, qtbot, library, theme, settings):
     opened.window.close()
     parent = PlainWindow(theme, settings)
     qtbot.addWidget(parent)
-    again = Opened(qtbot, LibraryController(parent, library.service))
+    again = Opened(qtbot, LibraryController(parent, library.service, library.imports))
     assert again.page.filters.search.text() == "flight"
     assert (again.page.query.order, again.page.query.reverse) == ("task", True)
     assert again.page.table.columnWidth(3) == 333

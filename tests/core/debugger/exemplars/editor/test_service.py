@@ -191,7 +191,7 @@ def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
 def test_a_new_one_does_not_take_the_id_of_another(asked):
     asked.library.save(ONE)
     asked.service.open_new()
-    asked.save(asked.draft(id=ONE.id, family="f", task="t", steps=ONE.steps), "save", "")
+    asked.save(asked.draft(id=ONE.id, family="f", task="t", steps=Draft.of(ONE).steps), "save", "")
     assert "has an exemplar" in asked.view.conflict.text
 
 

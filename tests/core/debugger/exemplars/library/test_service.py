@@ -170,7 +170,7 @@ def test_an_import_says_first_what_it_would_do_and_is_taken_back(library):
     library.put(ALL[0])
     taken = ALL[0].replace(task="Another task.")
     choices = ImportChoices(paths=(_file(library, ALL[1], taken, more='{"id": "x"}'),))
-    imports = library.service.imports
+    imports = library.imports
     imports.read_files(choices)
     view = library.wait("planned", lambda view: view.ready)
     assert view.counts == {"faulty": 1, "id taken": 1, "new": 1}
@@ -194,7 +194,7 @@ def test_an_entry_whose_id_is_taken_is_kept_under_another_or_as_a_new_version(li
     library.put(ALL[0])
     taken = ALL[0].replace(task="Another task.")
     choices = ImportChoices(paths=(_file(library, taken),), taken="new id")
-    imports = library.service.imports
+    imports = library.imports
     imports.read_files(choices)
     view = library.wait("planned", lambda view: view.ready)
     assert (view.coming, view.entries[0].id) == (1, f"{ALL[0].id}-2")
@@ -212,7 +212,7 @@ def test_an_entry_whose_id_is_taken_is_kept_under_another_or_as_a_new_version(li
 
 
 def test_files_that_hold_nothing_say_so_and_nothing_is_made(library):
-    library.service.imports.read_files(ImportChoices(paths=(str(library.folder / "none.jsonl"),)))
+    library.imports.read_files(ImportChoices(paths=(str(library.folder / "none.jsonl"),)))
     view = library.wait("planned", lambda view: view.problem)
     assert "cannot be read" in view.problem
     assert not (library.folder / "exemplars.db").exists()

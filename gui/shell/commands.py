@@ -14,6 +14,7 @@ from gui.widgets.enabled_commands import Scene, can_pause, enabled
 from gui.widgets.provenance_menu import selected_in
 
 if TYPE_CHECKING:
+    from gui.shell.help_window import HelpWindow
     from gui.shell.main_window import MainWindow
 
 IMPORTED = "Runs (*.backstep *.json);;All files (*)"
@@ -29,6 +30,7 @@ class Conduct(QObject):
         self._window = window
         self._session = SessionView()
         self._step: StepView | None = None
+        self._docs: HelpWindow | None = None
 
     def connect_actions(self) -> None:
         window = self._window
@@ -77,6 +79,7 @@ class Conduct(QObject):
             "reset_layout": window.docks.arrange,
             "why": self._on_why,
             "time_bar": window.time.reach,
+            "docs": self._on_docs,
             "keys": self._on_keys,
             "welcome": window.tasks.show_welcome,
         }
@@ -299,6 +302,14 @@ class Conduct(QObject):
         else:
             run, number = (self._step.run, self._step.number) if self._step is not None else (0, 0)
             window.why_requested.emit(run, number, text)
+
+    def _on_docs(self) -> None:
+        from gui.shell.feature import present
+        from gui.shell.help_window import HelpWindow
+
+        if self._docs is None:
+            self._docs = HelpWindow(self._window.theme, self._window)
+        present(self._docs)
 
     def _on_keys(self) -> None:
         KeysDialog(self._window.theme, list(self._window.actions_by_name.values()), self._window).open()

@@ -14,7 +14,6 @@ from gui.widgets.enabled_commands import Scene, can_pause, enabled
 from gui.widgets.provenance_menu import selected_in
 
 if TYPE_CHECKING:
-    from gui.shell.help_window import HelpWindow
     from gui.shell.main_window import MainWindow
 
 IMPORTED = "Runs (*.backstep *.json);;All files (*)"
@@ -30,7 +29,7 @@ class Conduct(QObject):
         self._window = window
         self._session = SessionView()
         self._step: StepView | None = None
-        self._docs: HelpWindow | None = None
+        self._docs: QWidget | None = None
 
     def connect_actions(self) -> None:
         window = self._window
@@ -304,12 +303,13 @@ class Conduct(QObject):
             window.why_requested.emit(run, number, text)
 
     def _on_docs(self) -> None:
-        from gui.shell.feature import present
         from gui.shell.help_window import HelpWindow
 
         if self._docs is None:
             self._docs = HelpWindow(self._window.theme, self._window)
-        present(self._docs)
+        self._docs.show()
+        self._docs.raise_()
+        self._docs.activateWindow()
 
     def _on_keys(self) -> None:
         KeysDialog(self._window.theme, list(self._window.actions_by_name.values()), self._window).open()

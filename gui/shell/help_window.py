@@ -68,10 +68,10 @@ class HelpPages(QTextBrowser):
                 self.verticalScrollBar().setValue(round(self.cursorRect(QTextCursor(block)).top()) - _MARGIN)
             block = block.next()
 
-    def loadResource(self, type: int, name: QUrl) -> Any:
+    def loadResource(self, type: int, name: QUrl | str) -> Any:
         if type != Resource.ImageResource.value:
             return super().loadResource(type, name)
-        picture = QImage(self.source().resolved(name).toLocalFile())
+        picture = QImage(self.source().resolved(QUrl(name)).toLocalFile())
         room = self.viewport().width() - 2 * _MARGIN
         smooth = Qt.TransformationMode.SmoothTransformation
         return picture.scaledToWidth(room, smooth) if picture.width() > room else picture

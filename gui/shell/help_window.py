@@ -31,7 +31,8 @@ class HelpPages(QTextBrowser):
         self.document().setDocumentMargin(_MARGIN)
         self.anchorClicked.connect(self.open_link)
         self.historyChanged.connect(self._lay_out)
-        theme.changed.connect(self._load_again)
+        theme.changed.connect(self.reload)
+        theme.changed.connect(self._lay_out)
 
     @Slot(QUrl)
     def open_link(self, link: QUrl) -> None:
@@ -41,11 +42,6 @@ class HelpPages(QTextBrowser):
             self.setSource(url)
         else:
             QDesktopServices.openUrl(url)
-
-    @Slot()
-    def _load_again(self) -> None:
-        self.reload()
-        self._lay_out()
 
     @Slot()
     def _lay_out(self) -> None:

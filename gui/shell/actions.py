@@ -235,6 +235,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "reset_layout", "&Reset layout", "Ctrl+Shift+0", "layout", "Put every dock back where it was at first"
     ),
+    Command("docs", "&Documentation", "Shift+F1", "book", "How Backstep is used, page by page"),
     Command("keys", "&Keys…", "F1", "keyboard", "List every key"),
     Command("welcome", "&Welcome", "Ctrl+F1", "home", "Three things to try"),
 )

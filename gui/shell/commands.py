@@ -26,6 +26,7 @@ class Conduct(QObject):
         self._window = window
         self._session = SessionView()
         self._step: StepView | None = None
+        self._docs: QWidget | None = None
 
     def connect_actions(self) -> None:
         window = self._window
@@ -74,6 +75,7 @@ class Conduct(QObject):
             "reset_layout": window.docks.arrange,
             "why": self._on_why,
             "time_bar": window.time.reach,
+            "docs": self._on_docs,
             "keys": self._on_keys,
             "welcome": window.tasks.show_welcome,
         }
@@ -296,6 +298,15 @@ class Conduct(QObject):
         else:
             run, number = (self._step.run, self._step.number) if self._step is not None else (0, 0)
             window.why_requested.emit(run, number, text)
+
+    def _on_docs(self) -> None:
+        from gui.shell.help_window import HelpWindow
+
+        if self._docs is None:
+            self._docs = HelpWindow(self._window.theme, self._window)
+        self._docs.show()
+        self._docs.raise_()
+        self._docs.activateWindow()
 
     def _on_keys(self) -> None:
         KeysDialog(self._window.theme, list(self._window.actions_by_name.values()), self._window).open()

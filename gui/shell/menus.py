@@ -91,7 +91,7 @@ class Menus(QObject):
         run.addMenu(self.mechanisms)
         self._view = self._fill("&View", ("search_runs", "find", "library", ""))
         self._fill_view()
-        self._fill("&Help", ("keys", "welcome"))
+        self._fill("&Help", ("docs", "keys", "welcome"))
 
     def show_pace(self, seconds: float) -> None:
         """Mark this pace as the one in force."""

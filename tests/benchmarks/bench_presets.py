@@ -1,4 +1,4 @@
-"""What the built-in LLM reaches with each preset: success, reward, steps and calls, as a table for the README.
+"""What the built-in LLM reaches with each preset: success, reward, steps and calls, as the table of docs/llms.md.
 
     python tests/benchmarks/bench_presets.py
     python tests/benchmarks/bench_presets.py --preset reflect --preset combined --group shop --each

@@ -37,9 +37,9 @@ def main() -> None:
     started, task, seed, database = float(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
     sys.argv = sys.argv[:1]
     from core.cli.window import WindowArguments, make_session
+    from core.debugger.features import Features
     from core.settings.settings import load_settings
     from gui.application import Application
-    from main import desks_of
 
     settings = load_settings({"db": database, "llm": "rules"})
     application = Application()
@@ -73,8 +73,7 @@ def main() -> None:
     timer = QTimer()
     timer.timeout.connect(look)
     timer.start(5)
-    desks = desks_of(session, settings, opening)
-    application.show_window(session, desks, opening)
+    application.show_window(session, Features(session), opening)
     print(json.dumps(figures))
 
 

@@ -9,12 +9,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.debugger.breakpoints.service import BreakDesk
+from core.debugger.breakpoints.service import BreakpointsService
 from core.debugger.services import Workshop, open_workshop
 from core.debugger.session import Session
 from core.environments.registry import Environments
 from core.trace.store import TraceStore
-from gui.breakpoints.controller import Breaks
+from gui.breakpoints.controller import BreakpointsController
 from gui.live.embedded_host import EmbeddedHost
 from gui.live.page_area import PageArea
 from gui.shell.main_window import MainWindow
@@ -45,7 +45,7 @@ class Desk:
         self.window = MainWindow(
             self.session, self.area, QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat)
         )
-        self.breaks = Breaks(BreakDesk(self.session, self.session.queue), self.window)
+        self.breaks = BreakpointsController(self.window, BreakpointsService(self.session))
         self.window.resize(1280, 800)
         self.window.show()
         self.session.start()

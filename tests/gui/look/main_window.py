@@ -9,7 +9,7 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from core.debugger.commands import TaskDeskAnswer
+from gui.tasks.chooser import TaskChooser
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -30,19 +30,21 @@ from core.debugger.snapshots import (
     StepView,
     SubtaskView,
 )
+from core.debugger.tasks.views import TaskFilesAnswer
 from core.schema.messages import Message
 from core.schema.observation import Box
-from gui.breakpoints.controller import Breaks
+from gui.breakpoints.controller import BreakpointsController
+from gui.compare.controller import CompareController
 from gui.llms.dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
 from gui.panels.breakpoints.editor import BreakpointEditor
 from gui.panels.breakpoints.expression_field import ExpressionField
-from gui.provenance.controller import Reading
+from gui.provenance.controller import ProvenanceController
 from gui.shell.docks import LEFT
 from gui.shell.main_window import MainWindow
 from gui.task_chooser.chooser import TaskChooser
+from gui.timeline.controller import TimelineController
 from tests.gui import reading_samples, samples
-from tests.gui.reading_samples import AskedReading
-from tests.gui.stand_ins import AskedBreakDesk, AskedSession, DrawnPage
+from tests.gui.stand_ins import AskedService, AskedSession, DrawnPage
 
 
 class Studio:
@@ -51,14 +53,18 @@ class Studio:
     def __init__(self, application: QApplication, choice: str) -> None:
         self.application = application
         self.session = AskedSession()
-        self.desk = AskedBreakDesk()
+        self.breakpoints = AskedService("answered")
+        self.provenance = AskedService()
+        self.timeline = AskedService("logged")
+        self.compare = AskedService("paired", "diffed")
         folder = tempfile.mkdtemp()
         settings = QSettings(f"{folder}/look.ini", QSettings.Format.IniFormat)
         settings.setValue("theme", choice)
         self.window = MainWindow(self.session, DrawnPage(), settings)
-        self.breaks = Breaks(self.desk, self.window)
-        self.reader = AskedReading()
-        self.reading = Reading(self.reader, self.reader, self.window)
+        self.breaks = BreakpointsController(self.window, self.breakpoints)
+        self.origins = ProvenanceController(self.window, self.provenance)
+        TimelineController(self.window, self.timeline)
+        CompareController(self.window, self.compare)
         self.window.resize(1280, 800)
         self.window.show()
         self.session.catalogue_changed.send(samples.CATALOGUE)
@@ -100,7 +106,7 @@ def own_tasks(studio: Studio) -> QWidget:
     studio.settle()
     assert isinstance(shown, TaskChooser)
     text = "tasks-of-my-shop.toml: 2 tasks, remembered for next time."
-    shown.show_answer(TaskDeskAnswer(ok=True, text=text, task="shop/lamp-price"))
+    shown.show_answer(TaskFilesAnswer(ok=True, text=text, task="shop/lamp-price"))
     return shown
 
 
@@ -111,7 +117,7 @@ def bad_file(studio: Studio) -> QWidget:
     text = "\n".join(
         ["more.toml was not added: correct it, then add it again.", "more.toml has 12 problems:", *lines]
     )
-    shown.show_answer(TaskDeskAnswer(ok=False, text=text))
+    shown.show_answer(TaskFilesAnswer(ok=False, text=text))
     return shown
 
 
@@ -445,7 +451,7 @@ def parser(studio: Studio) -> None:
 def stopped(studio: Studio) -> None:
     studio.review()
     studio.session.runs_changed.send(samples.BRANCHED)
-    studio.desk.changed.send(samples.BREAKS)
+    studio.breakpoints.changed.send(samples.BREAKS)
     why = 'State item is entered (breakpoint 1): the URL has "/item" and there is a button "Buy now".'
     studio.session.session_changed.send(samples.SESSION.replace(run=21, message=why, stopped_at=why))
 
@@ -461,13 +467,15 @@ def branches(studio: Studio) -> QWidget:
 
 def breakpoints(studio: Studio) -> QWidget:
     shown = _large(studio, "Breakpoints", 300, 640)
-    studio.desk.changed.send(samples.BREAKS)
+    studio.breakpoints.changed.send(samples.BREAKS)
     return shown
 
 
 def breakpoints_none(studio: Studio) -> QWidget:
     shown = _large(studio, "Breakpoints", 300, 420)
-    studio.desk.changed.send(BreaksView(problems=("Breakpoint 7 (states) cannot be read; make it anew.",)))
+    studio.breakpoints.changed.send(
+        BreaksView(problems=("Breakpoint 7 (states) cannot be read; make it anew.",))
+    )
     return shown
 
 
@@ -480,7 +488,7 @@ def watch_refused(studio: Studio) -> QWidget:
 
 def _editor(studio: Studio, number: int) -> BreakpointEditor:
     studio.review()
-    studio.desk.changed.send(samples.BREAKS)
+    studio.breakpoints.changed.send(samples.BREAKS)
     studio.settle()
     panel = studio.window.breakpoints
     panel.breakpoints.select_key(number)
@@ -539,14 +547,14 @@ def timed(studio: Studio) -> None:
     studio.settle()
     studio.window.dock("Page log").raise_()
     studio.settle()
-    studio.reader.logged.send(reading_samples.LOG)
-    studio.reader.timed.send(reading_samples.times())
+    studio.timeline.logged.send(reading_samples.LOG)
+    studio.timeline.changed.send(reading_samples.times())
 
 
 def timed_to_scale(studio: Studio) -> None:
     studio.review()
     studio.settle()
-    studio.reader.timed.send(reading_samples.times(400, 0.5))
+    studio.timeline.changed.send(reading_samples.times(400, 0.5))
     studio.settle()
     studio.window.time.fold.setChecked(False)
     studio.window.time.bar.zoom_by(20, 100)
@@ -557,17 +565,17 @@ def log_not_kept(studio: Studio) -> None:
     message = (
         "This step was stored before the log of the page was kept: run the task again (Ctrl+R) to have it."
     )
-    studio.reader.logged.send(reading_samples.LOG.replace(parts=(), message=message))
-    studio.reader.timed.send(reading_samples.times(1))
+    studio.timeline.logged.send(reading_samples.LOG.replace(parts=(), message=message))
+    studio.timeline.changed.send(reading_samples.times(1))
 
 
 def origin(studio: Studio) -> QWidget:
     studio.review()
     studio.settle()
     studio.window.why_requested.emit(18, 5, "Buy now")
-    assert studio.reading.why is not None
-    studio.reader.explained.send(reading_samples.WHY)
-    return studio.reading.why
+    assert studio.origins.shown is not None
+    studio.provenance.changed.send(reading_samples.WHY)
+    return studio.origins.shown
 
 
 def origin_nowhere(studio: Studio) -> QWidget:
@@ -577,7 +585,7 @@ def origin_nowhere(studio: Studio) -> QWidget:
     verdict = (
         "It is not in anything the LLM was shown, nor in anything else of the step: it is the LLM's own."
     )
-    studio.reader.explained.send(
+    studio.provenance.changed.send(
         reading_samples.WHY.replace(text="a zebra crossing", places=(), verdict=verdict)
     )
     return shown
@@ -587,19 +595,19 @@ def led(studio: Studio) -> None:
     """The page and the prompt as an origin leads to them."""
     studio.review()
     studio.settle()
-    studio.reader.timed.send(reading_samples.times())
+    studio.timeline.changed.send(reading_samples.times())
     for place in (reading_samples.WHY.places[1], reading_samples.WHY.places[0]):
-        studio.reading.leads.follow(place)
+        studio.origins.leads.follow(place)
         studio.settle()
 
 
 def diff(studio: Studio) -> None:
     studio.review()
     studio.settle()
-    studio.reader.timed.send(reading_samples.times())
+    studio.timeline.changed.send(reading_samples.times())
     studio.window.dock("Diff").raise_()
     studio.settle()
-    studio.reader.paired.send(reading_samples.PAIR)
+    studio.compare.diffed.send(reading_samples.PAIR)
 
 
 STAGES: dict[str, Callable[[Studio], QWidget | None]] = {

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import Catalogue, Picked, SessionView
+from core.debugger.snapshots import Catalogue, Picked, RunsView, SessionView
 from core.schema.observation import Box
 from core.trace.exports.registry import FORMATS
 from gui.shell.docks import PLACES
@@ -597,3 +597,10 @@ def test_mechanisms_are_switched_from_tool_bar_and_run_menu(window: MainWindow, 
     assert menu.menuAction() in run.actions()
     next(action for action in menu.actions() if action.text().startswith("Memory")).trigger()
     assert session.asked == [("set_mechanism", "memory", False)]
+
+
+def test_what_is_folded_in_the_tree_is_remembered(window: MainWindow):
+    steps = tuple(samples.step_row(8, number) for number in (1, 2))
+    window.runs.show_runs(RunsView(runs=(samples.run_row(8),), total=1, current=8, steps={8: steps}))
+    window.runs.tree.expand(window.runs.model.run_index(8))
+    assert window.remembered.folding.startswith("8")

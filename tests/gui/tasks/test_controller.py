@@ -1,43 +1,43 @@
-"""One's own files of tasks in the task chooser, with the desk that reads them."""
+"""One's own files of tasks in the task chooser, with the service that reads them."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gui.tasks.chooser import TaskChooser
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import Catalogue
-from core.debugger.tasks.service import TaskDesk
-from core.debugger.worker import Worker
+from core.debugger.tasks.service import TaskFilesService
 from core.environments.registry import Environments
 from core.settings.settings import load_settings
 from gui.shell.main_window import MainWindow
 from gui.task_chooser.chooser import TaskChooser
-from gui.tasks.controller import TaskFiles
+from gui.tasks.controller import TaskFilesController
+from tests.core.debugger.stand_ins import StandInSession
 from tests.core.environments.test_own_tasks import config_file, task_file
 from tests.gui import samples
 from tests.gui.stand_ins import AskedSession
 
 
-class Desk:
-    """A window whose chooser has a desk with a loop of its own, and files that are really there."""
+class Opened:
+    """A window whose chooser has a service with a loop of its own, and files that are really there."""
 
     def __init__(self, qtbot: QtBot, window: MainWindow, session: AskedSession, gone: Path) -> None:
         self._qtbot = qtbot
         self.window = window
         self._session = session
-        self.environments = Environments(remembered_task_files=[gone])
-        self.worker = Worker(lambda error: None)
-        self.worker.start()
-        desk = TaskDesk(self.worker.post, lambda: self.environments, self.announce)
-        self._files = TaskFiles(desk, window.tasks)
+        self.stand_in = StandInSession(environments=Environments(remembered_task_files=[gone]))
+        self.stand_in.offer = self.announce
+        TaskFilesController(window, TaskFilesService(self.stand_in))
         self.announce()
 
     def announce(self) -> None:
-        tasks, sources = self.environments.tasks(), self.environments.sources
+        environments = self.stand_in.environments()
+        tasks, sources = environments.tasks(), environments.sources
         self._session.catalogue_changed.send(Catalogue(tasks=tasks, sources=sources))
 
     @property
@@ -61,13 +61,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk(
+def opened(
     qtbot: QtBot, window: MainWindow, session: AskedSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Desk]:
+) -> Iterator[Opened]:
     monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path / "config"))
-    desk = Desk(qtbot, window, session, tmp_path / "gone.toml")
-    yield desk
-    desk.worker.stop()
+    opened = Opened(qtbot, window, session, tmp_path / "gone.toml")
+    yield opened
+    opened.stand_in.close()
 
 
 def picking(monkeypatch: pytest.MonkeyPatch, *paths: Path) -> None:
@@ -76,94 +76,94 @@ def picking(monkeypatch: pytest.MonkeyPatch, *paths: Path) -> None:
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(paths[0]) if paths else "")
 
 
-def test_an_added_file_s_first_task_is_chosen_and_shows_its_file(desk: Desk, tmp_path, monkeypatch):
+def test_an_added_file_s_first_task_is_chosen_and_shows_its_file(opened: Opened, tmp_path, monkeypatch):
     picking(monkeypatch, task_file(tmp_path, "mine.toml", "lamp", "chair"))
-    desk.chooser.search.setText("flight")
-    desk.chooser.file_button.click()
-    desk.wait_chosen("mine/lamp")
-    desk.wait_told("2 tasks")
-    index = desk.chooser.list.currentIndex()
+    opened.chooser.search.setText("flight")
+    opened.chooser.file_button.click()
+    opened.wait_chosen("mine/lamp")
+    opened.wait_told("2 tasks")
+    index = opened.chooser.list.currentIndex()
     assert str(tmp_path / "mine.toml") in index.data(Qt.ItemDataRole.ToolTipRole)
     assert load_settings().task_files == (tmp_path / "mine.toml",)
-    desk.chooser.search.setText("mine.toml")
-    assert desk.chooser.model.rowCount() == 2
+    opened.chooser.search.setText("mine.toml")
+    assert opened.chooser.model.rowCount() == 2
 
 
-def test_the_menu_asks_for_a_file_too(desk: Desk, tmp_path, monkeypatch):
+def test_the_menu_asks_for_a_file_too(opened: Opened, tmp_path, monkeypatch):
     picking(monkeypatch, task_file(tmp_path))
-    desk.window.actions_by_name["add_tasks"].trigger()
-    desk.wait_chosen("mine/lamp")
+    opened.window.actions_by_name["add_tasks"].trigger()
+    opened.wait_chosen("mine/lamp")
 
 
-def test_a_folder_of_webarena_is_added(desk: Desk, tmp_path, monkeypatch):
+def test_a_folder_of_webarena_is_added(opened: Opened, tmp_path, monkeypatch):
     config_file(tmp_path, "0.json", 4)
     picking(monkeypatch, tmp_path)
-    desk.chooser.folder_button.click()
-    desk.wait_chosen("webarena/4")
+    opened.chooser.folder_button.click()
+    opened.wait_chosen("webarena/4")
     assert load_settings().webarena == (tmp_path,)
 
 
-def test_nothing_is_asked_of_the_desk_where_no_file_is_chosen(desk: Desk, monkeypatch):
+def test_nothing_is_added_where_no_file_is_chosen(opened: Opened, monkeypatch):
     picking(monkeypatch)
-    desk.chooser.file_button.click()
-    desk.chooser.folder_button.click()
-    assert not desk.chooser.answer.isVisible()
+    opened.chooser.file_button.click()
+    opened.chooser.folder_button.click()
+    assert not opened.chooser.answer.isVisible()
 
 
-def test_a_bad_file_is_told_with_its_line_and_all_else_stays(desk: Desk, tmp_path, monkeypatch):
+def test_a_bad_file_is_told_with_its_line_and_all_else_stays(opened: Opened, tmp_path, monkeypatch):
     bad = tmp_path / "bad.toml"
     bad.write_text('[[tasks]]\nid = "a"\ninstruction = "b"\nurl = "example.org"\ntag = ["c"]\n')
-    shown = desk.chooser.model.total
+    shown = opened.chooser.model.total
     picking(monkeypatch, bad)
-    desk.chooser.file_button.click()
-    desk.wait_told("line 5")
-    assert "did you mean tags?" in desk.chooser.answer.words.text()
-    assert "correct it" in desk.chooser.answer.words.text()
-    assert desk.chooser.model.total == shown
+    opened.chooser.file_button.click()
+    opened.wait_told("line 5")
+    assert "did you mean tags?" in opened.chooser.answer.words.text()
+    assert "correct it" in opened.chooser.answer.words.text()
+    assert opened.chooser.model.total == shown
 
 
-def test_files_that_are_dropped_on_the_chooser_are_added(desk: Desk, tmp_path):
+def test_files_that_are_dropped_on_the_chooser_are_added(opened: Opened, tmp_path):
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(task_file(tmp_path)))])
     place, action, left = QPointF(QPoint(5, 5)), Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
     entering = QDragEnterEvent(QPoint(5, 5), action, data, left, none)
-    QApplication.sendEvent(desk.chooser, entering)
+    QApplication.sendEvent(opened.chooser, entering)
     assert entering.isAccepted()
-    QApplication.sendEvent(desk.chooser, QDropEvent(place, action, data, left, none))
-    desk.wait_chosen("mine/lamp")
+    QApplication.sendEvent(opened.chooser, QDropEvent(place, action, data, left, none))
+    opened.wait_chosen("mine/lamp")
 
 
-def test_an_edit_shows_when_the_chooser_is_opened_again(desk: Desk, qtbot: QtBot, tmp_path, monkeypatch):
+def test_an_edit_shows_when_the_chooser_is_opened_again(opened: Opened, qtbot: QtBot, tmp_path, monkeypatch):
     picking(monkeypatch, task_file(tmp_path))
-    desk.chooser.file_button.click()
-    desk.wait_chosen("mine/lamp")
-    desk.chooser.reject()
+    opened.chooser.file_button.click()
+    opened.wait_chosen("mine/lamp")
+    opened.chooser.reject()
     task_file(tmp_path, "mine.toml", "lamp", "chair")
-    qtbot.waitUntil(lambda: desk.chooser.model.index_of("mine/chair").isValid())
+    qtbot.waitUntil(lambda: opened.chooser.model.index_of("mine/chair").isValid())
 
 
 def test_a_removed_file_is_gone_from_both_lists_and_from_the_settings(
-    desk: Desk, qtbot: QtBot, tmp_path, monkeypatch
+    opened: Opened, qtbot: QtBot, tmp_path, monkeypatch
 ):
     path = task_file(tmp_path)
     picking(monkeypatch, path)
-    desk.chooser.file_button.click()
-    desk.wait_chosen("mine/lamp")
-    desk.chooser.files.remove_buttons[-1].click()
-    qtbot.waitUntil(lambda: not desk.chooser.model.index_of("mine/lamp").isValid())
-    desk.wait_told("taken out of the list")
+    opened.chooser.file_button.click()
+    opened.wait_chosen("mine/lamp")
+    opened.chooser.files.remove_buttons[-1].click()
+    qtbot.waitUntil(lambda: not opened.chooser.model.index_of("mine/lamp").isValid())
+    opened.wait_told("taken out of the list")
     assert load_settings().task_files == ()
     assert path.exists()
 
 
-def test_a_remembered_file_that_is_gone_is_one_warning_in_the_log(desk: Desk, qtbot: QtBot, tmp_path):
-    qtbot.waitUntil(lambda: desk.window.log.model.total == 1)
-    desk.announce()
-    qtbot.waitUntil(lambda: desk.chooser.tabs.tabText(2) == "Task files (1) · 1 problem")
-    assert desk.window.log.model.total == 1
-    assert not desk.window.page.messages.shown
-    assert len(desk.chooser.files.remove_buttons) == 1
+def test_a_remembered_file_that_is_gone_is_one_warning_in_the_log(opened: Opened, qtbot: QtBot, tmp_path):
+    qtbot.waitUntil(lambda: opened.window.log.model.total == 1)
+    opened.announce()
+    qtbot.waitUntil(lambda: opened.chooser.tabs.tabText(2) == "Task files (1) · 1 problem")
+    assert opened.window.log.model.total == 1
+    assert not opened.window.page.messages.shown
+    assert len(opened.chooser.files.remove_buttons) == 1
 
 
 def test_a_ticked_tag_stays_ticked_when_tasks_come_and_go(qtbot: QtBot, theme):

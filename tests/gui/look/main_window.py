@@ -9,7 +9,6 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from gui.tasks.chooser import TaskChooser
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 

@@ -142,7 +142,7 @@ class PromptItems(QWidget):
         chooser.open()
 
     def switch_for(self, part: PromptPart, id: str) -> None:
-        """Put the exemplar of this id in the place of one, once the desk has told it."""
+        """Put the exemplar of this id in the place of one, once it has been written."""
         self._awaited = (part, id)
         self.exemplar_requested.emit(id)
 

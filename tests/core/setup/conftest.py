@@ -14,6 +14,15 @@ import pytest
 
 SOURCES = Path(__file__).resolve().parents[3]
 
+_NEEDED = (
+    "core/__init__.py",
+    "core/schema/__init__.py",
+    "core/schema/errors.py",
+    "core/storage/__init__.py",
+    "core/storage/lock.py",
+)
+"""What the setup imports beside itself."""
+
 PYPROJECT = """
 [build-system]
 requires = []
@@ -113,13 +122,12 @@ class TinyProject:
     def __init__(self, root: Path, wheels: Path, commands: Commands) -> None:
         self.root = root
         self.venv = root / ".venv"
-        (root / "core").mkdir(parents=True)
-        for name in ("__init__.py", "errors.py", "setup"):
-            source = SOURCES / "core" / name
-            if source.is_dir():
-                shutil.copytree(source, root / "core" / name, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(source, root / "core" / name)
+        for name in _NEEDED:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(SOURCES / name, root / name)
+        shutil.copytree(
+            SOURCES / "core" / "setup", root / "core" / "setup", ignore=shutil.ignore_patterns("__pycache__")
+        )
         (root / "pyproject.toml").write_text(PYPROJECT)
         (root / "main.py").write_text(MAIN)
         (root / "backend.py").write_text(BACKEND)

@@ -174,3 +174,12 @@ def test_no_class_of_core_can_be_asked_for_everything():
     }
     large = {name for name, cls in classes.items() if len(public_methods(cls)) > MOST_METHODS}
     assert large == LARGER
+
+
+def test_no_class_has_the_name_of_one_in_another_package():
+    places: dict[str, set[str]] = {}
+    for path in (path for folder in ("core", "gui") for path in (ROOT / folder).rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, set()).add(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

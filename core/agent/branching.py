@@ -13,9 +13,9 @@ from core.agent.llm_calls import Answerer, Asked, Asker
 from core.agent.loop import AgentRun
 from core.agent.presets import AMOUNTS, Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
-from core.agent.resources import Knowledge
-from core.agent.restore_context import ground_of
-from core.agent.run_history import Past
+from core.agent.resources import AgentResources
+from core.agent.restore_context import restore_context_of
+from core.agent.run_history import RunHistory
 from core.agent.saved_state import SavedAgent, put_back
 from core.agent.state import Budget, RunState
 from core.agent.world import World
@@ -38,12 +38,12 @@ Kept = TypeVar("Kept", bound=Record)
 
 
 @dataclass
-class Conduct:
+class RunSetup:
     """How a branch goes on, and who is told of it."""
 
     preset: Preset
     llm: Answerer
-    knowledge: Knowledge
+    knowledge: AgentResources
     browser: str
     budget: Budget | None = None
     """None for the limits that the agent had."""
@@ -87,7 +87,7 @@ def _seal_of(store: TraceStore, row: RunRow) -> Seal:
 
 
 async def open_branch(
-    store: TraceStore, world: World, episode: Episode, *, run: int, step: int, conduct: Conduct
+    store: TraceStore, world: World, episode: Episode, *, run: int, step: int, conduct: RunSetup
 ) -> tuple[AgentRun, Restored]:
     """Go back to a step of a run and begin a branch there; the browser is in `episode`, of the same task and seed.
 
@@ -97,7 +97,7 @@ async def open_branch(
     with the branch ended as an error.
     """
     row = store.run(run)
-    owner, past = store.owner_of(run, step), Past(store, run)
+    owner, past = store.owner_of(run, step), RunHistory(store, run)
     saved, checkpoint = past.agent(step), past.checkpoint(step)
     branch = store.begin_run(
         RunStart(
@@ -136,7 +136,7 @@ async def open_branch(
 
 
 def differences(
-    store: TraceStore, world: World, row: RunRow, saved: SavedAgent, conduct: Conduct
+    store: TraceStore, world: World, row: RunRow, saved: SavedAgent, conduct: RunSetup
 ) -> tuple[Difference, ...]:
     """Return how a branch with this conduct differs from the run that it leaves."""
     changes, earlier = conduct.changes, store.changes(row.run)
@@ -193,14 +193,14 @@ def _recalls_anew(changes: Changes) -> bool:
 
 
 async def take_up(
-    store: TraceStore, world: World, episode: Episode, *, run: int, conduct: Conduct
+    store: TraceStore, world: World, episode: Episode, *, run: int, conduct: RunSetup
 ) -> tuple[AgentRun, Restored]:
     """Go on with a run that was left: its last step, which was never finished, begins again.
 
     Raises as `open_branch` does, with the run as it was left.
     """
     row = store.run(run)
-    step, past = store.own_steps(run)[-1].number, Past(store, run)
+    step, past = store.own_steps(run)[-1].number, RunHistory(store, run)
     state = _state_of(_moved(past.agent(step), row, episode), run, episode, past, conduct)
     # Calls of the step that begins again were made, and are kept.
     state.totals.llm_calls = max((call.number for call in store.calls(run)), default=0)
@@ -210,7 +210,7 @@ async def take_up(
     return found
 
 
-def _state_of(saved: SavedAgent, run: int, episode: Episode, past: Past, conduct: Conduct) -> RunState:
+def _state_of(saved: SavedAgent, run: int, episode: Episode, past: RunHistory, conduct: RunSetup) -> RunState:
     """Return the agent as it was, in `run`."""
     state = RunState(run=run, episode=episode, preset=conduct.preset, llm=conduct.llm.name, budget=Budget())
     put_back(saved, state)
@@ -228,13 +228,13 @@ async def _bring_back(
     world: World,
     state: RunState,
     checkpoint: Checkpoint,
-    conduct: Conduct,
+    conduct: RunSetup,
     *,
     begun: int = 0,
 ) -> tuple[AgentRun, Restored]:
     """Bring the page back and store how well that went; return the run that goes on from there."""
     prompter = Prompter(conduct.knowledge, Asker(store, conduct.llm, conduct.on_asked))
-    ground = ground_of(state, world, prompter, Past(store, state.run))
+    ground = restore_context_of(state, world, prompter, RunHistory(store, state.run))
     ground.fresh = conduct.fresh
     restored = await restore(
         checkpoint,

@@ -9,7 +9,7 @@ from core.agent.phases.commit import commit
 from core.agent.phases.review import review
 from core.agent.state import Pending
 from core.browser.demonstration import Deed
-from core.browser.settling import Mark
+from core.browser.settling import SettleMark
 from core.schema.action import Action, RefTarget
 from core.schema.observation import Capture, Observation
 from core.schema.recorded_input import RecordedInput, marks_of
@@ -17,14 +17,14 @@ from core.schema.restore import SentAt
 from core.schema.step import Abstracted, Acted
 
 
-class Deeds:
+class HumanActions:
     """Stores each deed as a sealed step, with the page as it was before."""
 
     def __init__(self, run: AgentRun) -> None:
         self.run = run
         self.looked: Capture | None = None
         """The page as it was read while the person was typing."""
-        self._since = Mark(0, 0)
+        self._since = SettleMark(0, 0)
 
     async def look(self) -> None:
         """Read the page as the person takes it; the first thing they do is done in it. Raises BrowserError."""

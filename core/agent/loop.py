@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from core.agent.llm_calls import Answerer, Asked, Asker, Hold
 from core.agent.phases.registry import RUN, PhaseTools
-from core.agent.phases.review import Gate, gate_of
+from core.agent.phases.review import HeldGate, gate_of
 from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.consequences import backtrack, end_trial
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.reflection.snapshot import told
-from core.agent.resources import Knowledge
+from core.agent.resources import AgentResources
 from core.agent.saved_state import saved_of
 from core.agent.spaces.backup import CHOOSE
 from core.agent.state import Budget, Pending, RunState, StepClock
@@ -371,7 +371,7 @@ class AgentRun:
             else ""
         )
 
-    def gate(self) -> Gate | None:
+    def gate(self) -> HeldGate | None:
         """Return the gate that the pending action must stop at, or None."""
         return gate_of(self.state, self.world, self._knowledge)
 
@@ -452,7 +452,7 @@ async def open_run(
     *,
     preset: Preset,
     llm: Answerer,
-    knowledge: Knowledge,
+    knowledge: AgentResources,
     budget: Budget,
     browser: str,
     profile: str | None = None,

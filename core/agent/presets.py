@@ -8,7 +8,7 @@ from typing import Literal
 from annotated_types import Ge, Le
 from pydantic import Field
 
-from core.agent.policies.stack import Limits
+from core.agent.policies.stack import StackLimits
 from core.agent.prompts import Prompts
 from core.agent.spaces.catalogue import Spaces
 from core.llm.repair import ReplyFormat
@@ -35,7 +35,7 @@ ANY_SPACE = ("none", "general", "auto")
 class PoliciesTable(Record):
     """``[policies]``: policies and their stack."""
 
-    limits: Limits = Limits()
+    limits: StackLimits = StackLimits()
     """``limits.depth`` and ``limits.calls``."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.agent.llm_calls import Asker
 from core.agent.policies.prompt import FramePrompt, frame_prompt
-from core.agent.resources import Knowledge
+from core.agent.resources import AgentResources
 from core.agent.screenshot_marks import outlined
 from core.agent.state import RunState
 from core.llm.repair import ReplyFormat
@@ -58,7 +58,7 @@ UNSAID: dict[str, Any] = {
 class Prompter:
     """Builds requests for every purpose and puts them to the LLM."""
 
-    def __init__(self, knowledge: Knowledge, asker: Asker) -> None:
+    def __init__(self, knowledge: AgentResources, asker: Asker) -> None:
         self.knowledge = knowledge
         self.asker = asker
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Knowledge:
-    """Everything that is looked up by name; made by `knowledge_of`."""
+class AgentResources:
+    """Everything that is looked up by name; made by `agent_resources_of`."""
 
     presets: Presets
     prompts: Prompts
@@ -29,7 +29,7 @@ class Knowledge:
     policies: Policies
     memory: Memory
 
-    def changed(self, changes: Changes) -> "Knowledge":
+    def changed(self, changes: Changes) -> "AgentResources":
         """Return this with the policies and exemplars of a branch; itself where there are no others.
 
         Raises UsageError and DataError where these cannot be used.
@@ -64,12 +64,12 @@ class Knowledge:
         return (*found, *self.spaces.problems(), *self.policies.check())
 
 
-def knowledge_of(
+def agent_resources_of(
     config: Path | None = None,
     *,
     data: Path | None = None,
     embedding: "Callable[[], Embedding] | None" = None,
-) -> Knowledge:
+) -> AgentResources:
     """Return the files of the installation and, before them, those in the folders of `config`.
 
     Exemplars of the user's own lie in `data`, and so does the index of them all;
@@ -82,7 +82,7 @@ def knowledge_of(
         return (built_in,) if config is None else (built_in, config / name)
 
     spaces = Spaces(folders(SPACES, "state_spaces"))
-    return Knowledge(
+    return AgentResources(
         presets=Presets(folders(PRESETS, "presets"), prompts, spaces),
         prompts=prompts,
         spaces=spaces,

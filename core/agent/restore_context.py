@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.scheduled import choose_element
-from core.agent.run_history import Past
+from core.agent.run_history import RunHistory
 from core.agent.state import RunState
 from core.agent.world import World
 from core.browser.capturer import Capturer
-from core.browser.checkpoints.checkpoint import Ground
+from core.browser.checkpoints.checkpoint import RestoreContext
 from core.browser.checkpoints.comparison import load_volatile
-from core.browser.checkpoints.history import History
+from core.browser.checkpoints.history import TabHistory
 from core.browser.driver import TabDriver
 from core.schema.element_identity import FoundAgain
 from core.schema.errors import ActionError, BackstepError, BrowserError
@@ -28,7 +28,7 @@ async def reopen(state: RunState, world: World) -> None:
     world.tabs.take_events()
 
 
-def ground_of(state: RunState, world: World, prompter: Prompter, past: Past) -> Ground:
+def restore_context_of(state: RunState, world: World, prompter: Prompter, past: RunHistory) -> RestoreContext:
     """Return what bringing a page back works with."""
     keeps = world.keeper
     # Nobody looks at a picture of a page that is only compared.
@@ -51,7 +51,7 @@ def ground_of(state: RunState, world: World, prompter: Prompter, past: Past) -> 
 
     async def begin_here() -> None:
         try:
-            history = await History.read(world.tabs.current)
+            history = await TabHistory.read(world.tabs.current)
             await history.go_to_first(world.tabs)
             state.episode = await world.environment.open(
                 state.episode.task, state.episode.seed, TabDriver(world.tabs)
@@ -73,7 +73,7 @@ def ground_of(state: RunState, world: World, prompter: Prompter, past: Past) -> 
     async def choose(element: Element, found: FoundAgain, now: Observation) -> Element | None:
         return await choose_element(state, prompter, element, found, [])
 
-    return Ground(
+    return RestoreContext(
         tabs=world.tabs,
         actor=world.actor,
         read=read,

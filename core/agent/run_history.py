@@ -12,7 +12,7 @@ from core.schema.step import Acted, Observed, Recalled, record_of
 from core.trace.store import TraceStore
 
 
-class Past:
+class RunHistory:
     """The steps of one run, with those of the runs it branched from."""
 
     def __init__(self, store: TraceStore, run: int) -> None:

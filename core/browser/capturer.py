@@ -14,7 +14,7 @@ from core.browser.channel import Channel, FrameLink, PageGone
 from core.browser.host import BrowserHost
 from core.browser.page import Page
 from core.schema.errors import BrowserError
-from core.schema.observation import Box, Capture, Element, Frame, Observation, Tab
+from core.schema.observation import Box, Capture, Element, Observation, PageFrame, Tab
 from core.schema.record import Record
 
 LIMIT = 30_000
@@ -133,7 +133,7 @@ class Capturer:
         main = await self._walk(page, links[0], seen)
         elements = list(main.elements)
         html = [main.html]
-        frames = [Frame(id=links[0].id, url=main.url)]
+        frames = [PageFrame(id=links[0].id, url=main.url)]
         if len(links) > 1:
             await self._read_frames(page, links, main, seen, elements, frames, html)
         observation = Observation(
@@ -180,7 +180,7 @@ class Capturer:
         main: _Walk,
         seen: Seen,
         elements: list[Element],
-        frames: list[Frame],
+        frames: list[PageFrame],
         html: list[str],
     ) -> None:
         """Read the inner documents and put their elements after the element that holds them."""
@@ -202,7 +202,7 @@ class Capturer:
             places[link.id] = (left, top)
             boxes.update({inner.ref: inner for inner in walk.frames})
             number = len(frames)
-            frames.append(Frame(id=link.id, url=walk.url, name=link.name))
+            frames.append(PageFrame(id=link.id, url=walk.url, name=link.name))
             html.append(walk.html)
             at = next((i for i, element in enumerate(elements) if element.ref == owner), len(elements) - 1)
             holder = elements[at]

@@ -48,7 +48,7 @@ DEFAULT_BOUNDS = Bounds()
 
 
 @dataclass(frozen=True)
-class Mark:
+class SettleMark:
     """The moment before an action, to tell what the action set off."""
 
     requests: int
@@ -57,12 +57,12 @@ class Mark:
     tab: TabId = ""
 
 
-def mark(page: Page) -> Mark:
+def mark(page: Page) -> SettleMark:
     """Note the moment: call it just before acting."""
-    return Mark(page.requests.begun, page.navigations, page.windows_opened, page.tab)
+    return SettleMark(page.requests.begun, page.navigations, page.windows_opened, page.tab)
 
 
-async def settle(page: Page, since: Mark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
+async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
     """Wait until what began after `since` is over, or a tab was asked for; see the module for the order.
 
     Never raises for a page that does not come to rest: the reason says so.
@@ -142,7 +142,7 @@ async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
     return True
 
 
-async def _answered(page: Page, since: Mark, most: float, seen: int) -> bool:
+async def _answered(page: Page, since: SettleMark, most: float, seen: int) -> bool:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + most
     while page.requests.open_since(since.requests):

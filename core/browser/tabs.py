@@ -20,7 +20,7 @@ from core.browser.page_protocol import Refs
 from core.browser.recorded.offline_replay import Seal
 from core.browser.recorded.recorder import NetworkRecorder
 from core.browser.request_hold import Ask, Holding
-from core.browser.settling import DEFAULT_BOUNDS, Bounds, Mark, Settled, mark, settle
+from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled, SettleMark, mark, settle
 from core.schema.browser_event import BrowserEvent, BrowserEventKind, TabId
 from core.schema.errors import ActionError, BrowserError
 from core.schema.observation import Tab
@@ -349,7 +349,7 @@ class Tabs:
         except Error as error:
             raise BrowserError("The browser has ended; open the task anew.") from error
 
-    async def settle(self, since: Mark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
+    async def settle(self, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
         """Wait for the current tab to come to rest; follows a popup the action opened.
 
         Time in which something is held does not count. Raises BrowserError
@@ -368,7 +368,7 @@ class Tabs:
                 held.cancel()
                 await asyncio.wait([settling])
 
-    async def _settle(self, since: Mark, bounds: Bounds) -> Settled:
+    async def _settle(self, since: SettleMark, bounds: Bounds) -> Settled:
         page = self.current
         if since.tab != page.tab:
             since = mark(page)  # The action chose another tab, where nothing has been begun.
@@ -378,7 +378,7 @@ class Tabs:
         if page.windows_opened > since.windows:
             await self._window_comes(page)
         if await self.follow():
-            return await settle(self.current, Mark(0, 0), bounds)
+            return await settle(self.current, SettleMark(0, 0), bounds)
         if page.windows_opened > since.windows:
             settled = await settle(page, replace(since, windows=page.windows_opened), bounds)
         return settled
@@ -391,7 +391,7 @@ class Tabs:
                 return
             await asyncio.sleep(0.01)
 
-    def mark(self) -> Mark:
+    def mark(self) -> SettleMark:
         return mark(self.current)
 
 

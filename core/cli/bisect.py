@@ -14,7 +14,7 @@ from core.debugger.experiments.bisect import bisect, chosen_steps
 from core.debugger.experiments.bisect_records import Bisection, BisectRequest, PrefixResult
 from core.debugger.experiments.measurement import success_word
 from core.debugger.headless import RunReport, fork_headless
-from core.debugger.services import Workshop, check_preset
+from core.debugger.services import Services, check_preset
 from core.environments.registry import Environments
 from core.schema.changes import Changes
 from core.schema.errors import NotInTraceError, UsageError
@@ -61,10 +61,10 @@ def bisect_run(
         **arguments.common,
     )
 
-    def work(workshop: Workshop, bisection: Bisection) -> AsyncIterator[Bisection]:
+    def work(services: Services, bisection: Bisection) -> AsyncIterator[Bisection]:
         async def fork(step: int) -> RunReport:
             report = await fork_headless(
-                workshop,
+                services,
                 row,
                 step,
                 preset=preset,
@@ -79,8 +79,8 @@ def bisect_run(
         say(f"run {row.run} ({row.task}, seed {row.seed}), preset {preset}, LLM {name}")
         return bisect(bisection, steps, fork)
 
-    def save(workshop: Workshop, one: Bisection) -> int:
-        return workshop.store.save_bisection(one.run, one.model_dump_json(), number=one.number or None)
+    def save(services: Services, one: Bisection) -> int:
+        return services.store.save_bisection(one.run, one.model_dump_json(), number=one.number or None)
 
     found = measure(
         began,

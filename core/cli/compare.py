@@ -3,7 +3,7 @@
 from core.cli.output import put, put_json, put_table
 from core.cli.runs import open_for_reading
 from core.debugger.compare.alignment import compare_runs, compare_steps
-from core.debugger.compare.views import Compared, Pair, Part
+from core.debugger.compare.views import AlignedPair, Compared, Part
 from core.schema.errors import NotInTraceError, UsageError
 from core.settings.settings import Settings
 from core.trace.records import StepRow
@@ -50,7 +50,7 @@ def _first(store: TraceStore, compared: Compared) -> tuple[Part, ...]:
     return compare_steps(store, left, right)
 
 
-def _mark(pair: Pair) -> str:
+def _mark(pair: AlignedPair) -> str:
     return "=" if pair.same else "≠" if pair.left and pair.right else "<" if pair.left else ">"
 
 
@@ -61,7 +61,7 @@ def _words(row: StepRow | None) -> str:
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
-def _differs(pair: Pair) -> str:
+def _differs(pair: AlignedPair) -> str:
     if pair.shared:
         return "one step of both"
     if pair.left is None or pair.right is None:

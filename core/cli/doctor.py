@@ -8,7 +8,7 @@ from typing import Any
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.doctor.checks import standard_checks
-from core.doctor.report import Check, Finding, Note, examine, exit_code, fail, ok
+from core.doctor.report import Check, CheckNote, Finding, examine, exit_code, fail, ok
 from core.settings.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def check_all(load: Callable[[], Settings], with_embedded: Callable[..., Any]) -
 def _embedded_browser(load: Callable[[], Settings], with_embedded: Callable[..., Any]) -> Finding:
     """Start the embedded browser for real and load a page in it; Qt wants this thread for itself."""
 
-    async def work(host: BrowserHost) -> Note:
+    async def work(host: BrowserHost) -> CheckNote:
         tabs = Tabs(host)
         try:
             await tabs.start()

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from pydantic import ValidationError
 
-from core.agent.resources import knowledge_of
+from core.agent.resources import agent_resources_of
 from core.agent.state import Budget
 from core.cli.browsers import WithEmbedded, WithLoop
 from core.cli.exemplar_tables import memory_of
@@ -22,7 +22,7 @@ from core.debugger.experiments.evaluation import (
 from core.debugger.experiments.evaluation_records import Evaluation, EvaluationRequest, Pair, Subject
 from core.debugger.experiments.measurement import success_word
 from core.debugger.headless import RunReport, run_headless
-from core.debugger.services import Workshop, check_preset
+from core.debugger.services import Services, check_preset
 from core.environments.registry import Environments
 from core.schema.changes import Changes
 from core.schema.errors import UsageError
@@ -64,10 +64,10 @@ def evaluate_exemplars(
     llms = open_unattended(settings, name)
     memory = memory_of(settings)
 
-    def work(workshop: Workshop, evaluation: Evaluation) -> AsyncIterator[Evaluation]:
+    def work(services: Services, evaluation: Evaluation) -> AsyncIterator[Evaluation]:
         async def play(task: str, seed: int, changes: Changes) -> RunReport:
             return await run_headless(
-                workshop,
+                services,
                 environments.find(task),
                 seed,
                 preset=evaluation.preset,
@@ -78,12 +78,12 @@ def evaluate_exemplars(
             )
 
         def was_used(run: int) -> bool:
-            return used_in(workshop.store, run, evaluation.subject)
+            return used_in(services.store, run, evaluation.subject)
 
         say(f"{evaluation.subject.words}: {evaluation.total} pairs, preset {evaluation.preset}, LLM {name}")
         return _saying(evaluate(evaluation, play, was_used))
 
-    def save(_workshop: Workshop, one: Evaluation) -> int:
+    def save(_services: Services, one: Evaluation) -> int:
         key, content = library_key(one.subject), one.model_dump_json()
         return memory.library().save_proof("worth", key, one.when, content, number=one.number or None)
 
@@ -139,7 +139,7 @@ async def _saying(evaluations: AsyncIterator[Evaluation]) -> AsyncIterator[Evalu
 
 def _preset(name: str, settings: Settings) -> str:
     """Return the preset that is meant, which has to have memory; raises UsageError and DataError."""
-    presets = knowledge_of(config_folder()).presets
+    presets = agent_resources_of(config_folder()).presets
     check_preset(config_folder(), name or settings.preset)
     if presets.get(name or settings.preset).memory is not None:
         return name or settings.preset

@@ -9,8 +9,8 @@ import typer
 from core.cli.output import put, put_json, put_table, say
 from core.memory.exchange.documents import read_document
 from core.memory.exchange.imports.step import is_step
-from core.memory.exchange.plan import Plan, plan_of
-from core.memory.exchange.reader import Found, read_exemplars_of
+from core.memory.exchange.plan import ImportPlan, plan_of
+from core.memory.exchange.reader import FoundExemplars, read_exemplars_of
 from core.memory.exchange.records import ReadOptions
 from core.memory.exchange.registry import IMPORTS, export_format
 from core.memory.exchange.store import ExemplarStore, LibraryStore
@@ -120,7 +120,7 @@ def export_exemplars(arguments: ExportArguments, store: ExemplarStore) -> None:
     say(f"{_so_many(len(chosen))} of {said} were written to {output}.")
 
 
-def _problem(arguments: ImportArguments, plan: Plan) -> str:
+def _problem(arguments: ImportArguments, plan: ImportPlan) -> str:
     """Return why nothing may be kept, or nothing."""
     faulty = plan.reading.faulty
     if arguments.strict and faulty:
@@ -148,7 +148,7 @@ def _so_many(number: int) -> str:
     return "1 exemplar" if number == 1 else f"{number} exemplars"
 
 
-def _show(path: Path, found: Found, plan: Plan) -> None:
+def _show(path: Path, found: FoundExemplars, plan: ImportPlan) -> None:
     titles = " and ".join(one.title for one in IMPORTS if one.name in found.formats)
     reading = plan.reading
     say(
@@ -172,7 +172,11 @@ def _show(path: Path, found: Found, plan: Plan) -> None:
 
 
 def _as_json(
-    arguments: ImportArguments, found: Found, plan: Plan, kept_in: str, policies: Iterable[Path]
+    arguments: ImportArguments,
+    found: FoundExemplars,
+    plan: ImportPlan,
+    kept_in: str,
+    policies: Iterable[Path],
 ) -> dict[str, Any]:
     return {
         "file": str(arguments.path),

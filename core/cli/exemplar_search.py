@@ -10,7 +10,7 @@ from core.cli.exemplar_tables import embedding_of, listing_of, memory_of
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import open_for_reading
 from core.memory.analysis.leave_one_out import leave_one_out, read_texts
-from core.memory.analysis.records import LeftOut
+from core.memory.analysis.records import LeftOutExemplar
 from core.memory.index import ExemplarIndex
 from core.memory.library.records import Filter
 from core.schema.errors import NotInTraceError, UsageError
@@ -60,14 +60,14 @@ def leave_one_out_of(
     """
     memory = memory_of(settings)
 
-    async def work() -> LeftOut:
+    async def work() -> LeftOutExemplar:
         if texts is not None:
             index = ExemplarIndex(embedding_of(settings))
             await index.refresh(read_texts(texts), memory.on_progress)
             return await leave_one_out(index, index.numbers(), votes=votes)
         library = listing_of(settings, memory)
 
-        async def look(index: ExemplarIndex) -> LeftOut:
+        async def look(index: ExemplarIndex) -> LeftOutExemplar:
             numbers = sorted(library.shows(wanted, index.numbers()))
             return await leave_one_out(index, numbers, votes=votes)
 

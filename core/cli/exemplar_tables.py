@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from core.agent.resources import knowledge_of
+from core.agent.resources import agent_resources_of
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import open_for_reading
 from core.llm.embedding import Embedding
@@ -18,7 +18,7 @@ from core.memory.analysis.map import Projection, alone, loneliest, project
 from core.memory.analysis.records import Lonely, PairsFound, grouped, sameness
 from core.memory.checks import Problem, check
 from core.memory.index import ExemplarIndex
-from core.memory.library.records import Counts, Entry, Filter, Order, Provenance, Row
+from core.memory.library.records import Counts, Entry, Filter, LibraryRow, Order, Provenance
 from core.memory.library.store import Library
 from core.memory.library.trace_sync import note_retrievals
 from core.memory.library.version_diff import differences
@@ -32,7 +32,7 @@ _PAGE = 500
 
 def memory_of(settings: Settings) -> Memory:
     """Return the memory of the user: the same exemplars, index and embedding as a run's."""
-    knowledge = knowledge_of(
+    knowledge = agent_resources_of(
         config_folder(), data=settings.database.parent, embedding=lambda: embedding_of(settings)
     )
     knowledge.memory.on_progress = _Progress()
@@ -209,7 +209,7 @@ def _all(memory: Memory, library: Library, wanted: Filter) -> "Any":
     files = {exemplar.id: exemplar for _, exemplar in memory.file_members()}
     offset = 0
     while True:
-        rows: tuple[Row, ...] = library.page(wanted, order="id", offset=offset, limit=_PAGE).rows
+        rows: tuple[LibraryRow, ...] = library.page(wanted, order="id", offset=offset, limit=_PAGE).rows
         for row in rows:
             exemplar = files.get(row.id) if row.read_only else None
             yield row, exemplar or library.get(row.id).exemplar

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from core.agent.branching import mechanism_of
 from core.agent.presets import bounds
-from core.agent.resources import knowledge_of
+from core.agent.resources import agent_resources_of
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
 from core.cli.browsers import WithEmbedded, WithLoop, in_browser
@@ -12,7 +12,7 @@ from core.cli.output import say, step_line
 from core.cli.run import put_report
 from core.cli.runs import open_for_reading
 from core.debugger.headless import RunReport, fork_headless
-from core.debugger.services import check_preset, open_workshop
+from core.debugger.services import check_preset, open_services
 from core.environments.registry import Environments
 from core.llm.registry import open_llms
 from core.schema.changes import NONE, OWN, Changes
@@ -64,7 +64,7 @@ def fork_run(
     changes = changes_of(arguments)
 
     async def work(host: BrowserHost) -> RunReport:
-        workshop = await open_workshop(
+        services = await open_services(
             settings, host, llms=llms, environments=environments, config=config_folder()
         )
         try:
@@ -74,7 +74,7 @@ def fork_run(
                 f"LLM {name}{alone}"
             )
             return await fork_headless(
-                workshop,
+                services,
                 row,
                 arguments.step,
                 preset=preset,
@@ -86,7 +86,7 @@ def fork_run(
                 on_restored=lambda restored: say(restored.sentence),
             )
         finally:
-            await workshop.close()
+            await services.close()
 
     report = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
     put_report(report, as_json=arguments.as_json)
@@ -110,7 +110,7 @@ def changes_of(arguments: ForkArguments) -> Changes:
         amounts=amounts,
         offline=arguments.offline,
     )
-    knowledge_of(config_folder()).changed(changes)
+    agent_resources_of(config_folder()).changed(changes)
     return changes
 
 

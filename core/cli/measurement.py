@@ -8,7 +8,7 @@ from core.browser.host import BrowserHost
 from core.cli.browsers import WithEmbedded, WithLoop, in_browser
 from core.cli.output import LineTeller
 from core.debugger.experiments.measurement import Measurement
-from core.debugger.services import Workshop, open_workshop
+from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
 from core.llm.registry import LLMs, open_llms
 from core.schema.errors import Interrupted, LibraryError, TraceError, UsageError
@@ -29,8 +29,8 @@ def open_unattended(settings: Settings, name: str) -> LLMs:
 
 def measure(
     began: M,
-    work: Callable[[Workshop, M], AsyncIterator[M]],
-    save: Callable[[Workshop, M], int],
+    work: Callable[[Services, M], AsyncIterator[M]],
+    save: Callable[[Services, M], int],
     settings: Settings,
     environments: Environments,
     llms: LLMs,
@@ -47,7 +47,7 @@ def measure(
     """
 
     async def in_host(host: BrowserHost) -> M:
-        workshop = await open_workshop(
+        services = await open_services(
             settings, host, llms=llms, environments=environments, config=config_folder()
         )
         teller = LineTeller(as_lines=as_lines)
@@ -55,12 +55,12 @@ def measure(
 
         def keep(changed: M) -> None:
             nonlocal current
-            current = changed.replace(number=save(workshop, changed))
+            current = changed.replace(number=save(services, changed))
             teller.tell(current)
 
         try:
             keep(began)
-            async for changed in work(workshop, current):
+            async for changed in work(services, current):
                 keep(changed)
             keep(current.ended())
         except BaseException as error:
@@ -68,7 +68,7 @@ def measure(
                 keep(current.failed(error))
             raise
         finally:
-            await workshop.close()
+            await services.close()
         if current.state == "cancelled":
             raise Interrupted("Interrupted.")
         return current

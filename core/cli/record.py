@@ -8,7 +8,7 @@ from core.cli.browsers import WithEmbedded, WithLoop, in_browser
 from core.cli.output import put, say
 from core.debugger.exemplars.recording.scripted import (
     Look,
-    Recorded,
+    RecordedExemplar,
     exemplar_of,
     open_world,
     perform,
@@ -43,8 +43,8 @@ def record(
     settings: Settings,
     environments: Environments,
     *,
-    with_embedded: WithEmbedded[Recorded],
-    with_loop: WithLoop[Recorded],
+    with_embedded: WithEmbedded[RecordedExemplar],
+    with_loop: WithLoop[RecordedExemplar],
 ) -> bool:
     """Carry the actions out and return whether they were a success.
 
@@ -59,7 +59,7 @@ def record(
     output = arguments.output
     kept = read_exemplars(output) if output is not None and output.exists() else ()
 
-    async def work(host: BrowserHost) -> Recorded:
+    async def work(host: BrowserHost) -> RecordedExemplar:
         try:
             async with open_world(host, environments, task) as world:
                 return await perform(world, task, arguments.seed, written(looks))

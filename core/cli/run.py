@@ -5,7 +5,7 @@ from core.browser.host import BrowserHost
 from core.cli.browsers import WithEmbedded, WithLoop, in_browser
 from core.cli.output import put, put_json, say, step_line
 from core.debugger.headless import RunReport, run_headless
-from core.debugger.services import check_preset, open_workshop
+from core.debugger.services import check_preset, open_services
 from core.environments.registry import Environments
 from core.llm.registry import open_llms
 from core.schema.errors import UsageError
@@ -48,13 +48,13 @@ def run_task(
     check_preset(config_folder(), arguments.preset)
 
     async def work(host: BrowserHost) -> RunReport:
-        workshop = await open_workshop(
+        services = await open_services(
             settings, host, llms=llms, environments=environments, config=config_folder()
         )
         try:
             say(f"{task.id}, seed {arguments.seed}, preset {arguments.preset}, LLM {arguments.llm}")
             return await run_headless(
-                workshop,
+                services,
                 task,
                 arguments.seed,
                 preset=arguments.preset,
@@ -65,7 +65,7 @@ def run_task(
                 on_step=lambda step: say(step_line(step)),
             )
         finally:
-            await workshop.close()
+            await services.close()
 
     report = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
     put_report(report, as_json=arguments.as_json)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from core.browser.host import BrowserHost
-from core.debugger.services import Workshop, open_workshop
+from core.debugger.services import Services, open_services
 from core.debugger.session import Session
 from core.environments.registry import Environments
 from core.llm.registry import open_llms
@@ -29,10 +29,10 @@ class WindowArguments(Record):
 
 
 def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:
-    """Return a session that opens its workshop once it is started; a file of tasks that is bad is no failure."""
+    """Return a session that opens its services once it is started; a file of tasks that is bad is no failure."""
 
-    def open_it() -> Awaitable[Workshop]:
-        return open_workshop(
+    def open_it() -> Awaitable[Services]:
+        return open_services(
             settings,
             host,
             llms=open_llms(settings, config_folder=config_folder(), replay=ReplayLLM),

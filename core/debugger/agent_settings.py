@@ -29,7 +29,7 @@ class AgentSettings:
         """Use this preset from the next step on."""
 
         def work() -> None:
-            self._current.need_workshop().knowledge.presets.get(name)
+            self._current.need_services().knowledge.presets.get(name)
             before = self._publisher.session.preset
             self._publisher.change(preset=name)
             self.use_preset(name, before=before)
@@ -41,7 +41,7 @@ class AgentSettings:
         """Use this LLM from the next call on; a question that is open for the person is asked of it."""
 
         async def work() -> None:
-            llm = self._current.need_workshop().llms.routed(name)
+            llm = self._current.need_services().llms.routed(name)
             before = self._publisher.session.llm
             self._publisher.change(llm=name)
             await self.use_llm(llm, before=before)
@@ -92,7 +92,7 @@ class AgentSettings:
             return
         if name != before:
             self._current.store_intervention("preset", before, name)
-        run.use(preset=self._current.need_workshop().knowledge.presets.get(name))
+        run.use(preset=self._current.need_services().knowledge.presets.get(name))
 
     async def use_llm(self, llm: RoutedLLM, *, before: str) -> None:
         """Go on with this LLM; a person's open question is withdrawn where it is not theirs any more."""
@@ -102,7 +102,7 @@ class AgentSettings:
         if llm.name != before:
             self._current.store_intervention("llm", before, llm.name)
         run.use(llm=llm)
-        person, out = self._current.need_workshop().llms.person, run.asking
+        person, out = self._current.need_services().llms.person, run.asking
         if out is not None and out.llm == person.name and llm.llm_for(out.purpose) is not person:
             await self._runner.ask_anew(f"{llm.name} was chosen in place of {before}")
 
@@ -113,16 +113,16 @@ class AgentSettings:
         it is let go of. Where the LLM in use is gone, the built-in rules
         answer from then on.
         """
-        workshop = self._current.need_workshop()
+        services = self._current.need_services()
         before = self._publisher.session.llm
         try:
             llm = llms.routed(before)
         except UsageError as error:
             self._publisher.log("warning", "LLM", f"{error} The built-in rules answer from now on.")
             llm = llms.routed("rules")
-        old, workshop.llms = workshop.llms, llms
+        old, services.llms = services.llms, llms
         self._publisher.change(llm=llm.name)
-        self._publisher.send_catalogue(workshop)
+        self._publisher.send_catalogue(services)
         try:
             await self.use_llm(llm, before=before)
             if self._current.run is not None and self._current.run.asking is not None:

@@ -31,7 +31,7 @@ async def ask_file(store: TraceStore | None, question: Callable[[TraceStore], T]
     return await asyncio.to_thread(read)
 
 
-class Reader:
+class TraceReader:
     """Asks short questions one after another, in one thread and through one connection."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class LatestRead(Generic[T]):
     worker's loop only.
     """
 
-    def __init__(self, reader: Reader, failed: Callable[[Exception], None]) -> None:
+    def __init__(self, reader: TraceReader, failed: Callable[[Exception], None]) -> None:
         """`failed` is given what reading or sending has raised."""
         self._reader = reader
         self._failed = failed

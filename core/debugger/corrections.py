@@ -197,7 +197,7 @@ class Corrections:
         if request is None or run is None:
             self._publisher.change(message="No question is open.")
             return
-        person = self._current.need_workshop().llms.person
+        person = self._current.need_services().llms.person
         if not needs_action(request):
             self._current.store_intervention("answer", "", thought)
             person.answer(thought)

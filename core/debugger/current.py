@@ -3,7 +3,7 @@
 import time
 
 from core.agent.loop import AgentRun
-from core.debugger.services import Workshop
+from core.debugger.services import Services
 from core.schema.errors import UsageError
 from core.trace.records import Intervention, InterventionKind
 from core.trace.store import TraceStore
@@ -16,25 +16,25 @@ class Current:
         """`who` is what the trace calls the person."""
         self.run: AgentRun | None = None
         """The run that is shown and gone on with; it may have ended."""
-        self.workshop: Workshop | None = None
+        self.services: Services | None = None
         self.failure = ""
-        """Why there is no workshop."""
+        """Why there is no services."""
         self._who = who
 
     @property
     def store(self) -> TraceStore | None:
-        return self.workshop.store if self.workshop is not None else None
+        return self.services.store if self.services is not None else None
 
     @property
     def under_way(self) -> AgentRun | None:
         """The current run, unless it has ended."""
         return self.run if self.run is not None and not self.run.ended else None
 
-    def need_workshop(self) -> Workshop:
-        """Return the workshop; raises UsageError where it is not open."""
-        if self.workshop is None:
+    def need_services(self) -> Services:
+        """Return the services; raises UsageError where it is not open."""
+        if self.services is None:
             raise UsageError(self.failure or "The browser is not ready yet; wait a moment and try again.")
-        return self.workshop
+        return self.services
 
     def need_run(self, why: str) -> AgentRun:
         """Return the run under way; raises UsageError that says `why` one is needed."""

@@ -4,12 +4,12 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from core.agent.branching import Conduct, open_branch, reopen_task
+from core.agent.branching import RunSetup, open_branch, reopen_task
 from core.agent.llm_calls import Answerer
 from core.agent.loop import AgentRun, open_run
 from core.agent.state import Budget
 from core.browser.channel import PageGone
-from core.debugger.services import Workshop
+from core.debugger.services import Services
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, BrowserError, TraceError
 from core.schema.record import Record
@@ -54,7 +54,7 @@ class RunReport(Record):
 
 
 async def run_headless(
-    workshop: Workshop,
+    services: Services,
     task: Task,
     seed: int,
     *,
@@ -73,23 +73,23 @@ async def run_headless(
     DataError, ActionError and BrowserError where the run cannot begin.
     """
     run = await open_run(
-        workshop.store,
-        workshop.world(task),
+        services.store,
+        services.world(task),
         task,
         seed,
-        preset=workshop.knowledge.presets.get(preset),
+        preset=services.knowledge.presets.get(preset),
         llm=llm,
-        knowledge=workshop.knowledge_for(changes),
+        knowledge=services.knowledge_for(changes),
         budget=budget,
-        browser=workshop.host.name,
+        browser=services.host.name,
         profile=profile,
         changes=changes,
     )
-    return await _report_of_whole(workshop, run, on_gate, on_step)
+    return await _report_of_whole(services, run, on_gate, on_step)
 
 
 async def fork_headless(
-    workshop: Workshop,
+    services: Services,
     row: RunRow,
     step: int,
     *,
@@ -108,27 +108,27 @@ async def fork_headless(
     decides: refused or ended, the branch ends there. Raises as `run_headless`
     does, and TraceError where the step was not kept well enough.
     """
-    workshop.store.agent(row.run, step)
-    task = workshop.task_of(row)
-    knowledge = workshop.knowledge_for(changes.over(workshop.store.changes(row.run)))
-    world = workshop.world(task)
-    conduct = Conduct(
+    services.store.agent(row.run, step)
+    task = services.task_of(row)
+    knowledge = services.knowledge_for(changes.over(services.store.changes(row.run)))
+    world = services.world(task)
+    conduct = RunSetup(
         preset=knowledge.presets.get(preset),
         llm=llm,
         knowledge=knowledge,
-        browser=workshop.host.name,
+        browser=services.host.name,
         budget=budget,
         changes=changes,
         fresh=True,
     )
-    episode = await reopen_task(workshop.store, world, task, row, offline=_offline(changes, row))
-    run, restored = await open_branch(workshop.store, world, episode, run=row.run, step=step, conduct=conduct)
+    episode = await reopen_task(services.store, world, task, row, offline=_offline(changes, row))
+    run, restored = await open_branch(services.store, world, episode, run=row.run, step=step, conduct=conduct)
     on_restored(restored)
     if not restored.verified and on_gate != "allow":
         await _finish(
             run, "gate", f"{restored.sentence} It was not gone on from there (--on-gate allow does)."
         )
-    return await _report_of_whole(workshop, run, on_gate, on_step)
+    return await _report_of_whole(services, run, on_gate, on_step)
 
 
 def _offline(changes: Changes, row: RunRow) -> bool:
@@ -136,7 +136,7 @@ def _offline(changes: Changes, row: RunRow) -> bool:
 
 
 async def _report_of_whole(
-    workshop: Workshop, run: AgentRun, on_gate: OnGate, on_step: Callable[[StepRow], None]
+    services: Services, run: AgentRun, on_gate: OnGate, on_step: Callable[[StepRow], None]
 ) -> RunReport:
     """Carry a run to its end and return its report."""
     run.state.overlap = True
@@ -149,7 +149,7 @@ async def _report_of_whole(
     if not run.ended:
         return _unstored(run)
     try:
-        return report(workshop.store.run(run.state.run))
+        return report(services.store.run(run.state.run))
     except TraceError as error:
         run.error = run.error or str(error)
         return _unstored(run)

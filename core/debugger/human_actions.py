@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
-from core.agent.human_actions import Deeds
+from core.agent.human_actions import HumanActions
 from core.agent.loop import AgentRun
 from core.browser.channel import PageGone
 from core.browser.demonstration import Deed, Demonstration
@@ -14,12 +14,12 @@ _SECONDS = 10.0
 """How long what was done last may take to be recorded, when the page is given back."""
 
 
-class Demonstrating:
+class HumanActionRecorder:
     """Records what a person does in the page of a run, until the page is given back."""
 
     def __init__(self, run: AgentRun, on_step: Callable[[], None], on_problem: Callable[[str], None]) -> None:
         self._run = run
-        self.deeds = Deeds(run)
+        self.deeds = HumanActions(run)
         self._on_step = on_step
         self._on_problem = on_problem
         self._demonstration = Demonstration()

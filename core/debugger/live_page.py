@@ -5,7 +5,7 @@ from core.agent.spaces.pointer import action_at
 from core.browser.channel import PageGone
 from core.debugger.command_queue import CommandQueue
 from core.debugger.current import Current
-from core.debugger.human_actions import Demonstrating
+from core.debugger.human_actions import HumanActionRecorder
 from core.debugger.publisher import Publisher
 from core.debugger.runner import Runner
 from core.debugger.snapshots import Picked
@@ -30,7 +30,7 @@ class LivePage:
         self._runner = runner
         self._openings = openings
         self._commands = commands
-        self.demonstrating: Demonstrating | None = None
+        self.demonstrating: HumanActionRecorder | None = None
         """Records what the person does, while they have the page."""
 
     # Commands, from any thread
@@ -49,7 +49,7 @@ class LivePage:
 
     # In the worker's loop
 
-    async def hand_over(self, on: bool) -> Demonstrating | None:
+    async def hand_over(self, on: bool) -> HumanActionRecorder | None:
         """Give the person the page, or take it back; return what records their doings, where something does."""
         async with self._openings.lock:
             await self._hand_over(on)
@@ -89,7 +89,7 @@ class LivePage:
         publisher = self._publisher
         url = await self._current_url(follow=False)
         self._current.store_intervention("handover", url, "")
-        demonstrating = Demonstrating(
+        demonstrating = HumanActionRecorder(
             run, lambda: self._on_deed(run), lambda problem: publisher.log("warning", "handover", problem)
         )
         try:
@@ -114,7 +114,7 @@ class LivePage:
 
     async def _current_url(self, *, follow: bool) -> str:
         """Return the address of the current tab, of the one the person went to with `follow`."""
-        tabs = self._current.need_workshop().tabs
+        tabs = self._current.need_services().tabs
         try:
             if follow:
                 await tabs.follow()
@@ -127,7 +127,7 @@ class LivePage:
         found = None
         if self._current.run is not None:
             try:
-                found = await self._current.need_workshop().tabs.current.element_at(x, y)
+                found = await self._current.need_services().tabs.current.element_at(x, y)
             except (PageGone, ActionError, BrowserError):
                 found = None
         if found is None:
@@ -145,7 +145,7 @@ class LivePage:
         state = run.state if run is not None else None
         if state is None or state.space_state is None or state.recognised is None:
             return ""
-        page = self._current.need_workshop().tabs.current
+        page = self._current.need_services().tabs.current
         try:
             found = await action_at(
                 state.space_state[1], state.recognised.permissible, state.observation, page, ref

@@ -6,15 +6,15 @@ from typing import Any, Literal
 
 from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
-from core.debugger.background_read import LatestRead, Reader
+from core.debugger.background_read import LatestRead, TraceReader
 from core.debugger.current import Current
-from core.debugger.services import Workshop
+from core.debugger.services import Services
 from core.debugger.snapshots import (
     Catalogue,
     Mode,
     PersonQuestion,
     Picked,
-    Preset,
+    PresetOption,
     RunsView,
     SessionView,
 )
@@ -45,7 +45,7 @@ class Publisher:
         self.query = ""
         """The words that the runs sent last were looked for by."""
         self._current = current
-        self._reader = Reader()
+        self._reader = TraceReader()
         self.steps = StepPublisher(current, self._reader, self._on_unread)
         self._runs: LatestRead[RunsView] = LatestRead(self._reader, self._on_unread)
         self._expanded: list[int] = []
@@ -193,13 +193,13 @@ class Publisher:
         expanded = tuple(self._expanded)
         self._runs.ask(store, lambda file: _runs_view(file, query, current, expanded), self.runs_changed.send)
 
-    def send_catalogue(self, workshop: Workshop) -> None:
+    def send_catalogue(self, services: Services) -> None:
         presets, problems = [], []
-        for name in workshop.knowledge.presets.names():
+        for name in services.knowledge.presets.names():
             try:
-                preset = workshop.knowledge.presets.get(name)
+                preset = services.knowledge.presets.get(name)
                 presets.append(
-                    Preset(
+                    PresetOption(
                         name=name,
                         title=preset.title,
                         description=preset.description,
@@ -208,17 +208,17 @@ class Publisher:
                 )
             except DataError as error:
                 problems.append(str(error))
-        llms: tuple[LLMChoice, ...] = tuple(workshop.llms.choices())
-        sources = workshop.environments.sources
+        llms: tuple[LLMChoice, ...] = tuple(services.llms.choices())
+        sources = services.environments.sources
         problems += [source.problem for source in sources if source.given and source.problem]
         self.catalogue_changed.send(
             Catalogue(
-                tasks=workshop.environments.tasks(),
+                tasks=services.environments.tasks(),
                 presets=tuple(presets),
                 llms=llms,
                 problems=tuple(problems),
                 sources=sources,
-                profiles=workshop.host.profiles(),
+                profiles=services.host.profiles(),
             )
         )
 

@@ -6,7 +6,7 @@ from core.agent.loop import AgentRun
 from core.debugger.command_queue import CommandQueue
 from core.debugger.current import Current
 from core.debugger.publisher import Publisher
-from core.debugger.run_goal import Goal, GoalKind, out, over
+from core.debugger.run_goal import GoalKind, RunGoal, out, over
 from core.debugger.runner import Runner
 from core.debugger.task_opening import Openings
 from core.schema.task import Verdict
@@ -51,11 +51,11 @@ class RunCommands:
 
     def run_to_step(self, number: int) -> None:
         """Go on to the review of that step."""
-        self._go(Goal("to step", step=number))
+        self._go(RunGoal("to step", step=number))
 
     def run_to_subtask(self, subtask: int) -> None:
         """Go on until that subtask (from 0), or a later one, is current."""
-        self._go(Goal("to subtask", subtask=subtask))
+        self._go(RunGoal("to subtask", subtask=subtask))
 
     def pause(self) -> None:
         """Stop at the next phase boundary; a second call cancels a waiting LLM call."""
@@ -104,10 +104,10 @@ class RunCommands:
 
         self._commands.now(work)
 
-    def _go(self, until: GoalKind | Goal) -> None:
+    def _go(self, until: GoalKind | RunGoal) -> None:
         self._commands.now(lambda: self._runner.go(until))
 
-    def _go_by(self, goal: Callable[[AgentRun], Goal]) -> None:
+    def _go_by(self, goal: Callable[[AgentRun], RunGoal]) -> None:
         def work() -> None:
             run = self._current.under_way
             self._runner.go(goal(run) if run is not None else "review")

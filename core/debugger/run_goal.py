@@ -21,7 +21,7 @@ GoalKind = Literal[
 
 
 @dataclass(frozen=True)
-class Goal:
+class RunGoal:
     """Where to stop; what it is measured by is of the moment it was asked for."""
 
     kind: GoalKind
@@ -61,9 +61,9 @@ class Goal:
                 return False
 
 
-def over(run: AgentRun) -> Goal:
-    return Goal("over", step=run.state.number, depth=len(run.state.stack.frames))
+def over(run: AgentRun) -> RunGoal:
+    return RunGoal("over", step=run.state.number, depth=len(run.state.stack.frames))
 
 
-def out(run: AgentRun) -> Goal:
-    return Goal("out", step=run.state.number, frame=run.state.frame)
+def out(run: AgentRun) -> RunGoal:
+    return RunGoal("out", step=run.state.number, frame=run.state.frame)

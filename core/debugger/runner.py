@@ -5,10 +5,10 @@ import asyncio
 from core.agent.loop import AgentRun
 from core.agent.phases.abstract import asks_llm
 from core.browser.channel import PageGone
-from core.debugger.breakpoints.monitor import Breaking
+from core.debugger.breakpoints.monitor import BreakpointMonitor
 from core.debugger.current import Current
 from core.debugger.publisher import Publisher
-from core.debugger.run_goal import Goal, GoalKind
+from core.debugger.run_goal import GoalKind, RunGoal
 from core.debugger.snapshots import Mode
 from core.schema.errors import BackstepError, TraceError
 from core.schema.restore import Sent
@@ -24,9 +24,9 @@ class Runner:
         self._current = current
         self._publisher = publisher
         self._going: asyncio.Task[None] | None = None
-        self._until = Goal("phase")
+        self._until = RunGoal("phase")
         """Where the run under way is to stop."""
-        self.breaking = Breaking(self._on_hit)
+        self.breaking = BreakpointMonitor(self._on_hit)
         """Breakpoints and watches."""
         self._pause = asyncio.Event()
         self._withdrawn = False
@@ -40,9 +40,9 @@ class Runner:
         """Whether the run is going on."""
         return self._going is not None and not self._going.done()
 
-    def go(self, until: GoalKind | Goal) -> None:
+    def go(self, until: GoalKind | RunGoal) -> None:
         """Go on from the phase that is next, or say why not; what goes on already goes on."""
-        until = until if isinstance(until, Goal) else Goal(until)
+        until = until if isinstance(until, RunGoal) else RunGoal(until)
         run, publisher = self._current.run, self._publisher
         if run is None:
             opening = publisher.session.mode == "opening"
@@ -70,7 +70,7 @@ class Runner:
         if self._going is not None and not self._going.done():
             await asyncio.wait([self._going])
 
-    def _set_going(self, run: AgentRun, until: Goal) -> None:
+    def _set_going(self, run: AgentRun, until: RunGoal) -> None:
         self._withdrawn = False
         self._until = until
         self._going = asyncio.ensure_future(self._drive(run))
@@ -274,7 +274,7 @@ class Runner:
             return f"This action may not be undone: {gate.reason}. Accept to carry it out, or skip it."
         return f"This action cannot be undone: {gate.reason}. Accept to carry it out, or skip it."
 
-    def _held_by_gate(self, run: AgentRun, until: Goal) -> bool:
+    def _held_by_gate(self, run: AgentRun, until: RunGoal) -> bool:
         """Stop at a gate, until the person takes just this action knowingly."""
         told = self._gate_shown
         message = self.gate_message(run)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from core.debugger.background_read import ask_file
 from core.debugger.job_view import JobView
-from core.debugger.services import Workshop
+from core.debugger.services import Services
 from core.schema.errors import BackstepError, UsageError
 from core.schema.record import Record
 from core.schema.signal import Signal
@@ -84,9 +84,9 @@ class Service(Generic[View]):
     # What the session works with
 
     @property
-    def services(self) -> Workshop:
+    def services(self) -> Services:
         """Settings, tasks, LLMs, trace and browser; raises UsageError before the session has begun."""
-        return self.session.workshop()
+        return self.session.services()
 
     async def read(self, question: Callable[[TraceStore], T]) -> T:
         """Ask the database in a thread, through a connection of its own; raises what the question raises."""
@@ -184,7 +184,7 @@ class JobService(Service[AnyJobView]):
             self.show(busy=False, doing="")
 
 
-class LatestRead:
+class LatestAnswer:
     """Reads one answer at a time; of several questions asked meanwhile only the last is read."""
 
     def __init__(self, session: "Session") -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.agent.gates import Gates, gates_of
-from core.agent.resources import Knowledge, knowledge_of
+from core.agent.resources import AgentResources, agent_resources_of
 from core.agent.world import World
 from core.browser.actor import Actor
 from core.browser.capturer import Capturer
@@ -22,12 +22,12 @@ from core.trace.store import TraceStore
 
 
 @dataclass
-class Workshop:
-    """Everything but the run itself; made by `open_workshop`, let go of by `close`."""
+class Services:
+    """Everything but the run itself; made by `open_services`, let go of by `close`."""
 
     settings: Settings
     environments: Environments
-    knowledge: Knowledge
+    knowledge: AgentResources
     llms: LLMs
     gates: Gates
     store: TraceStore
@@ -63,7 +63,7 @@ class Workshop:
                 raise
             return self.environments.find(OPEN_TASK, **web)
 
-    def knowledge_for(self, changes: Changes) -> Knowledge:
+    def knowledge_for(self, changes: Changes) -> AgentResources:
         """Return the files that an agent goes by for which `changes` hold; raises UsageError and DataError."""
         return self.knowledge.changed(changes)
 
@@ -78,26 +78,26 @@ class Workshop:
 
 def check_preset(config: Path, name: str) -> None:
     """Raise UsageError or DataError where there is no such preset or its file is wrong."""
-    knowledge_of(config).presets.get(name)
+    agent_resources_of(config).presets.get(name)
 
 
-async def open_workshop(
+async def open_services(
     settings: Settings,
     host: BrowserHost,
     *,
     llms: LLMs,
     environments: Environments,
     config: Path,
-) -> Workshop:
+) -> Services:
     """Open the trace and connect to the browser; raises TraceError, DataError or BrowserError."""
     store = TraceStore.open(settings.database)
     tabs = Tabs(host)
     try:
         store.recover()
-        workshop = Workshop(
+        services = Services(
             settings=settings,
             environments=environments,
-            knowledge=knowledge_of(
+            knowledge=agent_resources_of(
                 config, data=settings.database.parent, embedding=lambda: llms.embedding(settings.embedding)
             ),
             llms=llms,
@@ -110,4 +110,4 @@ async def open_workshop(
     except BaseException:
         store.close()
         raise
-    return workshop
+    return services

@@ -14,14 +14,14 @@ from core.debugger.branching.branches import Branches
 from core.debugger.command_queue import CommandQueue
 from core.debugger.corrections import Corrections
 from core.debugger.current import Current
-from core.debugger.human_actions import Demonstrating
+from core.debugger.human_actions import HumanActionRecorder
 from core.debugger.live_page import LivePage
 from core.debugger.publisher import Publisher
 from core.debugger.run_commands import RunCommands
 from core.debugger.runner import Runner
-from core.debugger.services import Workshop
+from core.debugger.services import Services
 from core.debugger.snapshots import SessionView
-from core.debugger.task_opening import Openings, TaskOpening
+from core.debugger.task_opening import Openings, TaskCommands
 from core.debugger.trace_commands import TraceCommands
 from core.debugger.worker import Worker
 from core.environments.registry import Environments
@@ -40,9 +40,9 @@ class Session:
     sent from the worker's thread.
     """
 
-    def __init__(self, open_workshop: Callable[[], Awaitable[Workshop]], *, who: str = "person") -> None:
+    def __init__(self, open_services: Callable[[], Awaitable[Services]], *, who: str = "person") -> None:
         """`who` is what the trace calls the person."""
-        self._open_workshop = open_workshop
+        self._open_workshop = open_services
         self._worker = Worker(self._on_worker_failure)
         current = self._current = Current(who)
         publisher = self._publisher = Publisher(current)
@@ -51,7 +51,7 @@ class Session:
         openings = self._openings = Openings()
         self.breaking = runner.breaking
         self.agent = AgentSettings(current, publisher, runner, commands)
-        self.tasks = TaskOpening(current, publisher, runner, self.agent, openings, commands, self._connect)
+        self.tasks = TaskCommands(current, publisher, runner, self.agent, openings, commands, self._connect)
         self.run_commands = RunCommands(current, publisher, runner, openings, commands)
         self.corrections = Corrections(current, publisher, runner, commands)
         self.live_page = LivePage(current, publisher, runner, openings, commands)
@@ -81,7 +81,7 @@ class Session:
         """Send every snapshot once more, for a window that came later."""
 
         async def work() -> None:
-            if self._current.workshop is not None:
+            if self._current.services is not None:
                 self.offer()
                 self.send_runs()
             self.change()
@@ -135,9 +135,9 @@ class Session:
         """The words that runs were looked for by last."""
         return self._publisher.query
 
-    def workshop(self) -> Workshop:
+    def services(self) -> Services:
         """Return what the session works with; raises UsageError before it has begun."""
-        return self._current.need_workshop()
+        return self._current.need_services()
 
     def change(self, **values: Any) -> None:
         """Change fields of the session's snapshot, and send it."""
@@ -161,15 +161,15 @@ class Session:
 
     def environments(self) -> Environments:
         """Return where tasks come from; raises UsageError before the session has begun."""
-        return self.workshop().environments
+        return self.services().environments
 
     def offer(self) -> None:
         """Announce once more what can be chosen, after a change of it."""
-        self._publisher.send_catalogue(self.workshop())
+        self._publisher.send_catalogue(self.services())
 
     def llms(self) -> LLMs:
         """Return the LLMs in use; raises UsageError before the session has begun."""
-        return self.workshop().llms
+        return self.services().llms
 
     async def use_llms(self, llms: LLMs) -> None:
         """Go on with these LLMs, as `AgentSettings.use_llms` does."""
@@ -188,10 +188,10 @@ class Session:
         self.tasks.stop_opening()
 
     async def open_anew(self) -> AgentRun | None:
-        """Open the task of the current run from its start, as `TaskOpening.open_anew` does."""
+        """Open the task of the current run from its start, as `TaskCommands.open_anew` does."""
         return await self.tasks.open_anew()
 
-    async def hand_over(self, on: bool) -> Demonstrating | None:
+    async def hand_over(self, on: bool) -> HumanActionRecorder | None:
         """Give the person the page, or take it back, as `LivePage.hand_over` does."""
         return await self.live_page.hand_over(on)
 
@@ -208,22 +208,22 @@ class Session:
         current, publisher = self._current, self._publisher
         publisher.set_mode("opening", "Starting the browser…")
         try:
-            workshop = await self._open_workshop()
+            services = await self._open_workshop()
         except BackstepError as error:
             current.failure = str(error)
             publisher.fail(current.failure)
             return
         current.failure = ""
-        current.workshop = workshop
-        self.breaking.open(workshop.store)
-        workshop.tabs.on_event(self._on_browser_event)
-        workshop.llms.person.connect(self.corrections.on_question)
-        workshop.knowledge.memory.on_progress = self._on_embedded
-        settings = workshop.settings
+        current.services = services
+        self.breaking.open(services.store)
+        services.tabs.on_event(self._on_browser_event)
+        services.llms.person.connect(self.corrections.on_question)
+        services.knowledge.memory.on_progress = self._on_embedded
+        settings = services.settings
         publisher.change(
             preset=settings.preset, llm=settings.llm, max_steps=settings.max_steps, pace=settings.pace
         )
-        publisher.send_catalogue(workshop)
+        publisher.send_catalogue(services)
         publisher.send_runs()
         publisher.set_mode("empty", "Choose a task (Ctrl+N).")
 
@@ -234,14 +234,14 @@ class Session:
             await close()
         async with self._openings.lock:
             await self._runner.halt()
-            workshop, self._current.workshop = self._current.workshop, None
+            services, self._current.services = self._current.services, None
             await self._publisher.close()
-            if workshop is None:
+            if services is None:
                 return
             try:
                 await self._runner.finish_stopped()
             finally:
-                await workshop.close()
+                await services.close()
 
     def _on_worker_failure(self, error: BaseException) -> None:
         self._publisher.fail(f"{type(error).__name__}: {error}. The log has the details; open the task anew.")

@@ -28,7 +28,7 @@ Mode = Literal[
 ]
 
 
-class Preset(Record):
+class PresetOption(Record):
     """A preset as the tool bar offers it."""
 
     name: str
@@ -42,7 +42,7 @@ class Catalogue(Record):
     """What can be chosen: sent once at the start, and when a file of it changes."""
 
     tasks: tuple[Task, ...] = ()
-    presets: tuple[Preset, ...] = ()
+    presets: tuple[PresetOption, ...] = ()
     llms: tuple[LLMChoice, ...] = ()
     problems: tuple[str, ...] = ()
     """Files that could not be read, a sentence each."""
@@ -155,7 +155,7 @@ class DiagramState(Record):
     """How often the run has been in it up to this step."""
 
 
-class DiagramEdge(Record):
+class DiagramEdgeView(Record):
     """A way from one state to another."""
 
     source: str
@@ -206,7 +206,7 @@ class StateView(Record):
     """The path of the state space, to be edited; empty where it is no file."""
     states: tuple[DiagramState, ...] = ()
     """The diagram; empty for a space that has no file."""
-    edges: tuple[DiagramEdge, ...] = ()
+    edges: tuple[DiagramEdgeView, ...] = ()
     fits: tuple[FitView, ...] = ()
     buffer: tuple[SetAsideView, ...] = ()
     remembered: tuple[tuple[str, str], ...] = ()

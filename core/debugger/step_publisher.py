@@ -6,7 +6,7 @@ from typing import Any
 from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
 from core.agent.prompt_builder import targets
-from core.debugger.background_read import LatestRead, Reader
+from core.debugger.background_read import LatestRead, TraceReader
 from core.debugger.current import Current
 from core.debugger.snapshots import ActionView, LivePageView, OutlineView, StepView
 from core.debugger.views.step import ref_of, step_view
@@ -22,7 +22,7 @@ _Change = Callable[[StepView], StepView]
 class StepPublisher:
     """Reads steps beside the loop and sends them, the step under way with what is not stored of it yet."""
 
-    def __init__(self, current: Current, reader: Reader, failed: Callable[[Exception], None]) -> None:
+    def __init__(self, current: Current, reader: TraceReader, failed: Callable[[Exception], None]) -> None:
         """`failed` is given what reading has raised."""
         self.step_changed: Signal[StepView] = Signal()
         self.live_page_changed: Signal[LivePageView] = Signal()

@@ -58,7 +58,7 @@ class Openings:
         return True
 
 
-class TaskOpening:
+class TaskCommands:
     """Opens tasks in the place of the run under way."""
 
     def __init__(
@@ -71,7 +71,7 @@ class TaskOpening:
         commands: CommandQueue,
         connect: Callable[[], Awaitable[None]],
     ) -> None:
-        """`connect` opens the workshop, or tells why it cannot."""
+        """`connect` opens the services, or tells why it cannot."""
         self._current = current
         self._publisher = publisher
         self._runner = runner
@@ -106,7 +106,7 @@ class TaskOpening:
         """
         if self._current.run is None:
             raise UsageError("Open a task first (Ctrl+N).")
-        row = self._current.need_workshop().store.run(self._current.run.state.run)
+        row = self._current.need_services().store.run(self._current.run.state.run)
         url, instruction = (row.start_url, row.instruction) if row.environment == "web" else ("", "")
         await self._open(row.task, row.seed, url, instruction, row.profile or "")
         run = self._current.run
@@ -122,10 +122,10 @@ class TaskOpening:
         self, task_id: str, seed: int, url: str, instruction: str, profile: str
     ) -> AgentRun | None:
         current, publisher = self._current, self._publisher
-        if current.workshop is None:
+        if current.services is None:
             await self._connect()
-        workshop = current.workshop
-        if workshop is None:
+        services = current.services
+        if services is None:
             return None
         await self._runner.halt()
         await self._runner.finish_stopped()
@@ -133,19 +133,19 @@ class TaskOpening:
         publisher.moving(task_id, seed, f"Opening {task_id}…")
         chosen = publisher.session
         try:
-            if await asyncio.to_thread(workshop.environments.refresh, task_id):
-                publisher.send_catalogue(workshop)
-            task = workshop.environments.find(task_id, url=url, instruction=instruction)
+            if await asyncio.to_thread(services.environments.refresh, task_id):
+                publisher.send_catalogue(services)
+            task = services.environments.find(task_id, url=url, instruction=instruction)
             run = await open_run(
-                workshop.store,
-                workshop.world(task),
+                services.store,
+                services.world(task),
                 task,
                 seed,
-                preset=workshop.knowledge.presets.get(chosen.preset),
-                llm=workshop.llms.routed(chosen.llm),
-                knowledge=workshop.knowledge,
-                budget=Budget(chosen.max_steps, workshop.settings.max_llm_calls),
-                browser=workshop.host.name,
+                preset=services.knowledge.presets.get(chosen.preset),
+                llm=services.llms.routed(chosen.llm),
+                knowledge=services.knowledge,
+                budget=Budget(chosen.max_steps, services.settings.max_llm_calls),
+                browser=services.host.name,
                 profile=profile or None,
                 on_asked=publisher.on_asked,
             )
@@ -155,11 +155,11 @@ class TaskOpening:
             return None
         self._runner.adopt(run)
         if profile:
-            publisher.send_catalogue(workshop)  # A new profile is offered from now on.
+            publisher.send_catalogue(services)  # A new profile is offered from now on.
         # What was chosen while the task was being opened holds from its first step on.
         run.state.budget.page_actions = publisher.session.max_steps
         if publisher.session.preset != chosen.preset:
             self._agent.use_preset(publisher.session.preset, before=chosen.preset)
-        await self._agent.use_llm(workshop.llms.routed(publisher.session.llm), before=chosen.llm)
+        await self._agent.use_llm(services.llms.routed(publisher.session.llm), before=chosen.llm)
         publisher.opened(run)
         return run

@@ -39,7 +39,7 @@ class TraceCommands:
         """Call a run by a name; an empty one takes it away."""
 
         def work() -> None:
-            self._current.need_workshop().store.name_run(run, name.strip())
+            self._current.need_services().store.name_run(run, name.strip())
             self._publisher.send_runs(self._publisher.query)
 
         self._commands.now(work)
@@ -48,7 +48,7 @@ class TraceCommands:
         """Write a run in one of the formats of `core.trace.exports.registry`."""
 
         async def work() -> None:
-            database = self._current.need_workshop().store.path
+            database = self._current.need_services().store.path
             await asyncio.to_thread(exporting.export_run, database, run, form, path)
             self._publisher.log("info", "export", f"Run {run} was written to {path}.")
             note = format_named(form).note
@@ -60,7 +60,7 @@ class TraceCommands:
         """Store the run of a repro file, or a recording of another program, and show it."""
 
         async def work() -> None:
-            store = self._current.need_workshop().store
+            store = self._current.need_services().store
             run, told = await asyncio.to_thread(importing.import_run, store, Path(path))
             self._publisher.log("info", "import", told)
             self._publisher.send_runs()

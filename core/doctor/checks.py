@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.doctor.report import Check, Note, fail, ok, warn
+from core.doctor.report import Check, CheckNote, fail, ok, warn
 from core.schema.errors import BackstepError, LLMError
 from core.setup import display_problem
 from core.setup.libraries import missing_libraries, packages_for
@@ -54,7 +54,7 @@ def standard_checks(root: Path, load: Load) -> dict[str, Check]:
     }
 
 
-def check_python(root: Path) -> Note:
+def check_python(root: Path) -> CheckNote:
     """Look at the interpreter and at the packages pyproject.toml asks for."""
     project = load_project(root)
     version = ".".join(map(str, sys.version_info[:3]))
@@ -70,7 +70,7 @@ def check_python(root: Path) -> Note:
     return ok(f"{version} at {sys.executable}, with {versions}.")
 
 
-def check_pyside(root: Path) -> Note:
+def check_pyside(root: Path) -> CheckNote:
     """Look whether PySide6 and its parts are there, in the range that works, and of one version."""
     wanted = next(line for line in load_project(root).requirements if line.lower().startswith("pyside6"))
     parts = ("PySide6", "PySide6_Essentials", "PySide6_Addons", "shiboken6")
@@ -88,7 +88,7 @@ def check_pyside(root: Path) -> Note:
     return ok(f"{versions['PySide6']}, as wanted ({wanted}).")
 
 
-def check_libraries() -> Note:
+def check_libraries() -> CheckNote:
     """Look for the shared libraries that the packages link, and for a font."""
     spec = find_spec("PySide6")
     if spec is None or spec.origin is None:
@@ -109,7 +109,7 @@ def check_libraries() -> Note:
     )
 
 
-def check_display() -> Note:
+def check_display() -> CheckNote:
     """Look whether a window could open."""
     problem = display_problem()
     if problem is not None:
@@ -119,7 +119,7 @@ def check_display() -> Note:
     return ok(f"{said}.")
 
 
-def check_sandbox() -> Note:
+def check_sandbox() -> CheckNote:
     """Look whether the browsers can keep pages in their sandbox."""
     if not sys.platform.startswith("linux"):
         return ok("Left to the system.")
@@ -139,7 +139,7 @@ def check_sandbox() -> Note:
     return ok("Not restricted by the system, as far as can be seen.")
 
 
-def check_shared_memory(folder: Path = Path("/dev/shm")) -> Note:
+def check_shared_memory(folder: Path = Path("/dev/shm")) -> CheckNote:
     """Look at the memory through which the processes of a browser hand each other pages and pictures."""
     if not sys.platform.startswith("linux"):
         return ok("Left to the system.")
@@ -154,7 +154,7 @@ def check_shared_memory(folder: Path = Path("/dev/shm")) -> Note:
     return ok(f"{folder} holds {size / 1e6:.0f} MB.")
 
 
-def check_chromium(load: Load) -> Note:
+def check_chromium(load: Load) -> CheckNote:
     """Look for an installed Chromium; it is optional unless the settings have one as the browser."""
     from core.browser.chromium import find_chromium
 
@@ -171,7 +171,7 @@ def check_chromium(load: Load) -> Note:
     return ok(f"{_version(found)} at {found}; it can be used with run --browser {found}.")
 
 
-def check_settings(load: Load) -> Note:
+def check_settings(load: Load) -> CheckNote:
     """Look whether the settings file, the environment and the flags can be read."""
     from core.settings.settings import settings_path
 
@@ -181,7 +181,7 @@ def check_settings(load: Load) -> Note:
     return ok(f"{source}; LLM {settings.llm}, preset {settings.preset}, browser {settings.browser}.")
 
 
-def check_folders() -> Note:
+def check_folders() -> CheckNote:
     """Look whether the config and data folders can be written."""
     from core.settings.settings import config_folder, data_folder
 
@@ -195,19 +195,19 @@ def check_folders() -> Note:
     return ok(f"{config_folder()} and {data_folder()} can be written.")
 
 
-def check_agent_files() -> Note:
+def check_agent_files() -> CheckNote:
     """Read all presets, state spaces and policies, the built-in ones and the user's own."""
-    from core.agent.resources import knowledge_of
+    from core.agent.resources import agent_resources_of
     from core.settings.settings import config_folder
 
-    problems = knowledge_of(config_folder()).problems()
+    problems = agent_resources_of(config_folder()).problems()
     if problems:
         more = f" There are {len(problems) - 1} more." if len(problems) > 1 else ""
         return warn(f"{problems[0]}{more}")
     return ok("All presets, state spaces and policies can be used.")
 
 
-def check_database(load: Load) -> Note:
+def check_database(load: Load) -> CheckNote:
     """Open the database as a run would, and look at the room beside it."""
     from core.trace.store import TraceStore
 
@@ -232,7 +232,7 @@ def check_database(load: Load) -> Note:
     return ok(f"{path}, {size}, {read}, schema version {_schema_version(path)}, {room}.")
 
 
-def check_keyring() -> Note:
+def check_keyring() -> CheckNote:
     """Look whether keys can be kept in the system keyring."""
     import keyring
     from keyring.backends.fail import Keyring as NoKeyring
@@ -243,7 +243,7 @@ def check_keyring() -> Note:
     return ok(f"{backend.name}.")
 
 
-async def check_llm(load: Load) -> Note:
+async def check_llm(load: Load) -> CheckNote:
     """Ask the server of the chosen LLM for its list of models; the built-in ones need none."""
     settings = _settings(load)
     if settings is None:

@@ -17,7 +17,7 @@ from core.schema.record import Record
 Level = Literal["ok", "warn", "fail"]
 
 
-class Note(Record):
+class CheckNote(Record):
     """What a check found: `warn` for what a user may want to know and can live with."""
 
     level: Level
@@ -25,26 +25,26 @@ class Note(Record):
     """One sentence; unless all is well, with what to do."""
 
 
-class Finding(Note):
+class Finding(CheckNote):
     """A note under the name of its check."""
 
     name: str
 
 
-Check = Callable[[], Note | Awaitable[Note]]
+Check = Callable[[], CheckNote | Awaitable[CheckNote]]
 """Looks at one thing. A plain function runs in a thread of its own, a coroutine function in the loop."""
 
 
-def ok(text: str) -> Note:
-    return Note(level="ok", text=text)
+def ok(text: str) -> CheckNote:
+    return CheckNote(level="ok", text=text)
 
 
-def warn(text: str) -> Note:
-    return Note(level="warn", text=text)
+def warn(text: str) -> CheckNote:
+    return CheckNote(level="warn", text=text)
 
 
-def fail(text: str) -> Note:
-    return Note(level="fail", text=text)
+def fail(text: str) -> CheckNote:
+    return CheckNote(level="fail", text=text)
 
 
 async def examine(checks: Mapping[str, Check], *, seconds: float = 30.0) -> AsyncIterator[Finding]:
@@ -63,7 +63,7 @@ def exit_code(findings: Iterable[Finding]) -> int:
     return 3 if any(finding.level == "fail" for finding in findings) else 0
 
 
-async def _made(name: str, check: Check, seconds: float) -> Note:
+async def _made(name: str, check: Check, seconds: float) -> CheckNote:
     try:
         async with asyncio.timeout(seconds) as limit:
             found = check() if inspect.iscoroutinefunction(check) else await _in_thread(check)
@@ -84,12 +84,12 @@ def _sentence(error: Exception) -> str:
     return f"{type(error).__name__}: {first}"
 
 
-async def _in_thread(check: Check) -> Note | Awaitable[Note]:
+async def _in_thread(check: Check) -> CheckNote | Awaitable[CheckNote]:
     """Call `check` in a daemon thread: asyncio's own threads are waited for at exit, hung ones too."""
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[Note | Awaitable[Note]] = loop.create_future()
+    future: asyncio.Future[CheckNote | Awaitable[CheckNote]] = loop.create_future()
 
-    def settle(note: Note | Awaitable[Note] | None, error: Exception | None) -> None:
+    def settle(note: CheckNote | Awaitable[CheckNote] | None, error: Exception | None) -> None:
         if future.done():
             return
         if error is not None:
@@ -98,7 +98,7 @@ async def _in_thread(check: Check) -> Note | Awaitable[Note]:
             future.set_result(note)
 
     def work() -> None:
-        note: Note | Awaitable[Note] | None = None
+        note: CheckNote | Awaitable[CheckNote] | None = None
         failure: Exception | None = None
         try:
             note = check()

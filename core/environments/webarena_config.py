@@ -72,7 +72,7 @@ class ProgramHtml(_Part):
     required_contents: RequiredContents
 
 
-class Evaluation(_Part):
+class EvaluationConfig(_Part):
     eval_types: Annotated[
         tuple[Literal["string_match", "url_match", "program_html"], ...], Field(min_length=1)
     ]
@@ -83,7 +83,7 @@ class Evaluation(_Part):
     program_html: Annotated[tuple[ProgramHtml, ...], BeforeValidator(lambda value: value or ())] = ()
 
     @model_validator(mode="after")
-    def _has_references(self) -> "Evaluation":
+    def _has_references(self) -> "EvaluationConfig":
         if "string_match" in self.eval_types and not self.reference_answers.model_fields_set:
             raise ValueError("string_match needs reference_answers")
         if "url_match" in self.eval_types and not self.reference_url:
@@ -104,7 +104,7 @@ class WebArenaConfig(_Part):
     require_reset: bool = False
     storage_state: str | dict[str, Any] | None = None
     geolocation: None = None
-    eval: Evaluation
+    eval: EvaluationConfig
     folder: str = ""
     """Where the file lies that the task came from; relative paths start there. Not part of the form."""
 

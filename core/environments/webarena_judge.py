@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qs, urlparse
 
 from core.environments.protocol import Ask, PageDriver
-from core.environments.webarena_config import Evaluation, ProgramHtml, WebArenaConfig
+from core.environments.webarena_config import EvaluationConfig, ProgramHtml, WebArenaConfig
 from core.environments.webarena_functions import run_call
 from core.schema.errors import ActionError, BrowserError, LLMError, UsageError, WorldError
 from core.schema.task import Verdict
@@ -70,7 +70,7 @@ def includes(reference: str, text: str, *, whole_word: bool = False) -> bool:
     return wanted in given
 
 
-def plain_string_failure(evaluation: Evaluation, answer: str) -> str | None:
+def plain_string_failure(evaluation: EvaluationConfig, answer: str) -> str | None:
     """Return why the answer fails the checks that take no LLM, or None."""
     references = evaluation.reference_answers
     if references.exact_match is not None and clean(answer) != clean(references.exact_match):

@@ -20,7 +20,7 @@ _SECRET = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
 _TAG = re.compile(r"<(?:script|style).*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
-class Failure(Record):
+class LLMFailure(Record):
     """A call that failed."""
 
     reason: str
@@ -54,12 +54,12 @@ def call_errors() -> tuple[type[Exception], ...]:
     return (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, ValueError, OSError)
 
 
-def from_exception(error: Exception, *, key: str | None, timeout: float) -> Failure:
+def from_exception(error: Exception, *, key: str | None, timeout: float) -> LLMFailure:
     """Read an exception of the openai package, or of what lies beneath it."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
-        return Failure(reason=f"sent nothing for {timeout:g} seconds", passing=True, kind="timeout")
+        return LLMFailure(reason=f"sent nothing for {timeout:g} seconds", passing=True, kind="timeout")
     if isinstance(error, openai.APIConnectionError):
         return _from_connection(error, key)
     if isinstance(error, openai.APIStatusError):
@@ -67,19 +67,19 @@ def from_exception(error: Exception, *, key: str | None, timeout: float) -> Fail
     if isinstance(error, openai.APIError):
         return from_body({"error": error.body or error.message}, key=key)
     if isinstance(error, ValueError):
-        return Failure(reason="sent something that is not JSON", passing=True, kind="broken")
+        return LLMFailure(reason="sent something that is not JSON", passing=True, kind="broken")
     name = type(error).__name__
-    return Failure(reason=f"broke off ({clean(f'{name}: {error}', key)})", passing=True, kind="broken")
+    return LLMFailure(reason=f"broke off ({clean(f'{name}: {error}', key)})", passing=True, kind="broken")
 
 
-def from_body(body: object, *, key: str | None) -> Failure:
+def from_body(body: object, *, key: str | None) -> LLMFailure:
     """Read an error that came inside an answer the server had begun as a success."""
     message = clean(_message(body), key)
     error = body.get("error") if isinstance(body, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
     status = int(code) if isinstance(code, int) or (isinstance(code, str) and code.isdigit()) else 0
     parameter = error.get("param") if isinstance(error, dict) else None
-    return Failure(
+    return LLMFailure(
         reason=f"broke off with an error: {message}",
         passing=not 400 <= status < 500 or status in _PASSING,
         status=status,
@@ -98,7 +98,7 @@ def nearest_model(model: str, served: tuple[str, ...]) -> str:
     return f"{hint}It serves: {names}"
 
 
-def _from_connection(error: Exception, key: str | None) -> Failure:
+def _from_connection(error: Exception, key: str | None) -> LLMFailure:
     chain: list[str] = []
     cause: BaseException | None = error
     while cause is not None and len(chain) < 8:
@@ -106,29 +106,29 @@ def _from_connection(error: Exception, key: str | None) -> Failure:
         cause = cause.__cause__ or cause.__context__
     text = " ".join(chain).lower()
     if "certificate" in text:
-        return Failure(reason="has a certificate that cannot be trusted", kind="certificate")
+        return LLMFailure(reason="has a certificate that cannot be trusted", kind="certificate")
     if "ssl" in text or "tls" in text:
-        return Failure(reason="does not speak TLS there; check http or https", kind="certificate")
+        return LLMFailure(reason="does not speak TLS there; check http or https", kind="certificate")
     if "unsupportedprotocol" in text or "invalidurl" in text:
-        return Failure(reason="is not an address that can be called", kind="host")
+        return LLMFailure(reason="is not an address that can be called", kind="host")
     if "localprotocolerror" in text or "unicodeencodeerror" in text:
-        return Failure(
+        return LLMFailure(
             reason="could not be sent the request: its key or address has characters that do not belong",
             kind="host",
         )
     if any(words in text for words in ("name or service", "getaddrinfo", "nodename", "name resolution")):
-        return Failure(reason="has a name that cannot be found", passing=True, kind="host")
+        return LLMFailure(reason="has a name that cannot be found", passing=True, kind="host")
     if "connecterror" in text or "refused" in text or "connection attempts failed" in text:
-        return Failure(reason="refused the connection", passing=True, kind="refused")
-    return Failure(reason=f"broke the connection ({clean(str(error), key)})", passing=True, kind="broken")
+        return LLMFailure(reason="refused the connection", passing=True, kind="refused")
+    return LLMFailure(reason=f"broke the connection ({clean(str(error), key)})", passing=True, kind="broken")
 
 
-def _from_status(error: Any, key: str | None) -> Failure:
+def _from_status(error: Any, key: str | None) -> LLMFailure:
     status = int(error.status_code)
     message = clean(_message(error.body), key) or f"HTTP status {status}"
     spent = error.code == "insufficient_quota"
     parameter = error.param if isinstance(error.param, str) else ""
-    return Failure(
+    return LLMFailure(
         reason=f"answered {status}: {message}",
         passing=(status in _PASSING or status >= 500) and not spent,
         status=status,

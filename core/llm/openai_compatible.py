@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from core.llm.endpoints import is_loopback, origin
-from core.llm.errors import Failure, call_errors, clean, from_body, from_exception, nearest_model
+from core.llm.errors import LLMFailure, call_errors, clean, from_body, from_exception, nearest_model
 from core.llm.openai_format import Assembly, Dialect
 from core.llm.prices import Prices
 from core.schema.errors import LLMError
@@ -129,7 +129,7 @@ class OpenAICompatibleLLM:
         """Return the names of the models the server has, sorted; raises LLMError."""
         client = await self._open()
         found = await self._list(client)
-        if isinstance(found, Failure):
+        if isinstance(found, LLMFailure):
             raise LLMError(await self._sentence(client, found, listing=True))
         return found
 
@@ -179,7 +179,7 @@ class OpenAICompatibleLLM:
 
     async def _attempt(
         self, client: "AsyncOpenAI", sent: dict[str, Any], on_text: Callable[[str], None] | None
-    ) -> Assembly | Failure:
+    ) -> Assembly | LLMFailure:
         assembly = Assembly()
         async with AsyncExitStack() as stack:
             try:
@@ -208,7 +208,7 @@ class OpenAICompatibleLLM:
                 self._pass_on(assembly.add(chunk), on_text)
         if assembly.finish_reason:
             return assembly
-        broken = Failure(reason="ended its answer before it was whole", passing=True, kind="broken")
+        broken = LLMFailure(reason="ended its answer before it was whole", passing=True, kind="broken")
         return self._half_way(broken, assembly) if assembly.begun else broken
 
     @staticmethod
@@ -217,7 +217,7 @@ class OpenAICompatibleLLM:
             on_text(text)
 
     @staticmethod
-    def _half_way(failure: Failure, assembly: Assembly) -> Failure:
+    def _half_way(failure: LLMFailure, assembly: Assembly) -> LLMFailure:
         came = f"{len(assembly.text)} characters" if assembly.text else "part of a tool call"
         return failure.replace(reason=f"{failure.reason}, half-way, after {came}")
 
@@ -243,13 +243,13 @@ class OpenAICompatibleLLM:
     def _without_key(self, text: str) -> str:
         return text.replace(self._key, "[key]") if self._key else text
 
-    def _wait(self, failures: int, failure: Failure) -> float:
+    def _wait(self, failures: int, failure: LLMFailure) -> float:
         if failure.retry_after is not None:
             return min(failure.retry_after, self._longest_wait)
         doubled = min(self._first_wait * 2.0 ** (failures - 1), self._longest_wait)
         return doubled * random.uniform(0.5, 1.0)
 
-    def _given_up(self, failure: Failure, attempts: int) -> str:
+    def _given_up(self, failure: LLMFailure, attempts: int) -> str:
         tried = f"{self.server} {failure.reason}, in the last of {attempts} attempts; "
         if failure.kind == "refused":
             return tried + "start the server, or correct base_url."
@@ -261,7 +261,7 @@ class OpenAICompatibleLLM:
             return tried + "wait a while, or choose another LLM."
         return tried + "look at the server's own log, or try again later."
 
-    async def _sentence(self, client: "AsyncOpenAI", failure: Failure, *, listing: bool = False) -> str:
+    async def _sentence(self, client: "AsyncOpenAI", failure: LLMFailure, *, listing: bool = False) -> str:
         """Return what failed for good and what to check."""
         begin = f"{self.server} {failure.reason}"
         key = self.key_name or "its key"
@@ -274,7 +274,7 @@ class OpenAICompatibleLLM:
             return f"{begin}; check that the key {key} may use {self.model}."
         if failure.status == 404 and not listing:
             served = await self._list(client)
-            if isinstance(served, Failure):
+            if isinstance(served, LLMFailure):
                 return f"{begin}; check base_url (most end in /v1) and the model's name, {self.model}."
             if self.model not in served:
                 return f"{self.server} has no model {self.model}; {nearest_model(self.model, served)}."
@@ -293,7 +293,7 @@ class OpenAICompatibleLLM:
             return f"{begin}; set takes_images = false for this LLM, or choose one that takes pictures."
         return f"{begin}; check the model's name, {self.model}, and its settings."
 
-    async def _list(self, client: "AsyncOpenAI") -> tuple[str, ...] | Failure:
+    async def _list(self, client: "AsyncOpenAI") -> tuple[str, ...] | LLMFailure:
         timeout = min(_LIST_SECONDS, self._timeout)
         try:
             page = await client.models.list(timeout=timeout, extra_headers=self._headers)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.llm.embedding import Embedding, OnProgress, Vectors
 from core.memory.library.rows import text_number
-from core.memory.library.store import Change, Library
+from core.memory.library.store import Library, LibraryChange
 from core.memory.nearest import SMALL, Mask, Nearest
 from core.memory.vectors import Damaged, VectorStore
 from core.schema.errors import DataError
@@ -216,7 +216,7 @@ class ExemplarIndex:
     def _begin(self) -> None:
         self._files: tuple[Exemplar, ...] = ()
         self._since = 0
-        self._members: list[Change] = []
+        self._members: list[LibraryChange] = []
         """A row for each member there was; one that is saved again has a new row."""
         self._row_of: dict[int, int] = {}
         """The rows of those there are, by number."""
@@ -241,12 +241,12 @@ class ExemplarIndex:
         vectors = self._vectors
         if len(self._members) - len(self) > max(_DEAD, len(self)):
             self._begin()
-        last, changes = self._since, list[Change]()
+        last, changes = self._since, list[LibraryChange]()
         if self.library is not None and self.library.last_change() != self._since:
             last, changes = await asyncio.to_thread(self.library.changes, self._since)
         if exemplars != self._files:
             files = [
-                Change(-place, one.id, one.family, one.environment, text_number(one.key), 0)
+                LibraryChange(-place, one.id, one.family, one.environment, text_number(one.key), 0)
                 for place, one in enumerate(exemplars, start=1)
             ]
         elif not changes and self._nearest is not None:
@@ -272,7 +272,7 @@ class ExemplarIndex:
     async def _embed(
         self,
         vectors: VectorStore,
-        members: list[Change],
+        members: list[LibraryChange],
         exemplars: tuple[Exemplar, ...],
         on_progress: OnProgress | None,
     ) -> int:
@@ -306,7 +306,7 @@ class ExemplarIndex:
             await asyncio.sleep(0)
         return len(missing)
 
-    def _take(self, changes: list[Change], vectors: VectorStore) -> None:
+    def _take(self, changes: list[LibraryChange], vectors: VectorStore) -> None:
         for one in changes:
             self._remove(one.number)
         living = [one for one in changes if not one.archived and not (one.number > 0 and self._hides(one))]
@@ -325,7 +325,7 @@ class ExemplarIndex:
         self._members += living
         self._columns = np.concatenate([self._columns, columns], axis=1)
 
-    def _hides(self, one: Change) -> bool:
+    def _hides(self, one: LibraryChange) -> bool:
         return one.id in self._hidden.ids or one.family in self._hidden.families
 
     def _code(self, name: str) -> int:

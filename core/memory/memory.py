@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from core.memory.files import EXEMPLARS, ExemplarFiles
-from core.memory.library.records import Filter, Origin, Row
+from core.memory.library.records import Filter, LibraryRow, Origin
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.recall import Recall, RecallSettings
@@ -104,7 +104,7 @@ class Memory:
 
     async def like(
         self, text: str, count: int, wanted: Filter | None = None
-    ) -> tuple[tuple[Row, float], ...]:
+    ) -> tuple[tuple[LibraryRow, float], ...]:
         """Return the exemplars that the filter lets through nearest to `text` by meaning, with their distances.
 
         Those in the archive have no place in the index. Raises as `recall` does.
@@ -126,7 +126,7 @@ class Memory:
 
     async def _like(
         self, index: "ExemplarIndex", text: str, count: int, wanted: Filter
-    ) -> tuple[tuple[Row, float], ...]:
+    ) -> tuple[tuple[LibraryRow, float], ...]:
         vector = await index.vector(text)
         library = self.listing()
         reach = count

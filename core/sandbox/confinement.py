@@ -12,7 +12,7 @@ from functools import cache
 
 from core.sandbox.inside.filter import MACHINES
 from core.sandbox.process import ParserProcess
-from core.sandbox.records import Confinement, Limits
+from core.sandbox.records import Confinement, SandboxLimits
 
 _ATTEMPTS = """
 import mmap, os, socket, threading
@@ -53,7 +53,7 @@ def confinement() -> Confinement:
         reason = "LLM-written parsers are off: the Python that runs this program is not known to it."
     if reason:
         return Confinement(is_confined=False, reason=reason)
-    trial = ParserProcess(_ATTEMPTS, "<p>", limits=Limits(seconds=20), guarded=False, modules=_MODULES)
+    trial = ParserProcess(_ATTEMPTS, "<p>", limits=SandboxLimits(seconds=20), guarded=False, modules=_MODULES)
     parsed = trial.run()
     if parsed.text == "confined":
         return Confinement(is_confined=True, means=trial.means)

@@ -20,7 +20,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from core.sandbox.records import Limits, Parsed
+from core.sandbox.records import Parsed, SandboxLimits
 
 _SECONDS_TO_START = 30.0
 """A loaded machine with cold disks needs some; an idle one a fifth of a second."""
@@ -47,7 +47,7 @@ class ParserProcess:
         html: str,
         *,
         task: str = "",
-        limits: Limits,
+        limits: SandboxLimits,
         guarded: bool = True,
         modules: tuple[str, ...] = (),
     ) -> None:
@@ -239,11 +239,11 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _too_long(limits: Limits) -> str:
+def _too_long(limits: SandboxLimits) -> str:
     return f"The code took longer than {limits.seconds:g} second{'' if limits.seconds == 1 else 's'}."
 
 
-def _sentence_of_signal(number: int, limits: Limits) -> str:
+def _sentence_of_signal(number: int, limits: SandboxLimits) -> str:
     try:
         name = signal.Signals(number).name
     except ValueError:

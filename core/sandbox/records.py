@@ -7,7 +7,7 @@ from core.schema.record import Record
 MIB = 1024 * 1024
 
 
-class Limits(Record):
+class SandboxLimits(Record):
     """What a parser may use. Reaching a limit ends the run with an error that names it."""
 
     seconds: float = Field(default=5.0, gt=0)

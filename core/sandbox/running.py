@@ -9,12 +9,12 @@ import asyncio
 
 from core.sandbox.confinement import confinement
 from core.sandbox.process import ParserProcess
-from core.sandbox.records import Limits, Parsed
+from core.sandbox.records import Parsed, SandboxLimits
 
-_DEFAULT = Limits()
+_DEFAULT = SandboxLimits()
 
 
-async def run_parser(code: str, html: str, *, task: str = "", limits: Limits = _DEFAULT) -> Parsed:
+async def run_parser(code: str, html: str, *, task: str = "", limits: SandboxLimits = _DEFAULT) -> Parsed:
     """Return the text that `code` makes of `html`, or an error in one sentence.
 
     Never raises for what the code does. Cancelling it kills the process

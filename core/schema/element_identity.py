@@ -22,7 +22,7 @@ class FoundAgain(Record):
     """What it could be, the likeliest first, where it is not certain."""
 
 
-class Place(Record):
+class ElementPlace(Record):
     """Where an element stands: what holds it, what stands beside it, each as role and name."""
 
     holders: tuple[tuple[str, str], ...] = ()
@@ -38,7 +38,7 @@ class ElementMark(Record):
     """The document it was seen in."""
     equals: int = 1
     """Elements of its role and name, itself among them."""
-    place: Place | None = None
+    place: ElementPlace | None = None
     """None where the page does not hold it."""
     held: int = 1
     """Its equals with the same holders."""
@@ -131,11 +131,11 @@ def _nearest(element: Element, now: Observation) -> FoundAgain:
     return FoundAgain(why=f"The page has no {called(element)} any more.", candidates=tuple(near[:10]))
 
 
-def _places(observation: Observation, elements: Iterable[Element]) -> dict[Ref, Place]:
+def _places(observation: Observation, elements: Iterable[Element]) -> dict[Ref, ElementPlace]:
     """Return where these elements of a page stand."""
     by_ref = {element.ref: element for element in observation.elements}
     wanted = {element.ref for element in elements}
-    found: dict[Ref, Place] = {}
+    found: dict[Ref, ElementPlace] = {}
     last = len(observation.elements) - 1
     for number, element in enumerate(observation.elements):
         if element.ref not in wanted:
@@ -146,7 +146,7 @@ def _places(observation: Observation, elements: Iterable[Element]) -> dict[Ref, 
             seen.add(parent)
             holders.append(_key(by_ref[parent]))
             parent = by_ref[parent].parent
-        found[element.ref] = Place(
+        found[element.ref] = ElementPlace(
             holders=tuple(holders),
             before=_key(observation.elements[number - 1]) if number else ("", ""),
             after=_key(observation.elements[number + 1]) if number < last else ("", ""),
@@ -154,11 +154,11 @@ def _places(observation: Observation, elements: Iterable[Element]) -> dict[Ref, 
     return found
 
 
-def _surroundings(place: Place) -> set[tuple[str, tuple[str, str]]]:
+def _surroundings(place: ElementPlace) -> set[tuple[str, tuple[str, str]]]:
     return {("before", place.before), ("after", place.after)} - {("before", ("", "")), ("after", ("", ""))}
 
 
-def _closeness(mine: Place, other: Place) -> int:
+def _closeness(mine: ElementPlace, other: ElementPlace) -> int:
     return 2 * (mine.holders == other.holders) + (mine.before == other.before) + (mine.after == other.after)
 
 

@@ -14,7 +14,7 @@ from core.schema.record import Record
 _LINE = re.compile(r"^\s*\[(\d+)\] (.+)$", re.MULTILINE)
 
 
-class Found(Record):
+class FoundElement(Record):
     """Where an element is in a page."""
 
     element: Element | None = None
@@ -24,29 +24,31 @@ class Found(Record):
     """Why it was not found, the same."""
 
 
-def find_told(lines: str, ref: Ref, elements: Sequence[Element]) -> Found:
+def find_told(lines: str, ref: Ref, elements: Sequence[Element]) -> FoundElement:
     """Return which of `elements` the line of that number tells of."""
     told = [(int(number), rest) for number, rest in _LINE.findall(lines)]
     rest = next((rest for number, rest in told if number == ref), None)
     if rest is None:
-        return Found(problem=f"its look shows no element [{ref}]")
+        return FoundElement(problem=f"its look shows no element [{ref}]")
     live = [one for one in elements if _is_of(rest, _head(one))]
     if not live:
-        return Found(problem=f"the page has no {_named(rest)}")
+        return FoundElement(problem=f"the page has no {_named(rest)}")
     head = _head(live[0])
     equals = [number for number, other in told if _is_of(other, head)]
     if len(live) == 1 == len(equals):
-        return Found(element=live[0])
+        return FoundElement(element=live[0])
     if equals == [one.ref for one in live]:
-        return Found(element=live[equals.index(ref)])  # All have their numbers: the page is as it was.
+        return FoundElement(element=live[equals.index(ref)])  # All have their numbers: the page is as it was.
     by_number = next((one for one in live if one.ref == ref), None)
     if by_number is not None:
-        return Found(element=by_number, guess=f"{len(live)} are {head}, the one of its number was taken")
+        return FoundElement(
+            element=by_number, guess=f"{len(live)} are {head}, the one of its number was taken"
+        )
     if len(live) == len(equals):
         place = equals.index(ref)
         guess = f"number {place + 1} of {len(live)} that are {head} was taken"
-        return Found(element=live[place], guess=guess)
-    return Found(problem=f"{len(live)} elements of the page are {head}, and nothing tells which")
+        return FoundElement(element=live[place], guess=guess)
+    return FoundElement(problem=f"{len(live)} elements of the page are {head}, and nothing tells which")
 
 
 def _head(element: Element) -> str:

@@ -79,7 +79,7 @@ class Element(Record):
         return " ".join(parts)
 
 
-class Frame(Record):
+class PageFrame(Record):
     """A document inside the page; the first is the page's own."""
 
     id: str
@@ -102,7 +102,7 @@ class Observation(Record):
     url: str
     title: str = ""
     elements: tuple[Element, ...] = ()
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[PageFrame, ...] = ()
     tabs: tuple[Tab, ...] = ()
     viewport: tuple[int, int] = (0, 0)
     """Width and height in CSS pixels."""

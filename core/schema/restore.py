@@ -12,7 +12,7 @@ VERIFIED: tuple[Grade, ...] = ("exact", "equivalent")
 """Those of a page that equals the recorded one, apart from what changes by itself."""
 
 
-class Difference(Record):
+class PageDifference(Record):
     """One thing that is not as recorded."""
 
     what: Literal["added", "gone", "changed", "moved on"]
@@ -34,7 +34,7 @@ class Comparison(Record):
     """The outcome."""
 
     grade: Grade
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[PageDifference, ...] = ()
 
     @property
     def sentence(self) -> str:

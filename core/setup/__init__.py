@@ -38,12 +38,12 @@ def ensure(argv: Sequence[str]) -> None:
     restarted = os.environ.pop(_RESTARTED, "")
     if sys.version_info < MINIMUM:
         _use_newer_python(argv, restarted)
-    from core.setup.environment import Environment
+    from core.setup.environment import VirtualEnvironment
     from core.setup.project import load_project
 
     try:
         project = load_project(_ROOT)
-        environment = Environment(_ROOT / ".venv")
+        environment = VirtualEnvironment(_ROOT / ".venv")
         extras, libraries = needs(argv)
         if not environment.is_running and _has_all_itself(project.wanted(extras)):
             return
@@ -75,11 +75,11 @@ def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
     For shared libraries that were removed, or packages damaged, since the
     last look. Exits with 3 where that does not help.
     """
-    from core.setup.environment import Environment
+    from core.setup.environment import VirtualEnvironment
     from core.setup.installer import Installer
     from core.setup.project import load_project
 
-    environment = Environment(_ROOT / ".venv")
+    environment = VirtualEnvironment(_ROOT / ".venv")
     if not environment.is_running:
         _fail(f"{error}; install what it names for {sys.executable} and start again.")
     if os.environ.get("BACKSTEP_REPAIRED") == "1":

@@ -18,7 +18,7 @@ from typing import Literal
 
 from core.schema.errors import WorldError
 from core.setup.console import Console
-from core.setup.environment import LOG, STAMP, Environment
+from core.setup.environment import LOG, STAMP, VirtualEnvironment
 from core.setup.project import Project, find_distribution, unmet
 
 Condition = Literal["absent", "foreign", "broken", "usable"]
@@ -28,7 +28,7 @@ _LAYOUT = {STAMP, LOG, "bin", "lib", "lib64", "include", "Scripts", "Lib", "Incl
 _QUIET_PYTHON = {"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
 
 
-def condition(environment: Environment) -> Condition:
+def condition(environment: VirtualEnvironment) -> Condition:
     """Look at the environment itself, not at its stamp."""
     if not os.path.lexists(environment.folder):
         return "absent"
@@ -46,7 +46,7 @@ def condition(environment: Environment) -> Condition:
     return "broken" if half_installed(places[0]) else "usable"
 
 
-def lacks(environment: Environment, project: Project, extras: Iterable[str]) -> list[str]:
+def lacks(environment: VirtualEnvironment, project: Project, extras: Iterable[str]) -> list[str]:
     """Return the requirements that are not installed; the project itself is the last of them."""
     path = [str(place) for place in environment.site_packages()]
     missing = unmet(project.wanted(extras), path)
@@ -55,7 +55,7 @@ def lacks(environment: Environment, project: Project, extras: Iterable[str]) -> 
     return missing
 
 
-def clear(environment: Environment) -> None:
+def clear(environment: VirtualEnvironment) -> None:
     """Leave an empty folder, but for the log; raises WorldError."""
     try:
         _empty(environment)
@@ -67,7 +67,7 @@ def clear(environment: Environment) -> None:
         ) from error
 
 
-def create(environment: Environment, console: Console, keep_open: Sequence[int]) -> None:
+def create(environment: VirtualEnvironment, console: Console, keep_open: Sequence[int]) -> None:
     """Make the environment in its empty folder with the running interpreter; raises CommandError."""
     # A Python that runs from the environment that was cleared lives on in the one below it.
     interpreter = getattr(sys, "_base_executable", None) or sys.executable
@@ -80,7 +80,7 @@ def create(environment: Environment, console: Console, keep_open: Sequence[int])
 
 
 def install(
-    environment: Environment,
+    environment: VirtualEnvironment,
     project: Project,
     extras: Sequence[str],
     console: Console,
@@ -133,7 +133,7 @@ def _is_whole(dist_info: Path) -> bool:
     )
 
 
-def _empty(environment: Environment) -> None:
+def _empty(environment: VirtualEnvironment) -> None:
     """Remove what is in the folder, but for the log; what tells that it was an environment goes last."""
     if not environment.folder.is_dir():
         return
@@ -146,7 +146,7 @@ def _empty(environment: Environment) -> None:
             entry.unlink()
 
 
-def _python_works(environment: Environment) -> bool:
+def _python_works(environment: VirtualEnvironment) -> bool:
     """Whether the interpreter starts, sees this environment and has pip."""
     program = "import sys, pip; print(sys.prefix); sys.exit(sys.version_info < (3, 11))"
     try:

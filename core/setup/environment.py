@@ -33,7 +33,7 @@ class Stamp(NamedTuple):
     """Whether all shared libraries were found the last time they were looked for."""
 
 
-class Environment:
+class VirtualEnvironment:
     """The folder `.venv` of a project."""
 
     def __init__(self, folder: Path) -> None:

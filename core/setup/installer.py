@@ -12,7 +12,7 @@ from core.schema.errors import WorldError
 from core.setup import build
 from core.setup.apt import Apt
 from core.setup.console import CommandError, Console
-from core.setup.environment import Environment
+from core.setup.environment import VirtualEnvironment
 from core.setup.libraries import Missing, known_packages, likely_missing, missing_libraries, packages_for
 from core.setup.project import Project
 from core.storage.lock import locked
@@ -32,7 +32,7 @@ class Installer:
     def __init__(
         self,
         project: Project,
-        environment: Environment,
+        environment: VirtualEnvironment,
         console: Console | None = None,
         apt: Apt | None = None,
     ) -> None:

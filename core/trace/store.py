@@ -45,7 +45,7 @@ from core.trace.records import (
     StepTimes,
     WatchRow,
 )
-from core.trace.repro.rows import Change, Copier
+from core.trace.repro.rows import Copier, RowChange
 
 NewBlobs = Iterable[tuple[bytes, str]]
 """Contents with their media types."""
@@ -101,7 +101,7 @@ class TraceStore:
         with self._write():
             return storing.store_run(self._database, self._blobs, imported, name)
 
-    def copy_to(self, target: "TraceStore", run: int, change: Change, *, offline: bool = False) -> int:
+    def copy_to(self, target: "TraceStore", run: int, change: RowChange, *, offline: bool = False) -> int:
         """Copy a run with those that it branched from into another database, and return its number there.
 
         `change` is what becomes of all text. With `offline` the pages of the

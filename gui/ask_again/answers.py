@@ -7,7 +7,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, QSiz
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QListView, QSizePolicy, QStyle, QVBoxLayout, QWidget
 
-from core.debugger.ask_again.views import Answer, WhatIf
+from core.debugger.ask_again.views import ReplyAgain, WhatIf
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds
 from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
@@ -255,7 +255,7 @@ def question_row(asked: WhatIf, key: object) -> Row:
     )
 
 
-def _answer_row(answer: Answer) -> Row:
+def _answer_row(answer: ReplyAgain) -> Row:
     told = answer.problem or answer.thought or "It gave no thought."
     also = f"then: {', '.join(answer.more)}" if answer.more else ""
     facts = [count(answer.tokens, "token"), seconds(answer.seconds)] if answer.tokens else []

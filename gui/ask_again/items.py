@@ -21,10 +21,10 @@ from gui.ask_again.exemplar_chooser import ExemplarChooser
 from gui.ask_again.messages import MessagesEditor
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
-from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.row_menu import MenuEntry, RowMenu
 from gui.widgets.rows import ROW, Row, Rows
 from gui.widgets.section import Section, scrolled
-from gui.widgets.words import Note
+from gui.widgets.words import NoteLabel
 
 _IDLE_MS = 120
 _HIGHEST = 150
@@ -60,7 +60,7 @@ class PromptItems(QWidget):
             "Switch…", "Put another exemplar of the memory in its place", "Alt+W", self.switch
         )
         self.rewrite_button = self._button("Rewrite…", "Change the policy's words", "Alt+P", self.rewrite)
-        self.note = Note("dim", parent=self)
+        self.note = NoteLabel("dim", parent=self)
         self.note.setContentsMargins(10, 2, 10, 4)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(10, 2, 10, 4)
@@ -242,7 +242,7 @@ class PromptItems(QWidget):
             key=at,
         )
 
-    def _entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+    def _entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         row: Row | None = index.data(ROW)
         if row is None:
             return ()
@@ -253,7 +253,7 @@ class PromptItems(QWidget):
             else (self.drop_button, self.up_button, self.down_button, self.switch_button)
         )
         return tuple(
-            Entry(
+            MenuEntry(
                 button.text(),
                 button.click,
                 key=str(button.property("key")),

@@ -19,7 +19,7 @@ from core.schema.messages import Message
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, Note, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, set_tone
 
 _MOST = 200_000
 """Characters that can be edited in place; what is longer is shown."""
@@ -76,7 +76,7 @@ class MessageSection(QFrame):
         head.addWidget(self.fact, 1)
         for button in (self.up_button, self.down_button, self.copy_button, self.delete_button):
             head.addWidget(button)
-        self.note = Note("dim", parent=self)
+        self.note = NoteLabel("dim", parent=self)
         self.note.setContentsMargins(9, 0, 9, 4)
         self.note.setFont(theme.small_font())
         self._column = QVBoxLayout(self)

@@ -23,7 +23,7 @@ from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.rows import Rows
 from gui.widgets.section import Section, on_panel, scrolled
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 _MOST_TIMES = 100
 _WARMEST = 5.0
@@ -75,7 +75,7 @@ class AskAgain(QDialog):
         self.answers.action_selected.connect(self._refresh)
         self.questions = Rows(theme, "Questions asked of this step")
         self.questions.selected.connect(self._on_question)
-        self.problem = Note("bad", parent=self)
+        self.problem = NoteLabel("bad", parent=self)
         self.problem.setContentsMargins(12, 4, 12, 4)
         self.progress = ElidedLabel("", self)
         self.progress.setFont(theme.text_font(bold=True))
@@ -192,7 +192,7 @@ class AskAgain(QDialog):
         self.llm.setMinimumContentsLength(10)
         self.llm.addItem(self._recorded_llm(), "")
         self.llm.currentIndexChanged.connect(self._refresh)
-        self.rules_note = Note("remedy", parent=side)
+        self.rules_note = NoteLabel("remedy", parent=side)
         self.rules_note.setContentsMargins(12, 4, 12, 0)
         self.temperature = QDoubleSpinBox(side)
         self.temperature.setAccessibleName("Temperature")

@@ -17,7 +17,7 @@ from gui.branching.form import ForkForm
 from gui.theme.theme import Theme
 from gui.widgets.key_button import key_button
 from gui.widgets.section import on_panel
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 _READING = "The step is being read…"
 
@@ -93,12 +93,12 @@ class ForkDialog(QDialog):
         self.summary = QLabel(self)
         self.summary.setWordWrap(True)
         self.summary.setContentsMargins(14, 6, 14, 2)
-        self.lasting_words = Note("remedy", parent=self)
+        self.lasting_words = NoteLabel("remedy", parent=self)
         self.lasting_words.setContentsMargins(14, 4, 14, 0)
         self.lasting = QCheckBox("I know; fork all the same", self)
         self.lasting.setContentsMargins(14, 0, 14, 0)
         self.lasting.toggled.connect(self._refresh)
-        self.problem = Note("bad", parent=self)
+        self.problem = NoteLabel("bad", parent=self)
         self.problem.setContentsMargins(14, 4, 14, 0)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

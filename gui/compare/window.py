@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.compare.views import Compared, ComparedView, Pair, PairView, StepKey
+from core.debugger.compare.views import AlignedPair, Compared, ComparedView, PairView, StepKey
 from core.trace.records import RunRow, StepRow
 from gui.panels.diff.steps import StepsBeside
 from gui.theme.theme import Theme
@@ -51,7 +51,7 @@ class PairsModel(QAbstractTableModel):
         self._compared: Compared | None = None
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[AlignedPair, ...]:
         return self._compared.pairs if self._compared is not None else ()
 
     def show_compared(self, compared: Compared | None) -> None:
@@ -92,7 +92,7 @@ class _PairPainter(RowDelegate):
     """Draws a cell; the first difference is bold on a shade of its own, with a bar at its left."""
 
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
-        pair: Pair = index.data(_PAIR)
+        pair: AlignedPair = index.data(_PAIR)
         first: bool = index.data(_FIRST)
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, self.theme.colour("selected"))
@@ -303,11 +303,11 @@ class CompareWindow(QDialog):
         self.previous_button.setEnabled(row > 0 and any(not pair.same for pair in pairs[:row]))
 
 
-def _both(pair: Pair) -> tuple[StepRow | None, StepRow | None]:
+def _both(pair: AlignedPair) -> tuple[StepRow | None, StepRow | None]:
     return pair.left, pair.right
 
 
-def _steps(pairs: tuple[Pair, ...], side: str) -> list[StepRow]:
+def _steps(pairs: tuple[AlignedPair, ...], side: str) -> list[StepRow]:
     steps = (pair.left if side == "Left" else pair.right for pair in pairs)
     return [step for step in steps if step is not None]
 
@@ -327,7 +327,7 @@ def _step_text(step: StepRow | None) -> str:
     return f"{step.number}. {_OUTCOMES.get(step.outcome, '')}{words}".replace("\n", " ")
 
 
-def _differs_text(pair: Pair, *, first: bool) -> str:
+def _differs_text(pair: AlignedPair, *, first: bool) -> str:
     if pair.shared:
         return "one step of both"
     if pair.left is None or pair.right is None:

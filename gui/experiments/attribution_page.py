@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from core.debugger.experiments.attribution import AttributionSum
 from core.debugger.experiments.views import EvaluationView
 from gui.theme.theme import Theme
-from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.section import on_panel
-from gui.widgets.words import Note, OrWords
+from gui.widgets.words import NoteLabel, OrWords
 
 _NONE = (
     "No step was asked again without one of its exemplars yet. Open a step that had exemplars in its prompt in "
@@ -36,7 +36,7 @@ class AttributionPage(QWidget):
         super().__init__(parent)
         self.table = PlainTable(theme, "Credits", _COLUMNS, self)
         self.table.opened.connect(lambda key: self.exemplar_opened.emit(str(key)))
-        note = Note("dim", parent=self)
+        note = NoteLabel("dim", parent=self)
         note.setContentsMargins(12, 8, 12, 8)
         note.show_text(_WHAT)
         inside = QWidget()
@@ -58,8 +58,8 @@ class AttributionPage(QWidget):
         self.table.show_lines([_line(one) for one in view.attributions])
 
 
-def _line(one: AttributionSum) -> Line:
-    return Line(
+def _line(one: AttributionSum) -> TableLine:
+    return TableLine(
         cells=(one.id, one.family, str(one.steps), f"{one.total:+.2f}", f"{one.mean:+.2f}"),
         values=(one.id, one.family, one.steps, one.total, one.mean),
         key=one.id,

@@ -12,7 +12,7 @@ from gui.experiments.bisect_plot import BisectPlot, result_words
 from gui.experiments.page import ExperimentPage
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds
-from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, on_panel, scrolled
 
@@ -147,12 +147,14 @@ class BisectWindow(QDialog):
         self.page.show_view(view)
 
 
-def _line(step: int, one: PrefixResult | None) -> Line:
+def _line(step: int, one: PrefixResult | None) -> TableLine:
     if one is None:
         cells = (str(step), "not tried yet", "", "", "", "")
-        return Line(cells, key=step, tooltip=result_words(None, step), values=(step, -1.0, -1.0, 0, 0.0, ""))
+        return TableLine(
+            cells, key=step, tooltip=result_words(None, step), values=(step, -1.0, -1.0, 0, 0.0, "")
+        )
     share = -1.0 if one.share is None else one.share
-    return Line(
+    return TableLine(
         cells=(
             str(step),
             "not judged" if one.share is None else f"{one.successes} of {one.judged}",

@@ -11,7 +11,7 @@ from gui.experiments.evaluation_form import EvaluationForm
 from gui.experiments.page import ExperimentPage
 from gui.theme.theme import Theme
 from gui.widgets.key_button import key_button
-from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 
 _COLUMNS = (
     Column("Flip", tooltip="What having it changed"),
@@ -120,12 +120,12 @@ def _key(pair: Pair) -> tuple[str, int, int]:
     return pair.task, pair.seed, pair.time
 
 
-def _line(pair: Pair) -> Line:
+def _line(pair: Pair) -> TableLine:
     a, b = pair.with_it, pair.without_it
     with_it, without_it = success_word(a.success), success_word(b.success)
     errors = "; ".join(dict.fromkeys(pair.errors))
     runs = " / ".join("–" if one.run is None else str(one.run) for one in (a, b))
-    return Line(
+    return TableLine(
         cells=(
             pair.flip,
             pair.task,

@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.experiments.measurement import MeasurementRequest
-from core.debugger.snapshots import Preset
+from core.debugger.snapshots import PresetOption
 from core.schema.messages import LLMChoice
 from gui.widgets.words import set_tone
 
 
-class Limits(QWidget):
+class LimitFields(QWidget):
     """Where work that asks an LLM many times ends at the latest: two fields, of which zero is no limit."""
 
     changed = Signal()
@@ -78,7 +78,7 @@ class ExperimentForm(QWidget):
         self.times.setRange(1, most_times)
         self.times.setSuffix(" ×")
         self.preset, self.llm = self.combo("Preset"), self.combo("LLM")
-        self.limits = Limits(unit, self)
+        self.limits = LimitFields(unit, self)
         self.total = QLabel(self)
         self.total.setWordWrap(True)
         self.times.valueChanged.connect(self.on_edited)
@@ -136,7 +136,9 @@ class ExperimentForm(QWidget):
             else:
                 form.addRow(label, field)
 
-    def offer(self, box: QComboBox, choices: Sequence[Preset | LLMChoice], first: str | None = None) -> None:
+    def offer(
+        self, box: QComboBox, choices: Sequence[PresetOption | LLMChoice], first: str | None = None
+    ) -> None:
         """Offer these after `first`, which stands for an empty name; what is chosen stays so."""
         chosen = box.currentData()
         with QSignalBlocker(box):

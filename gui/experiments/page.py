@@ -22,7 +22,7 @@ from gui.experiments.form import ExperimentForm
 from gui.widgets.formats import count, dollars
 from gui.widgets.key_button import key_button
 from gui.widgets.section import on_panel
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 View = TypeVar("View", bound=ExperimentView[Any])
 M = TypeVar("M", bound=Measurement)
@@ -42,7 +42,7 @@ class JobFoot(QHBoxLayout):
     def __init__(self, parent: QWidget, progress: str, *buttons: QPushButton) -> None:
         """`progress` names the bar; the last button is the one that begins the job."""
         super().__init__()
-        self.problem = Note("bad", parent=parent)
+        self.problem = NoteLabel("bad", parent=parent)
         self.problem.setContentsMargins(12, 4, 12, 4)
         self.progress = QProgressBar(parent)
         self.progress.setAccessibleName(progress)
@@ -104,7 +104,7 @@ class ExperimentPage(QWidget, Generic[View, M]):
         """The number of the measurement in view; None for the one that goes on, or the latest."""
         self.form = form
         self.form.changed.connect(self.refresh)
-        self.browser = Note("dim", parent=self)
+        self.browser = NoteLabel("dim", parent=self)
         self.browser.setContentsMargins(12, 0, 12, 6)
         self.choice = QComboBox(self)
         self.choice.activated.connect(self._on_choice)

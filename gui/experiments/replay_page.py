@@ -10,7 +10,7 @@ from core.debugger.experiments.views import EvaluationView, ReplayRow
 from gui.experiments.page import JobFoot
 from gui.theme.theme import Theme
 from gui.widgets.key_button import key_button
-from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.section import on_panel
 from gui.widgets.words import OrWords
 
@@ -108,7 +108,7 @@ class ReplayPage(QWidget):
             self.replay_requested.emit(self._failed())
 
 
-def _line(row: ReplayRow) -> Line:
+def _line(row: ReplayRow) -> TableLine:
     one = row.found
     result = one.outcome
     if not row.is_there:
@@ -117,7 +117,7 @@ def _line(row: ReplayRow) -> Line:
         result += ", changed since"
     guessed = f"Not for certain: {'; '.join(one.guessed)}" if one.guessed else ""
     why = " ".join(filter(None, (one.problem, guessed)))
-    return Line(
+    return TableLine(
         cells=(
             result,
             one.id,

@@ -10,7 +10,7 @@ from core.debugger.snapshots import CallView
 from core.schema.messages import Purpose
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds, thousands
-from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.row_menu import MenuEntry, RowMenu
 from gui.widgets.words import OrWords
 
 Index = QModelIndex | QPersistentModelIndex
@@ -111,7 +111,7 @@ class CallsPanel(QWidget):
         failed = sum(1 for call in calls if call.error)
         self.fact_changed.emit((str(len(calls)) + (f", {failed} failed" if failed else "")) if calls else "")
 
-    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+    def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a call."""
         call = self.model.call(index)
         want = self.breakpoint_wanted.emit
@@ -120,8 +120,8 @@ class CallsPanel(QWidget):
         of_it = LLMCall.model_validate({"purpose": call.purpose})
         after = of_it.replace(when="after")
         return (
-            Entry(f"Stop before calls for {call.purpose}", lambda: want(of_it)),
-            Entry(f"Stop after calls for {call.purpose}", lambda: want(after)),
+            MenuEntry(f"Stop before calls for {call.purpose}", lambda: want(of_it)),
+            MenuEntry(f"Stop after calls for {call.purpose}", lambda: want(after)),
         )
 
 

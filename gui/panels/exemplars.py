@@ -13,7 +13,7 @@ from gui.widgets.fitted_text import FittedText
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, indented, scrolled
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 
 _NONE = (
     "No exemplars were recalled yet. Switch Memory on in Mechanisms (Ctrl+Shift+H), or choose a preset that "
@@ -42,8 +42,8 @@ class ExemplarsPanel(QWidget):
         )
         self.library_button.clicked.connect(self._on_library)
         theme.changed.connect(self.library_button.update)
-        self.progress = Note("remedy")
-        self.facts = Note()
+        self.progress = NoteLabel("remedy")
+        self.facts = NoteLabel()
         for note in (self.progress, self.facts):
             note.setContentsMargins(10, 6, 10, 2)
         self.used = Rows(theme, "Exemplars in the prompt, the nearest first")
@@ -62,7 +62,7 @@ class ExemplarsPanel(QWidget):
             self.nearest_section,
             self.query_section,
         )
-        self.reader = Reader(theme)
+        self.reader = ExemplarReader(theme)
         self.reader.closed.connect(self._close)
         self.pages = QStackedWidget(self)
         self.pages.addWidget(area)
@@ -141,7 +141,7 @@ class ExemplarsPanel(QWidget):
             (self.used if among else self.nearest).setFocus()
 
 
-class Reader(QWidget):
+class ExemplarReader(QWidget):
     """One trajectory, to be read and searched."""
 
     closed = Signal()

@@ -8,7 +8,7 @@ from gui.theme.theme import Theme
 from gui.widgets.finder import Finder
 from gui.widgets.formats import count, thousands
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 
 _NONE = "The page has not been read yet. F10 takes the first step, which begins by observing the page."
 
@@ -69,7 +69,7 @@ class ObservationPanel(QWidget):
         self._stack.setContentsMargins(0, 0, 0, 0)
         self._stack.setSpacing(0)
         self._stack.addLayout(head)
-        self.made, self.problem = Note(), Note("remedy")
+        self.made, self.problem = NoteLabel(), NoteLabel("remedy")
         for note in (self.made, self.problem):
             note.setContentsMargins(12, 0, 12, 2)
         self._stack.addWidget(self.made)

@@ -7,7 +7,7 @@ from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed
 from core.debugger.snapshots import FrameView, StackView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
-from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.row_menu import MenuEntry, RowMenu
 from gui.widgets.rows import ROW, Row, Rows
 from gui.widgets.section import Section, scrolled
 from gui.widgets.words import OrWords
@@ -76,7 +76,7 @@ class StackPanel(QWidget):
         self._opened &= self._policies.keys()
         self._render()
 
-    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+    def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of the frame that a row is of."""
         row: Row = index.data(ROW)
         policy = self._policies.get(row.key, "")
@@ -84,8 +84,8 @@ class StackPanel(QWidget):
             return ()
         want = self.breakpoint_wanted.emit
         return (
-            Entry(f"Stop when {policy} is called", lambda: want(PolicyPushed(policy=policy))),
-            Entry(f"Stop when {policy} returns", lambda: want(PolicyPopped(policy=policy))),
+            MenuEntry(f"Stop when {policy} is called", lambda: want(PolicyPushed(policy=policy))),
+            MenuEntry(f"Stop when {policy} returns", lambda: want(PolicyPopped(policy=policy))),
         )
 
     def _render(self) -> None:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, Slot
 
-from core.debugger.provenance.views import Place, SourceKind
+from core.debugger.provenance.views import SourceKind, SourcePlace
 from core.debugger.snapshots import StepView
 from gui.shell.main_window import MainWindow
 
@@ -25,11 +25,11 @@ class WhyLeads(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self._waiting: Place | None = None
+        self._waiting: SourcePlace | None = None
         self._marked: tuple[int, int] | None = None
         window.step_shown.connect(self._on_step)
 
-    def follow(self, place: Place) -> None:
+    def follow(self, place: SourcePlace) -> None:
         """Lead to a place."""
         step = self._window.step_in_view
         lead = place.lead
@@ -60,7 +60,7 @@ class WhyLeads(QObject):
         else:
             self._waiting = place
 
-    def _show(self, place: Place) -> None:
+    def _show(self, place: SourcePlace) -> None:
         window, lead = self._window, place.lead
         if (name := self._dock_of(place)) is not None:
             dock = window.dock(name)
@@ -76,14 +76,14 @@ class WhyLeads(QObject):
             case "exemplar":
                 window.exemplars.show_place(lead.exemplar, place.found)
 
-    def _dock_of(self, place: Place) -> str | None:
+    def _dock_of(self, place: SourcePlace) -> str | None:
         if place.kind == "policy":
             return "State" if place.title.startswith("Instruction of the state") else "Policy stack"
         if place.kind == "buffer" and place.title.startswith("Note "):
             return "Policy stack"
         return _DOCKS.get(place.kind)
 
-    def _show_element(self, place: Place) -> None:
+    def _show_element(self, place: SourcePlace) -> None:
         window, ref = self._window, place.lead.ref
         step = window.step_in_view
         if ref is None or step is None:

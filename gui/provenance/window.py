@@ -6,12 +6,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QHideEvent
 from PySide6.QtWidgets import QComboBox, QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from core.debugger.provenance.views import Offer, Place, SourceKind, WhyQuestion, WhyView
+from core.debugger.provenance.views import Offer, SourceKind, SourcePlace, WhyQuestion, WhyView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.found_rows import FoundRow, FoundRows
 from gui.widgets.search_field import SearchField
-from gui.widgets.words import Note, OrWords, set_tone
+from gui.widgets.words import NoteLabel, OrWords, set_tone
 
 _CHOOSE = "Choose what to look for, or write it, and press Enter."
 _NO_STEP = "No step is in view: take a step (F10), or choose one in Runs & steps, then ask again."
@@ -36,7 +36,7 @@ class WhyWindow(QDialog):
     asked = Signal(object)
     """A `WhyQuestion`."""
     lead_requested = Signal(object)
-    """The `Place` that is to be seen."""
+    """The `SourcePlace` that is to be seen."""
     left = Signal()
     """It was closed: what it has marked is to go."""
 
@@ -61,9 +61,9 @@ class WhyWindow(QDialog):
         self.look.setAutoDefault(False)
         self.look.setToolTip("Look where these words stand (Enter)")
         self.look.clicked.connect(self._on_look)
-        self.verdict = Note("", parent=self)
+        self.verdict = NoteLabel("", parent=self)
         self.verdict.setFont(theme.text_font(bold=True))
-        self.missing = Note("dim", parent=self)
+        self.missing = NoteLabel("dim", parent=self)
         for note in (self.verdict, self.missing):
             note.setContentsMargins(12, 2, 12, 2)
         self.list = FoundRows(theme, "Places where it stands", self)
@@ -179,7 +179,7 @@ class WhyWindow(QDialog):
             self.or_words.say("Looking…")
             self._ask(WhyQuestion(run=run, step=step, text=text))
 
-    def _on_place(self, place: Place) -> None:
+    def _on_place(self, place: SourcePlace) -> None:
         self.lead_requested.emit(place)
 
 
@@ -197,7 +197,7 @@ def _rows(view: WhyView) -> Iterator[FoundRow]:
         )
 
 
-def how_words(place: Place) -> str:
+def how_words(place: SourcePlace) -> str:
     """Return what kind of match it is, in words."""
     own = "its own reply before, " if place.own else ""
     if place.how == "words":

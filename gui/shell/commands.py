@@ -10,7 +10,7 @@ from core.trace.exports.registry import FORMATS, chosen_format
 from core.trace.records import RunRow
 from gui.shell.keys_dialog import KeysDialog
 from gui.shell.parts import WindowParts
-from gui.widgets.enabled_commands import Scene, can_pause, enabled
+from gui.widgets.enabled_commands import CommandContext, can_pause, enabled
 from gui.widgets.provenance_menu import selected_in
 
 IMPORTED = "Runs (*.backstep *.json);;All files (*)"
@@ -18,7 +18,7 @@ _SEARCHED = ("Observation", "Prompt", "Diff", "Page log", "Log", "Permissible ac
 """Docks with a search field, as Ctrl+F goes through them where the focus is in none of them."""
 
 
-class Conduct(QObject):
+class WindowCommands(QObject):
     """Turns the person's commands into what the session is asked for, and says which can be given."""
 
     def __init__(self, window: WindowParts) -> None:
@@ -90,7 +90,7 @@ class Conduct(QObject):
         self._session, self._step = session, step
         window = self._window
         recorded = step is not None and not step.live
-        scene = Scene(
+        scene = CommandContext(
             session=session,
             recorded=recorded,
             editable=window.action.editable and not recorded,

@@ -14,7 +14,7 @@ BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
 
 @dataclass(frozen=True)
-class Place:
+class DockPlace:
     """A dock's name, key and first place; docks of one `group` are tabs over each other."""
 
     name: str
@@ -24,21 +24,21 @@ class Place:
     height: int = 0
 
 
-PLACES: tuple[Place, ...] = (
-    Place("Runs & steps", "Alt+1", LEFT, "runs"),
-    Place("Breakpoints", "Alt+=", LEFT, "breaks", 262),
-    Place("State", "Alt+2", RIGHT, "page", 206),
-    Place("Permissible actions", "Alt+3", RIGHT, "page"),
-    Place("Next action", "Alt+4", RIGHT, "action", 289),
-    Place("Policy stack", "Alt+5", RIGHT, "agent", 218),
-    Place("Plan & remedies", "Alt+6", RIGHT, "agent"),
-    Place("Exemplars", "Alt+7", RIGHT, "agent"),
-    Place("Observation", "Alt+8", BOTTOM, "reading"),
-    Place("Prompt", "Alt+9", BOTTOM, "reading"),
-    Place("Diff", "Alt+;", BOTTOM, "reading"),
-    Place("Calls", "Alt+0", BOTTOM, "reading"),
-    Place("Page log", "Alt+'", BOTTOM, "reading"),
-    Place("Log", "Alt+-", BOTTOM, "reading"),
+PLACES: tuple[DockPlace, ...] = (
+    DockPlace("Runs & steps", "Alt+1", LEFT, "runs"),
+    DockPlace("Breakpoints", "Alt+=", LEFT, "breaks", 262),
+    DockPlace("State", "Alt+2", RIGHT, "page", 206),
+    DockPlace("Permissible actions", "Alt+3", RIGHT, "page"),
+    DockPlace("Next action", "Alt+4", RIGHT, "action", 289),
+    DockPlace("Policy stack", "Alt+5", RIGHT, "agent", 218),
+    DockPlace("Plan & remedies", "Alt+6", RIGHT, "agent"),
+    DockPlace("Exemplars", "Alt+7", RIGHT, "agent"),
+    DockPlace("Observation", "Alt+8", BOTTOM, "reading"),
+    DockPlace("Prompt", "Alt+9", BOTTOM, "reading"),
+    DockPlace("Diff", "Alt+;", BOTTOM, "reading"),
+    DockPlace("Calls", "Alt+0", BOTTOM, "reading"),
+    DockPlace("Page log", "Alt+'", BOTTOM, "reading"),
+    DockPlace("Log", "Alt+-", BOTTOM, "reading"),
 )
 
 

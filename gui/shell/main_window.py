@@ -12,7 +12,7 @@ from core.schema.action_space import PermissibleRow
 from core.schema.log import LogLine
 from core.trace.records import RunRow
 from gui.page.outlines import kept_boxes
-from gui.shell.commands import Conduct
+from gui.shell.commands import WindowCommands
 from gui.shell.geometry import WindowFrame
 from gui.shell.parts import WindowParts
 from gui.widgets.heartbeat import Heartbeat
@@ -51,7 +51,7 @@ class MainWindow(WindowParts):
         """What is wrong with files, as the Log has it already."""
         self.frame = WindowFrame(self)
         self._connect_panels()
-        self.conduct = Conduct(self)
+        self.conduct = WindowCommands(self)
         self.conduct.connect_actions()
         self._relays = self._connect_commands()
         self.heartbeat = Heartbeat(self)

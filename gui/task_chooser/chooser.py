@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from core.debugger.snapshots import Catalogue
 from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.task_source import TaskSource
-from gui.task_chooser.files_tab import Answer, TaskFilesTab
+from gui.task_chooser.files_tab import FilesAnswer, TaskFilesTab
 from gui.task_chooser.list import OPEN_TASK, TaskList, TaskRows
 from gui.task_chooser.profile_choice import ProfileChoice
 from gui.theme.theme import Theme
@@ -32,7 +32,7 @@ from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.formats import count
 from gui.widgets.remembered import OpenedTask
 from gui.widgets.search_field import SearchField
-from gui.widgets.words import OrWords, Words, set_flag, set_tone
+from gui.widgets.words import EmptyText, OrWords, set_flag, set_tone
 
 _MOST_TAGS = 14
 _LARGEST_SEED = 2**31 - 1
@@ -72,7 +72,7 @@ class TaskChooser(QDialog):
         self.open_button.setDefault(True)
         buttons.accepted.connect(self._on_open)
         buttons.rejected.connect(self.reject)
-        self.answer = Answer(self)
+        self.answer = FilesAnswer(self)
         self._wanted = ""
         """A task that was just added and is to be chosen when the catalogue has it."""
         foot = QHBoxLayout()
@@ -229,7 +229,7 @@ class TaskChooser(QDialog):
         self.profile.changed.connect(self._refresh)
         form.addRow("Profile", self.profile)
         form.addRow(
-            Words(
+            EmptyText(
                 "Nobody judges this task: when the run ends you say whether it succeeded. "
                 "To log in, take the page with F6; a named profile keeps the login for the next run.",
                 tab,

@@ -7,7 +7,7 @@ from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.task_source import TaskSource
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
-from gui.widgets.words import ElidedLabel, OrWords, Words, set_tone
+from gui.widgets.words import ElidedLabel, EmptyText, OrWords, set_tone
 
 _HIGHEST_ANSWER = 130
 _ABOUT = (
@@ -38,7 +38,7 @@ class TaskFilesTab(QWidget):
         scroll.setAccessibleName("Task files")
         self.or_words = OrWords(scroll, self)
         self.or_words.say("There are no task files of yours yet. Add one below, or drop it here.")
-        about = Words(_ABOUT, self)
+        about = EmptyText(_ABOUT, self)
         about.setContentsMargins(0, 0, 0, 0)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 10)
@@ -97,7 +97,7 @@ class TaskFilesTab(QWidget):
         return card
 
 
-class Answer(QScrollArea):
+class FilesAnswer(QScrollArea):
     """What became of the last request, with a mark; gone while there is nothing to say."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

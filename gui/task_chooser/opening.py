@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.snapshots import Catalogue, SessionView
 from gui.task_chooser.chooser import TaskChooser
-from gui.task_chooser.welcome import Trial, Welcome
+from gui.task_chooser.welcome import Welcome, WelcomeOffer
 from gui.theme.theme import Theme
 from gui.widgets.remembered import OpenedTask, Remembered
 
@@ -113,7 +113,7 @@ class TaskOpening(QObject):
     def _on_welcome_seen(self, show_again: bool) -> None:
         self._remembered.welcome_seen = not show_again
 
-    def _on_tried(self, trial: Trial) -> None:
+    def _on_tried(self, trial: WelcomeOffer) -> None:
         if trial.opens is None:
             self.settings_wanted.emit()
             return

@@ -4,7 +4,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from core.browser.profiles import name_problem
-from gui.widgets.words import Words, set_flag
+from gui.widgets.words import EmptyText, set_flag
 
 _CLEAN, _NEW = "Clean, without logins", "A new one that keeps logins…"
 
@@ -25,7 +25,7 @@ class ProfileChoice(QWidget):
         self.line.setPlaceholderText("Its name, such as work")
         self.line.setAccessibleName("Name of the new profile")
         self.line.textChanged.connect(self._on_changed)
-        self.note = Words(parent=self, tone="bad")
+        self.note = EmptyText(parent=self, tone="bad")
         self.note.setContentsMargins(0, 0, 0, 0)
         row = QHBoxLayout()
         row.setSpacing(8)

@@ -23,7 +23,7 @@ _AT_WORK = ("F5", "F10", "F9")
 
 
 @dataclass(frozen=True)
-class Trial:
+class WelcomeOffer:
     """One thing to try; without a task it is about the settings."""
 
     title: str
@@ -33,8 +33,8 @@ class Trial:
     opens: OpenedTask | None = None
 
 
-TRIALS: tuple[Trial, ...] = (
-    Trial(
+TRIALS: tuple[WelcomeOffer, ...] = (
+    WelcomeOffer(
         title="Step the built-in LLM through a task",
         text="It opens a small page. Press F10: the agent reads it, proposes a click, and waits for you. "
         "F10 again takes the click.",
@@ -42,7 +42,7 @@ TRIALS: tuple[Trial, ...] = (
         hint="Press F10 to see what the agent would do; F10 again lets it happen.",
         opens=OpenedTask(task="miniwob/click-test-2"),
     ),
-    Trial(
+    WelcomeOffer(
         title="Correct an action by hand",
         text="It opens a form. Step with F10, then change the target in Next action, or press F7 and point "
         "at another element. Accept takes your action, and the trace keeps both.",
@@ -50,7 +50,7 @@ TRIALS: tuple[Trial, ...] = (
         hint="Press F10, change the action in Next action (or F7 and point), then Accept.",
         opens=OpenedTask(task="miniwob/login-user"),
     ),
-    Trial(
+    WelcomeOffer(
         title="Connect your own LLM",
         text="OpenAI, or any server that speaks its protocol: vLLM, Ollama, llama.cpp. "
         "The key goes to the system's keyring.",
@@ -67,7 +67,7 @@ class Welcome(QDialog):
     """
 
     tried = Signal(object)
-    """The `Trial` that was chosen."""
+    """The `WelcomeOffer` that was chosen."""
     seen = Signal(bool)
     """The welcome closes; whether it is to be shown at the next start."""
 
@@ -110,7 +110,7 @@ class Welcome(QDialog):
         self.setMinimumWidth(560)
         self.buttons[0].setFocus()
 
-    def _card(self, theme: Theme, number: int, trial: Trial) -> QFrame:
+    def _card(self, theme: Theme, number: int, trial: WelcomeOffer) -> QFrame:
         card = QFrame(self)
         card.setProperty("card", True)
         title = QLabel(f"{number}.  {trial.title}", card)
@@ -137,6 +137,6 @@ class Welcome(QDialog):
         if self.isVisible():
             self.reject()
 
-    def _try(self, trial: Trial) -> None:
+    def _try(self, trial: WelcomeOffer) -> None:
         self.accept()
         self.tried.emit(trial)

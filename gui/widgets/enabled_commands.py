@@ -44,7 +44,7 @@ def can_say_how_it_ended(view: SessionView) -> bool:
 
 
 @dataclass(frozen=True)
-class Scene:
+class CommandContext:
     """What the window shows, as far as commands depend on it."""
 
     session: SessionView
@@ -71,7 +71,7 @@ class Scene:
     change_before: bool
 
 
-def enabled(scene: Scene) -> dict[str, bool]:
+def enabled(scene: CommandContext) -> dict[str, bool]:
     """Return which commands can be given, by name; those left out always can."""
     view = scene.session
     acceptable = scene.editable and not view.handed_over

@@ -24,7 +24,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """One row: what its cells say, and what they are sorted by where that is something else."""
 
     cells: tuple[str, ...]
@@ -45,11 +45,11 @@ class PlainModel(QAbstractTableModel):
         super().__init__(parent)
         self._theme = theme
         self.columns = tuple(columns)
-        self._given: tuple[Line, ...] = ()
-        self.lines: tuple[Line, ...] = ()
+        self._given: tuple[TableLine, ...] = ()
+        self.lines: tuple[TableLine, ...] = ()
         self._sorted: tuple[int, Qt.SortOrder] | None = None
 
-    def show_lines(self, lines: Sequence[Line]) -> None:
+    def show_lines(self, lines: Sequence[TableLine]) -> None:
         lines = tuple(lines)
         if lines == self._given:
             return
@@ -69,7 +69,7 @@ class PlainModel(QAbstractTableModel):
         if self._sorted is not None:
             column, order = self._sorted
 
-            def value(line: Line) -> Any:
+            def value(line: TableLine) -> Any:
                 return (line.values or line.cells)[column]
 
             down = order == Qt.SortOrder.DescendingOrder
@@ -167,10 +167,10 @@ class PlainTable(QTableView):
         theme.changed.connect(self.viewport().update)
 
     @property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[TableLine, ...]:
         return self.lines_model.lines
 
-    def show_lines(self, lines: Iterable[Line]) -> None:
+    def show_lines(self, lines: Iterable[TableLine]) -> None:
         """Replace the lines; the current row and what is selected stay where their keys are still there.
 
         Columns take the width of what they show, but for too wide a one, until

@@ -10,7 +10,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True)
-class Entry:
+class MenuEntry:
     """One line of a menu."""
 
     text: str
@@ -28,7 +28,9 @@ class RowMenu(QObject):
     `entries` says what a row offers; a row that offers nothing has no menu.
     """
 
-    def __init__(self, view: QAbstractItemView, entries: Callable[[QModelIndex], Iterable[Entry]]) -> None:
+    def __init__(
+        self, view: QAbstractItemView, entries: Callable[[QModelIndex], Iterable[MenuEntry]]
+    ) -> None:
         super().__init__(view)
         self._view = view
         self.entries = entries
@@ -45,7 +47,7 @@ class RowMenu(QObject):
             open_menu(view, self.entries(index), view.viewport().mapToGlobal(place))
 
 
-def open_menu(parent: QWidget, entries: Iterable[Entry], place: QPoint) -> QMenu | None:
+def open_menu(parent: QWidget, entries: Iterable[MenuEntry], place: QPoint) -> QMenu | None:
     """Open a menu at a place of the screen; nothing where there are no entries."""
     menu = QMenu(parent)
     menu.setToolTipsVisible(True)

@@ -44,7 +44,7 @@ class ElidedLabel(QLabel):
         self.setToolTip(self.text() if cut else "")
 
 
-class Words(QLabel):
+class EmptyText(QLabel):
     """A dim paragraph that says what is missing here and what to do."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, tone: str = "dim") -> None:
@@ -57,7 +57,7 @@ class Words(QLabel):
         set_tone(self, tone)
 
 
-class Note(QLabel):
+class NoteLabel(QLabel):
     """A paragraph among others that can be copied; hidden where it has nothing to say."""
 
     def __init__(self, tone: str = "dim", text: str = "", parent: QWidget | None = None) -> None:
@@ -82,7 +82,7 @@ class OrWords(QStackedWidget):
     def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.content = content
-        self.words = Words()
+        self.words = EmptyText()
         self.addWidget(content)
         self.addWidget(self.words)
 

@@ -33,8 +33,8 @@ from pathlib import Path
 
 from core.agent.llm_calls import Asker
 from core.agent.prompt_builder import Prompter
-from core.agent.resources import Knowledge, knowledge_of
-from core.agent.restore_context import ground_of
+from core.agent.resources import AgentResources, agent_resources_of
+from core.agent.restore_context import restore_context_of
 from core.browser.channel import PageGone
 from core.browser.checkpoints.comparison import GRADES, Volatile, load_volatile
 from core.browser.checkpoints.restoring import restore
@@ -140,7 +140,7 @@ class Back(Record):
 async def measure(host: BrowserHost, names: list[str], ways: list[str], count: int, seed: int) -> list[Back]:
     """Walk the tasks in turn until `count` times were gone back, by these ways alone where some are named."""
     strategies = tuple(one for one in STRATEGIES if one.name in ways) or None
-    environments, knowledge = Environments(), knowledge_of()
+    environments, knowledge = Environments(), agent_resources_of()
     tasks = [environments.find(name) for name in names or _all(environments)]
     tabs = Tabs(host)
     await tabs.start()
@@ -178,7 +178,7 @@ async def _walk_and_go_back(
     store: TraceStore,
     tabs: Tabs,
     environments: Environments,
-    knowledge: Knowledge,
+    knowledge: AgentResources,
     task: Task,
     seed: int,
     strategies: Sequence[Strategy] | None,
@@ -206,7 +206,7 @@ async def _go_back(
     strategies: Sequence[Strategy] | None,
 ) -> Back:
     state, world = walk.run.state, walk.world
-    ground = replace(ground_of(state, world, prompter, walk.past), choose=None)
+    ground = replace(restore_context_of(state, world, prompter, walk.past), choose=None)
     restored = await restore(walk.past.checkpoint(step), ground, strategies=strategies, volatile=volatile)
     back = Back(
         task=state.episode.task.id,

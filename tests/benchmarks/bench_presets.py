@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.debugger.headless import RunReport, run_headless
-from core.debugger.services import Workshop, open_workshop
+from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
 from core.llm.keys import Keys
 from core.llm.registry import LLMs
@@ -55,11 +55,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
 SEED = 20
 
 
-async def play(workshop: Workshop, llms: LLMs, preset: str, task: str) -> RunReport:
+async def play(services: Services, llms: LLMs, preset: str, task: str) -> RunReport:
     """Run one task to its end."""
     return await run_headless(
-        workshop,
-        workshop.environments.find(task),
+        services,
+        services.environments.find(task),
         SEED,
         preset=preset,
         llm=llms.routed("rules"),
@@ -91,14 +91,14 @@ async def measure(presets: list[str], groups: list[str], each: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(database=Path(folder) / "traces.db")
         llms = LLMs(settings, keys=Keys())
-        workshop = await open_workshop(
+        services = await open_services(
             settings,
             ChromiumHost(path),
             llms=llms,
             environments=Environments(),
             config=Path(folder) / "config",
         )
-        airline = tuple(one.id for one in workshop.environments.tasks() if one.environment == "airline")
+        airline = tuple(one.id for one in services.environments.tasks() if one.environment == "airline")
         print("| preset | tasks | success | mean reward | steps | LLM calls |")
         print("| --- | --- | --- | --- | --- | --- |")
         try:
@@ -108,7 +108,7 @@ async def measure(presets: list[str], groups: list[str], each: bool) -> None:
                     tasks = GROUPS[group] or airline
                     for task in tasks:
                         try:
-                            reports.append(await play(workshop, llms, preset, task))
+                            reports.append(await play(services, llms, preset, task))
                         except BackstepError as error:
                             print(f"{preset} {task}: {error}", file=sys.stderr)
                             continue
@@ -118,7 +118,7 @@ async def measure(presets: list[str], groups: list[str], each: bool) -> None:
                             print(f"  {preset} {task}: {said}", file=sys.stderr, flush=True)
                     print(row(preset, group, len(tasks), reports), flush=True)
         finally:
-            await workshop.close()
+            await services.close()
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from typing import Any
 
 from core.agent.gates import Gates
 from core.agent.loop import AgentRun, open_run
-from core.agent.resources import knowledge_of
+from core.agent.resources import agent_resources_of
 from core.agent.state import Budget
 from core.agent.world import World
 from core.browser.actor import Actor
@@ -89,7 +89,7 @@ async def measure_steps(host: BrowserHost, rounds: int) -> dict[str, dict[str, f
                 )
                 count = max(3, rounds // 3) if "20000" in page else rounds
                 seen: list[dict[str, float]] = []
-                knowledge = knowledge_of()
+                knowledge = agent_resources_of()
                 for seed in range(count + 1):
                     run = await open_run(
                         store,

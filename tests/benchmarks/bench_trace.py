@@ -18,7 +18,7 @@ from pathlib import Path
 from core.schema.action import Click, RefTarget
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.messages import LLMReply, LLMRequest, Message, Tool, ToolCall, Usage
-from core.schema.observation import Box, CleanObservation, Element, Frame, Observation, Tab
+from core.schema.observation import Box, CleanObservation, Element, Observation, PageFrame, Tab
 from core.schema.step import (
     Abstracted,
     Acted,
@@ -106,7 +106,7 @@ class Author:
             url=url,
             title="Book Flight Task",
             elements=tuple(made),
-            frames=(Frame(id="main", url=url),),
+            frames=(PageFrame(id="main", url=url),),
             tabs=(Tab(index=0, title="Book Flight Task", url=url, current=True),),
             viewport=(1000, 720),
             page_size=(1000, 720),

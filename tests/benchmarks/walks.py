@@ -6,9 +6,9 @@ from typing import Any
 
 from core.agent.gates import Gates
 from core.agent.loop import AgentRun, open_run
-from core.agent.resources import Knowledge
+from core.agent.resources import AgentResources
 from core.agent.restore_context import reopen
-from core.agent.run_history import Past
+from core.agent.run_history import RunHistory
 from core.agent.state import Budget
 from core.agent.world import World
 from core.browser.actor import Actor
@@ -102,7 +102,7 @@ class Walk:
 
     def __init__(self, run: AgentRun, store: TraceStore, volatile: Volatile) -> None:
         self.run = run
-        self.past = Past(store, run.state.run)
+        self.past = RunHistory(store, run.state.run)
         self.pages: list[Observation] = []
         """The page of each step, and the one after the last."""
         self.readings: list[dict[str, Any]] = []
@@ -211,7 +211,7 @@ async def begin_walk(
     store: TraceStore,
     tabs: Tabs,
     environments: Environments,
-    knowledge: Knowledge,
+    knowledge: AgentResources,
     task: Task,
     *,
     seed: int,

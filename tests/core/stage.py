@@ -19,7 +19,7 @@ from core.agent.loop import AgentRun, open_run
 from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
-from core.debugger.services import Workshop, open_workshop
+from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
 from core.llm.keys import Keys
 from core.llm.registry import LLMs
@@ -85,12 +85,12 @@ class Stage:
         self.thread = LoopThread()
         self.config = config_folder_in(folder / "config")
         self.settings = settings_for(folder / "traces.db")
-        self.workshop: Workshop = self.thread.run(self._open())
+        self.services: Services = self.thread.run(self._open())
         self.asked: list[Asked] = []
         self._llms: list[LLMs] = []
 
-    async def _open(self) -> Workshop:
-        return await open_workshop(
+    async def _open(self) -> Services:
+        return await open_services(
             self.settings,
             ChromiumHost(need_chromium()),
             llms=llms_for(self.settings),
@@ -107,7 +107,7 @@ class Stage:
             path.unlink()
 
     def close(self) -> None:
-        self.thread.run(self.workshop.close())
+        self.thread.run(self.services.close())
         self.thread.close()
 
     def open(
@@ -130,22 +130,22 @@ class Stage:
         )
         llms = llms_for(settings_for(self.settings.database, llms={"test": entry}, **settings))
         self._llms.append(llms)
-        workshop = self.workshop
+        services = self.services
         found = (
-            workshop.environments.find("web/open", url=url, instruction=instruction)
+            services.environments.find("web/open", url=url, instruction=instruction)
             if url
-            else workshop.environments.find(task)
+            else services.environments.find(task)
         )
         self.asked.clear()
         return self.thread.run(
             open_run(
-                workshop.store,
-                workshop.world(found),
+                services.store,
+                services.world(found),
                 found,
                 seed,
-                preset=workshop.knowledge.presets.get(preset),
+                preset=services.knowledge.presets.get(preset),
                 llm=llms.routed("test"),
-                knowledge=workshop.knowledge,
+                knowledge=services.knowledge,
                 budget=Budget(steps, calls),
                 browser="chromium",
                 on_asked=self.asked.append,

@@ -6,13 +6,13 @@ from core.browser.log.records import (
     ConsoleEntry,
     DialogEntry,
     ErrorEntry,
-    LeftOut,
+    LogGap,
     LogPart,
     PageLog,
     RequestEntry,
 )
 from core.debugger.compare.views import PairView, Part
-from core.debugger.provenance.views import Lead, Offer, Place, WhyView
+from core.debugger.provenance.views import Lead, Offer, SourcePlace, WhyView
 from core.debugger.timeline.views import (
     CallSpan,
     CostPoint,
@@ -92,7 +92,7 @@ LOG = PageLogView(
                         ended=True,
                     ),
                 ),
-                left_out=(LeftOut(kind="console", count=99_500, after=START + 9),),
+                left_out=(LogGap(kind="console", count=99_500, after=START + 9),),
             ),
         ),
     ),
@@ -192,7 +192,7 @@ WHY = WhyView(
         Offer(label="the thought", text="Green, 20 inches, under 60 dollars: it fits. Buy it."),
     ),
     places=(
-        Place(
+        SourcePlace(
             kind="prompt",
             title="Call 3 (decide), user message",
             how="exact",
@@ -201,7 +201,7 @@ WHY = WhyView(
             found="Buy now",
             lead=HERE.replace(call=3, part="3.1"),
         ),
-        Place(
+        SourcePlace(
             kind="page",
             title="[6] button, name",
             how="exact",
@@ -210,7 +210,7 @@ WHY = WhyView(
             found="Buy now",
             lead=HERE.replace(ref=6),
         ),
-        Place(
+        SourcePlace(
             kind="exemplar",
             title="shop-lamp-01, step 5, actions",
             how="loose",
@@ -220,7 +220,7 @@ WHY = WhyView(
             more=3,
             lead=HERE.replace(exemplar="shop-lamp-01"),
         ),
-        Place(
+        SourcePlace(
             kind="earlier step",
             title="Step 2, thought",
             how="exact",

@@ -22,7 +22,7 @@ from core.debugger.snapshots import (
     SessionView,
     StepView,
 )
-from core.debugger.task_opening import TaskOpening
+from core.debugger.task_opening import TaskCommands
 from core.debugger.trace_commands import TraceCommands
 from core.schema.log import LogLine
 from core.schema.signal import Signal as CoreSignal
@@ -74,7 +74,7 @@ class AskedSession:
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []
-        self.tasks = AskedCommands(TaskOpening, self.asked)
+        self.tasks = AskedCommands(TaskCommands, self.asked)
         self.run_commands = AskedCommands(RunCommands, self.asked)
         self.agent = AskedCommands(AgentSettings, self.asked)
         self.corrections = AskedCommands(Corrections, self.asked)

@@ -9,8 +9,8 @@ from core.agent.policies.stack import Refusal
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.remedies import in_words
 from core.agent.reflection.rollback import go_back, new_trial
-from core.agent.resources import Knowledge
-from core.agent.run_history import Past
+from core.agent.resources import AgentResources
+from core.agent.run_history import RunHistory
 from core.agent.spaces.backup import CHOOSE, candidates_of, way_back
 from core.agent.spaces.file import SpaceAction
 from core.agent.spaces.macros import MacroStep, fill, macro_steps
@@ -29,7 +29,7 @@ from core.schema.restore import SentAt
 from core.schema.step import Acted, Primitive
 
 
-async def act(state: RunState, world: World, prompter: Prompter, past: Past) -> Acted:
+async def act(state: RunState, world: World, prompter: Prompter, past: RunHistory) -> Acted:
     """Do what the reviewed action says; `Acted.message` says what failed.
 
     Only going back may raise: BrowserError where the browser has ended, and
@@ -39,7 +39,7 @@ async def act(state: RunState, world: World, prompter: Prompter, past: Past) -> 
     return state.acted
 
 
-async def _act(state: RunState, world: World, prompter: Prompter, past: Past) -> Acted:
+async def _act(state: RunState, world: World, prompter: Prompter, past: RunHistory) -> Acted:
     knowledge = prompter.knowledge
     pending = state.pending
     action = pending.action
@@ -100,7 +100,7 @@ def _stop(state: RunState, action: Stop) -> Acted:
     return Acted(effect="stop", outcome="done", message=f"It {ended.outcome}." if ended.lacked else "")
 
 
-def _call(state: RunState, knowledge: Knowledge, action: Named) -> Acted:
+def _call(state: RunState, knowledge: AgentResources, action: Named) -> Acted:
     assert state.stack.top is not None
     environment, url = state.episode.task.environment, state.observation.url
     caller = knowledge.policies.get(state.stack.top.policy)

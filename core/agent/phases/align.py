@@ -2,14 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 
-from core.agent.reflection.alignment import Judge
+from core.agent.reflection.alignment import AlignmentJudge
 from core.agent.reflection.consequences import backtrack, follow
 from core.agent.reflection.snapshot import told
 from core.agent.state import RunState
 from core.schema.step import Aligned
 
 
-async def align(state: RunState, judge: Judge, take_remedies: Callable[[], Awaitable[None]]) -> Aligned:
+async def align(
+    state: RunState, judge: AlignmentJudge, take_remedies: Callable[[], Awaitable[None]]
+) -> Aligned:
     """Judge the step's action where the preset has it so; raises LLMError and DataError with nothing judged.
 
     `take_remedies` waits for remedies that are still being asked for: the
@@ -25,7 +27,7 @@ async def align(state: RunState, judge: Judge, take_remedies: Callable[[], Await
     return aligned.replace(reflection=told(state))
 
 
-async def _judged(state: RunState, judge: Judge) -> Aligned | None:
+async def _judged(state: RunState, judge: AlignmentJudge) -> Aligned | None:
     acted, doing = state.acted, state.reflection.doing
     if acted is None or not state.is_on("judgement") or acted.episode_ended or acted.outcome == "skipped":
         return None

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from core.agent.decision import Decider
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.questions import make_plan
-from core.agent.reflection.scheduled import CarryingOut
+from core.agent.reflection.scheduled import ScheduledSteps
 from core.agent.reflection.snapshot import told
 from core.agent.state import Pending, RunState
 from core.schema.step import Decided, Origin
@@ -16,7 +16,9 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-async def decide(state: RunState, decider: Decider, carrying_out: CarryingOut, prompter: Prompter) -> Decided:
+async def decide(
+    state: RunState, decider: Decider, carrying_out: ScheduledSteps, prompter: Prompter
+) -> Decided:
     """Return the proposal, which is pending from now on; raises LLMError and DataError.
 
     A plan that is due comes first; in fast mode it is asked for while the

@@ -1,14 +1,14 @@
 """recall: exemplars for the prompt, at the start of the run and of each frame."""
 
 from core.agent.abstraction.plain import clean_of
-from core.agent.resources import Knowledge
+from core.agent.resources import AgentResources
 from core.agent.state import RunState
 from core.schema.errors import LibraryError, LLMError
 from core.schema.exemplar import metadata_of
 from core.schema.step import Recalled
 
 
-async def recall(state: RunState, knowledge: Knowledge) -> Recalled:
+async def recall(state: RunState, knowledge: AgentResources) -> Recalled:
     """Fetch exemplars by the objective and the page, once for each frame.
 
     An embedding server or a library that fails is told as the problem, and the step goes on

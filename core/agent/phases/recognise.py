@@ -9,7 +9,7 @@ from core.agent.general_space import permissible_of
 from core.agent.policies.frame import Frame, place_of_page
 from core.agent.policies.prompt import permissible_in
 from core.agent.policies.stack import Stack
-from core.agent.resources import Knowledge
+from core.agent.resources import AgentResources
 from core.agent.spaces.action_space import offered_actions
 from core.agent.spaces.backup import CHOOSE, choice_of
 from core.agent.spaces.file import SpaceState, StateSpace
@@ -20,7 +20,7 @@ from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.step import Diagram, DiagramEdge, Fit, FrameRecord, Recognised, StackRecord
 
 
-async def recognise(state: RunState, world: World, knowledge: Knowledge) -> Recognised:
+async def recognise(state: RunState, world: World, knowledge: AgentResources) -> Recognised:
     """Find the state and list what may be done.
 
     Raises DataError and UsageError where a file it goes by is wrong or gone.
@@ -37,7 +37,7 @@ async def recognise(state: RunState, world: World, knowledge: Knowledge) -> Reco
 # State spaces
 
 
-def _in_space(state: RunState, knowledge: Knowledge, offered: Permissible) -> Recognised:
+def _in_space(state: RunState, knowledge: AgentResources, offered: Permissible) -> Recognised:
     space = _space_for(state, knowledge)
     state.space_state = None
     if space is None:
@@ -88,7 +88,7 @@ def _diagram(space: StateSpace, here: SpaceState | None) -> Diagram:
     )
 
 
-def _space_for(state: RunState, knowledge: Knowledge) -> StateSpace | None:
+def _space_for(state: RunState, knowledge: AgentResources) -> StateSpace | None:
     if not state.is_on("states"):
         return None
     # Switched on where the preset has none, the space is the one that is meant for the page.
@@ -145,7 +145,7 @@ def _beside(
 
 
 def _in_policy(
-    state: RunState, knowledge: Knowledge, permissible: Permissible, stop: PermissibleAction | None
+    state: RunState, knowledge: AgentResources, permissible: Permissible, stop: PermissibleAction | None
 ) -> Permissible:
     """Return what of `permissible` the policy at work may do, with the policies it may call.
 
@@ -176,7 +176,7 @@ def _in_policy(
     return permissible_in(policy, permissible, callables)
 
 
-def _stack_record(stack: Stack, knowledge: Knowledge) -> StackRecord:
+def _stack_record(stack: Stack, knowledge: AgentResources) -> StackRecord:
     def told(frame: Frame) -> FrameRecord:
         return FrameRecord(
             number=frame.number,

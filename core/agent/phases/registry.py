@@ -14,10 +14,10 @@ from core.agent.phases.recall import recall
 from core.agent.phases.recognise import recognise
 from core.agent.phases.review import review
 from core.agent.prompt_builder import Prompter
-from core.agent.reflection.alignment import Judge
+from core.agent.reflection.alignment import AlignmentJudge
 from core.agent.reflection.anticipation import Anticipator
-from core.agent.reflection.scheduled import CarryingOut
-from core.agent.run_history import Past
+from core.agent.reflection.scheduled import ScheduledSteps
+from core.agent.run_history import RunHistory
 from core.agent.state import RunState
 from core.agent.world import World
 from core.schema.step import Phase, PhaseRecord
@@ -34,12 +34,12 @@ class PhaseTools:
         self.knowledge = prompter.knowledge
         self.state = state
         self.pages = PageStore(store, state)
-        self.past = Past(store, state.run)
+        self.past = RunHistory(store, state.run)
         self.abstractor = Abstractor(prompter)
         self.decider = Decider(prompter)
-        self.carrying_out = CarryingOut(prompter)
+        self.carrying_out = ScheduledSteps(prompter)
         self.anticipator = Anticipator(prompter, self.decider)
-        self.judge = Judge(prompter)
+        self.judge = AlignmentJudge(prompter)
 
     async def take_late_remedies(self) -> None:
         """Complete the record of anticipate with the remedies that were asked for while the action ran."""

@@ -4,7 +4,7 @@ from typing import Literal
 
 from core.agent.general_space import label_of
 from core.agent.policies.frame import place_of_page
-from core.agent.resources import Knowledge
+from core.agent.resources import AgentResources
 from core.agent.state import RunState
 from core.agent.world import World
 from core.schema.action import Action, Backtrack, Named
@@ -13,7 +13,7 @@ from core.schema.restore import told_of
 from core.schema.step import Reviewed
 
 
-class Gate(Record):
+class HeldGate(Record):
     """Why the pending action must not simply happen."""
 
     kind: Literal["undo", "loop", "effects", "hint"]
@@ -22,28 +22,28 @@ class Gate(Record):
     reason: str
 
 
-def gate_of(state: RunState, world: World, knowledge: Knowledge) -> Gate | None:
+def gate_of(state: RunState, world: World, knowledge: AgentResources) -> HeldGate | None:
     """Return the gate that the pending action must stop at, or None."""
     action = state.pending.action
     if action is None or state.pending.skip:
         return None
     if loop := _loop(state, knowledge, action):
-        return Gate(kind="loop", reason=loop)
+        return HeldGate(kind="loop", reason=loop)
     if isinstance(action, Backtrack):
         return _effects(state, world, action)
     environment = state.episode.task.environment
     reason = world.gates.reason(action, label_of(state.observation, action), state.permissible, environment)
     if reason is not None:
-        return Gate(kind="undo", reason=reason)
+        return HeldGate(kind="undo", reason=reason)
     hint = world.gates.hint(state.pending.thought, environment) if action.in_page else ""
-    return Gate(kind="hint", reason=f"the LLM says of it “{hint}”") if hint else None
+    return HeldGate(kind="hint", reason=f"the LLM says of it “{hint}”") if hint else None
 
 
-def _effects(state: RunState, world: World, action: Backtrack) -> Gate | None:
+def _effects(state: RunState, world: World, action: Backtrack) -> HeldGate | None:
     if state.remedy_settings.effects == "allow":
         return None
     lasting = world.lasting(state.sent, action.step, state.episode)
-    return Gate(kind="effects", reason=told_of(lasting)) if lasting else None
+    return HeldGate(kind="effects", reason=told_of(lasting)) if lasting else None
 
 
 def review(state: RunState) -> Reviewed:
@@ -60,7 +60,7 @@ def review(state: RunState) -> Reviewed:
     )
 
 
-def _loop(state: RunState, knowledge: Knowledge, action: Action) -> str:
+def _loop(state: RunState, knowledge: AgentResources, action: Action) -> str:
     allowed = state.permissible.action(action.name) if isinstance(action, Named) else None
     if allowed is None or allowed.origin != "policy" or state.stack.top is None:
         return ""

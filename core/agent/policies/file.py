@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from core.agent.policies.call import Call, call_usage, read_call
-from core.agent.policies.markdown import Section, sections
+from core.agent.policies.markdown import PolicySection, sections
 from core.environments.webarena_sites import SITES
 from core.llm.reply_parser import read_lines
 from core.schema.action import ACTIONS, RefTarget, parse_action
@@ -201,7 +201,7 @@ def _head_problems(head: PolicyHead, front: UserFile) -> Iterator[tuple[int, str
 
 
 def _body_problems(
-    before: str, found: tuple[Section, ...], body: str, body_line: int
+    before: str, found: tuple[PolicySection, ...], body: str, body_line: int
 ) -> Iterator[tuple[int, str]]:
     for number, section in enumerate(found):
         if section.title not in SECTIONS:
@@ -222,7 +222,7 @@ def _body_problems(
             yield from _example_heading_problems(example)
 
 
-def _example_heading_problems(example: Section) -> Iterator[tuple[int, str]]:
+def _example_heading_problems(example: PolicySection) -> Iterator[tuple[int, str]]:
     for heading in example.parts:
         if heading.title not in EXAMPLE_PARTS:
             sentence = f'there is no heading "{heading.title}"; {near(heading.title, EXAMPLE_PARTS)}'
@@ -235,7 +235,7 @@ def _example_heading_problems(example: Section) -> Iterator[tuple[int, str]]:
             yield part.line, f"the {wanted.lower()} of this example is empty."
 
 
-def _example(section: Section, path: Path) -> PolicyExample:
+def _example(section: PolicySection, path: Path) -> PolicyExample:
     reply = section.part("Reply")
     assert reply is not None
     place = f"{path}, line {reply.text_line}"

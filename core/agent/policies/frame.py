@@ -13,7 +13,7 @@ CALLED = "called; it has not come back"
 LEFT = "left before its end: the run went back to a step before it"
 
 
-class Place(Record):
+class SeenPage(Record):
     """A page as it looked: two are the same where URL and fingerprint are equal."""
 
     url: str = ""
@@ -36,10 +36,10 @@ class Frame(Record):
     """Which call of the run it is, from 1; 0 for a frame that nobody called."""
     step: int = 1
     """The step that called it; for the first frame the one it began at."""
-    began_on: Place = Place()
+    began_on: SeenPage = SeenPage()
     history: tuple[Turn, ...] = ()
     notes: tuple[str, ...] = ()
-    seen: tuple[Place, ...] = ()
+    seen: tuple[SeenPage, ...] = ()
     """The pages it has come to, each once, in the order it first saw them."""
     state: FrameState = "active"
     answer: str = ""
@@ -70,7 +70,7 @@ class Frame(Record):
         return f"could not go on. It lacked: {self.lacked}{found}"
 
 
-def place_of_page(observation: Observation) -> Place:
+def place_of_page(observation: Observation) -> SeenPage:
     """Return the page of an observation: its URL, and a fingerprint of what a person could see and use.
 
     Refs, the focus and how far it is scrolled do not count; what is typed,
@@ -89,4 +89,4 @@ def place_of_page(observation: Observation) -> Place:
         for element in observation.elements
     ]
     text = "\n".join([observation.title, *lines]).encode("utf-8", "replace")
-    return Place(url=observation.url, fingerprint=sha256(text).hexdigest()[:16])
+    return SeenPage(url=observation.url, fingerprint=sha256(text).hexdigest()[:16])

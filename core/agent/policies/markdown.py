@@ -8,7 +8,7 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*")
 
 
-class Section(Record):
+class PolicySection(Record):
     """A heading with the text below it, up to the next heading that was asked for."""
 
     level: int
@@ -19,15 +19,17 @@ class Section(Record):
     """Without blank lines around it; a code fence around all of it is taken off."""
     text_line: int = 0
     """The line its text begins in."""
-    parts: tuple["Section", ...] = ()
+    parts: tuple["PolicySection", ...] = ()
 
-    def part(self, title: str) -> "Section | None":
+    def part(self, title: str) -> "PolicySection | None":
         """Return the part of that title, whatever its capitals."""
         wanted = title.casefold()
         return next((part for part in self.parts if part.title.casefold() == wanted), None)
 
 
-def sections(body: str, first_line: int, level: int = 1, deepest: int = 3) -> tuple[str, tuple[Section, ...]]:
+def sections(
+    body: str, first_line: int, level: int = 1, deepest: int = 3
+) -> tuple[str, tuple[PolicySection, ...]]:
     """Return the text before the first heading of `level`, and the sections.
 
     Sections hold the headings of the next levels as parts, down to
@@ -48,15 +50,15 @@ def sections(body: str, first_line: int, level: int = 1, deepest: int = 3) -> tu
             found.append((index, heading[2]))
     before = "\n".join(lines[: found[0][0]] if found else lines).strip()
     ends = [*(index for index, _ in found[1:]), len(lines)]
-    made: list[Section] = []
+    made: list[PolicySection] = []
     for (index, title), end in zip(found, ends, strict=False):
         content = lines[index + 1 : end]
         text, offset = _trimmed(content)
-        parts: tuple[Section, ...] = ()
+        parts: tuple[PolicySection, ...] = ()
         if level < deepest:
             _, parts = sections("\n".join(content), first_line + index + 1, level + 1, deepest)
         made.append(
-            Section(
+            PolicySection(
                 level=level,
                 title=title,
                 line=first_line + index,

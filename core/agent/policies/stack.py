@@ -12,13 +12,13 @@ from typing import Literal
 from pydantic import Field
 
 from core.agent.policies.call import Call
-from core.agent.policies.frame import CALLED, Frame, Place
+from core.agent.policies.frame import CALLED, Frame, SeenPage
 from core.schema.messages import Turn
 from core.schema.record import Record
 from core.schema.step import FrameState
 
 
-class Limits(Record):
+class StackLimits(Record):
     """How far policies may call one another; a call beyond is refused and told to its caller."""
 
     depth: int = Field(default=8, ge=1)
@@ -43,7 +43,7 @@ class Stack(Record):
     frames: tuple[Frame, ...] = ()
     finished: tuple[Frame, ...] = ()
     """In the order they ended; they are kept for whoever wants to see them."""
-    limits: Limits = Limits()
+    limits: StackLimits = StackLimits()
 
     @property
     def top(self) -> Frame | None:
@@ -71,7 +71,9 @@ class Stack(Record):
 
     # Operations
 
-    def begin(self, policy: str, name: str, arguments: Iterable[str], *, step: int, page: Place) -> "Stack":
+    def begin(
+        self, policy: str, name: str, arguments: Iterable[str], *, step: int, page: SeenPage
+    ) -> "Stack":
         """Return a stack with the run's first frame; earlier frames are finished and kept.
 
         It is also how a new trial begins.
@@ -100,7 +102,7 @@ class Stack(Record):
         arguments: Iterable[str],
         *,
         step: int,
-        page: Place,
+        page: SeenPage,
         thought: str = "",
         despite_loop: bool = False,
     ) -> "Stack | Refusal":
@@ -130,7 +132,7 @@ class Stack(Record):
         return self.replace(frames=(*self.frames[:-1], calling, child))
 
     def stop(
-        self, *, step: int, page: Place, answer: str = "", lacked: str = "", thought: str = ""
+        self, *, step: int, page: SeenPage, answer: str = "", lacked: str = "", thought: str = ""
     ) -> "Stack":
         """Return the stack without the frame on top, whose caller is told the answer or what it lacked.
 
@@ -157,7 +159,7 @@ class Stack(Record):
         told = _with_outcome(told, ended)
         return self.replace(frames=(*self.frames[:-2], told), finished=(*self.finished, ended))
 
-    def record(self, turn: Turn, page: Place | None = None) -> "Stack":
+    def record(self, turn: Turn, page: SeenPage | None = None) -> "Stack":
         """Return the stack with a step of the acting frame; `page` is the page after it, if it was one's."""
         acting = self._acting()
         if page is not None:
@@ -201,7 +203,7 @@ class Stack(Record):
 
     # Limits and loops
 
-    def refusal(self, policy: str, name: str, arguments: Iterable[str], page: Place) -> Refusal | None:
+    def refusal(self, policy: str, name: str, arguments: Iterable[str], page: SeenPage) -> Refusal | None:
         """Return why this call would be refused now, or None.
 
         The same call is the same policy with equal arguments, whatever their
@@ -245,7 +247,7 @@ class Stack(Record):
             )
         return None
 
-    def _same_call(self, policy: str, arguments: tuple[str, ...], page: Place) -> Frame | None:
+    def _same_call(self, policy: str, arguments: tuple[str, ...], page: SeenPage) -> Frame | None:
         wanted = (policy, _plain(arguments), page)
         for frame in reversed(self.frames):
             if (frame.policy, _plain(frame.arguments), frame.began_on) == wanted:
@@ -283,7 +285,7 @@ def _end(frame: Frame, *, state: FrameState, step: int) -> Frame:
     return frame.replace(state=state, ended_at=step)
 
 
-def _seeing(frame: Frame, page: Place) -> Frame:
+def _seeing(frame: Frame, page: SeenPage) -> Frame:
     return frame if page in frame.seen else frame.replace(seen=(*frame.seen, page))
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from core.agent.policies.call import what_it_does
 from core.agent.policies.file import parse_policy
 from core.memory.exchange.documents import Document
-from core.memory.exchange.imports.step import Decision, Policy, read_policies
+from core.memory.exchange.imports.step import Decision, StepPolicy, read_policies
 from core.schema.action import ACTIONS
 from core.schema.errors import DataError
 from core.schema.record import Record
-from core.trace.imports.records import Entry
+from core.trace.imports.records import FileEntry
 
 _OFFERED = re.compile(r"^[ \t]*`?(\w+)((?: \[[^\]\n]*\])*)`?:[ \t]*(.+)$", re.MULTILINE)
 _RULES = re.compile(r"^[ \t]*Please follow (?:these|the following)[^\n]*\n", re.MULTILINE | re.IGNORECASE)
@@ -22,7 +22,7 @@ class PolicyFiles(Record):
     """Files by name, and what did not become one."""
 
     files: dict[str, str]
-    left_out: tuple[Entry, ...] = ()
+    left_out: tuple[FileEntry, ...] = ()
 
 
 def policy_files(document: Document) -> PolicyFiles:
@@ -43,19 +43,21 @@ def policy_files(document: Document) -> PolicyFiles:
                 parse_policy(text, Path(f"{policy.name}.md"))
             except DataError as error:
                 if not kept:
-                    left_out.append(Entry(position=policy.name, why=str(error).rstrip(".")))
+                    left_out.append(FileEntry(position=policy.name, why=str(error).rstrip(".")))
                     break
                 # The last one goes first: which one is wrong is told by the error only in words.
                 wrong = next((one for one in kept if not _is_readable(policy, one, names, offered)), kept[-1])
                 kept.remove(wrong)
-                left_out.append(Entry(position=wrong.position, why=str(error).rstrip(".")))
+                left_out.append(FileEntry(position=wrong.position, why=str(error).rstrip(".")))
                 continue
             files[f"{policy.name}.md"] = text
             break
     return PolicyFiles(files=files, left_out=tuple(left_out))
 
 
-def _is_readable(policy: Policy, one: Decision, names: set[str], offered: dict[str, tuple[str, str]]) -> bool:
+def _is_readable(
+    policy: StepPolicy, one: Decision, names: set[str], offered: dict[str, tuple[str, str]]
+) -> bool:
     try:
         parse_policy(_told(policy, [one], names, offered), Path(f"{policy.name}.md"))
     except DataError:
@@ -64,7 +66,7 @@ def _is_readable(policy: Policy, one: Decision, names: set[str], offered: dict[s
 
 
 def _told(
-    policy: Policy, decisions: list[Decision], names: set[str], offered: dict[str, tuple[str, str]]
+    policy: StepPolicy, decisions: list[Decision], names: set[str], offered: dict[str, tuple[str, str]]
 ) -> str:
     arguments, description = offered.get(policy.name, ("", ""))
     mentioned = [match[1] for match in _OFFERED.finditer(policy.instruction)]

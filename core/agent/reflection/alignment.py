@@ -18,7 +18,7 @@ RANKED = 60
 """Elements that a page shortened by ranking keeps."""
 
 
-class Judge:
+class AlignmentJudge:
     """Asks what an action did, and whether that was right."""
 
     def __init__(self, prompter: Prompter) -> None:

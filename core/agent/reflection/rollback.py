@@ -3,8 +3,8 @@
 from core.agent.policies.stack import Stack
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.scheduled import entry_of
-from core.agent.restore_context import ground_of, reopen
-from core.agent.run_history import Past
+from core.agent.restore_context import reopen, restore_context_of
+from core.agent.run_history import RunHistory
 from core.agent.state import RunState
 from core.agent.world import World
 from core.browser.channel import PageGone
@@ -16,7 +16,7 @@ from core.schema.step import Acted, Scheduled
 
 
 async def go_back(
-    state: RunState, world: World, prompter: Prompter, scheduled: Scheduled, past: Past
+    state: RunState, world: World, prompter: Prompter, scheduled: Scheduled, past: RunHistory
 ) -> Acted:
     """Bring page and agent back to where the remedy starts from; the grade is the outcome.
 
@@ -26,7 +26,9 @@ async def go_back(
     """
     entry = entry_of(state, scheduled)
     checkpoint = past.checkpoint(entry.step)
-    restored = await restore(checkpoint, ground_of(state, world, prompter, past), volatile=load_volatile())
+    restored = await restore(
+        checkpoint, restore_context_of(state, world, prompter, past), volatile=load_volatile()
+    )
     world.tabs.take_events()
     world.tabs.network.drop()
     state.capture = await world.read()

@@ -15,7 +15,7 @@ from core.schema.observation import Element, Observation
 from core.schema.step import Decided, Proposal, Scheduled
 
 
-class CarryingOut:
+class ScheduledSteps:
     """Turns what is scheduled into the step's proposal."""
 
     def __init__(self, prompter: Prompter) -> None:

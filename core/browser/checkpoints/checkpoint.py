@@ -38,7 +38,7 @@ async def _nothing_kept() -> PageState:
 
 
 @dataclass
-class Ground:
+class RestoreContext:
     """The live browser, and what only the environment and the agent can do about it."""
 
     tabs: Tabs

@@ -16,7 +16,7 @@ from core.browser.checkpoints.stored_state import PageState
 from core.schema.observation import Element, Observation
 from core.schema.pattern import Expression, Pattern, PatternText, parse_pattern
 from core.schema.record import Record
-from core.schema.restore import Comparison, Difference, Grade
+from core.schema.restore import Comparison, Grade, PageDifference
 from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
 
@@ -87,7 +87,7 @@ def compare(
     provenance: Provenance,
     volatile: Volatile | None = None,
     *,
-    beside: Sequence[Difference] = (),
+    beside: Sequence[PageDifference] = (),
     later: Observation | None = None,
 ) -> Comparison:
     """Return how well `now` equals `recorded`; `beside` is what differs in what the browser and the server keep.
@@ -113,7 +113,7 @@ def compare(
 
 def kept_otherwise(
     recorded: PageState, now: PageState, volatile: Volatile, *, own_cookies: Sequence[str] = ()
-) -> tuple[Difference, ...]:
+) -> tuple[PageDifference, ...]:
     """Return what the browser and the environment's server keep otherwise than recorded."""
     cookies_then, cookies_now = (
         {one["name"]: str(one["value"]) for one in state.cookies if one["name"] not in own_cookies}
@@ -131,7 +131,7 @@ def kept_otherwise(
         )
     found = [*_of_history(recorded.behind, now.behind or ()), *_of_content(recorded, now)]
     found += [
-        Difference(
+        PageDifference(
             what="changed",
             part=f"{part} {name}".rstrip(),
             before=then.get(name, ""),
@@ -145,19 +145,19 @@ def kept_otherwise(
     return tuple(found)
 
 
-def _of_history(recorded: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[Difference, ...]:
+def _of_history(recorded: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[PageDifference, ...]:
     if recorded is None or recorded == now:
         return ()
     # The page is what it was, only going back from it leads elsewhere: the tab may be another one by now.
     before, after = ", ".join(recorded), ", ".join(now)
-    return (Difference(what="moved on", part="history", before=before, now=after, volatile=True),)
+    return (PageDifference(what="moved on", part="history", before=before, now=after, volatile=True),)
 
 
-def _of_content(recorded: PageState, now: PageState) -> tuple[Difference, ...]:
+def _of_content(recorded: PageState, now: PageState) -> tuple[PageDifference, ...]:
     if not recorded.content or recorded.content == now.content:
         return ()
     told = "another one where no element shows it"
-    return (Difference(what="changed", part=HTML, before="the recorded one", now=told, volatile=True),)
+    return (PageDifference(what="changed", part=HTML, before="the recorded one", now=told, volatile=True),)
 
 
 def _if_read(recorded: dict[str, str] | None, now: dict[str, str] | None) -> dict[str, str]:
@@ -169,13 +169,13 @@ def _address(observation: Observation, volatile: Volatile) -> str:
     return volatile.url(observation.url)
 
 
-def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> list[Difference]:
-    found: list[Difference] = []
+def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> list[PageDifference]:
+    found: list[PageDifference] = []
 
     def differ(part: str, before: str, after: str, is_volatile: bool) -> None:
         if before != after:
             found.append(
-                Difference(what="moved on", part=part, before=before, now=after, volatile=is_volatile)
+                PageDifference(what="moved on", part=part, before=before, now=after, volatile=is_volatile)
             )
 
     differ("url", recorded.url, now.url, _address(recorded, volatile) == _address(now, volatile))
@@ -202,8 +202,8 @@ def _moving(now: Observation, later: Observation) -> frozenset[tuple[int, str]]:
 
 def _of_elements(
     recorded: Observation, now: Observation, volatile: Volatile, moving: frozenset[tuple[int, str]]
-) -> list[Difference]:
-    found: list[Difference] = []
+) -> list[PageDifference]:
+    found: list[PageDifference] = []
     moved = recorded.viewport != now.viewport
     before, after = _keys(recorded, volatile), _keys(now, volatile)
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -213,10 +213,10 @@ def _of_elements(
                 found += _changed(one, other, volatile, moving, moved=moved)
             continue
         found += [
-            Difference(what="gone", element=_called(one), volatile=volatile.element(one)) for one in old
+            PageDifference(what="gone", element=_called(one), volatile=volatile.element(one)) for one in old
         ]
         found += [
-            Difference(what="added", element=_called(one), volatile=volatile.element(one)) for one in new
+            PageDifference(what="added", element=_called(one), volatile=volatile.element(one)) for one in new
         ]
     return found
 
@@ -235,9 +235,9 @@ def _changed(
     moving: frozenset[tuple[int, str]],
     *,
     moved: bool,
-) -> list[Difference]:
+) -> list[PageDifference]:
     """Return in which parts an element differs; `moved` says that the window has another size by now."""
-    found: list[Difference] = []
+    found: list[PageDifference] = []
     whole = volatile.element(one)
     for part in _PARTS:
         before, after = _part(one, part), _part(other, part)
@@ -248,7 +248,7 @@ def _changed(
         same_elsewhere = part == "detail" and _PLACE.sub("", before) == _PLACE.sub("", after)
         by_window = moved and not by_itself and same_elsewhere
         found.append(
-            Difference(
+            PageDifference(
                 what="changed",
                 element=_called(one),
                 part=part,

@@ -1,7 +1,7 @@
 """Giving form fields, scroll position and focus of a page back what they were."""
 
 from core.browser.channel import PageGone
-from core.browser.checkpoints.checkpoint import Ground
+from core.browser.checkpoints.checkpoint import RestoreContext
 from core.browser.checkpoints.strategy import Brought
 from core.schema.action import Action, Check, RefTarget, Select, Type
 from core.schema.element_identity import called, find_again
@@ -12,7 +12,7 @@ SECRET = "•"
 """What an observation shows of a password; the words themselves are not known."""
 
 
-async def put_fields_back(recorded: Observation, ground: Ground) -> Brought:
+async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Brought:
     """Give fields, scroll position and focus back what they were."""
     remarks: list[str] = []
     now = await ground.read()
@@ -70,7 +70,7 @@ def _holds_something(element: Element) -> bool:
     return bool(element.value) or "checked" in element.states
 
 
-async def _put_scroll_and_focus_back(recorded: Observation, now: Observation, ground: Ground) -> bool:
+async def _put_scroll_and_focus_back(recorded: Observation, now: Observation, ground: RestoreContext) -> bool:
     """Return whether that moved anything."""
     focused = next((one for one in reversed(recorded.elements) if "focused" in one.states), None)
     found = find_again(focused, recorded, now).element if focused is not None else None

@@ -9,7 +9,7 @@ BLANK = "about:blank"
 
 
 @dataclass(frozen=True)
-class History:
+class TabHistory:
     """The pages of a tab as the browser numbers them; empty tabs at its beginning are no pages."""
 
     entries: tuple[tuple[int, str], ...]
@@ -18,7 +18,7 @@ class History:
     """The place of the one that is shown."""
 
     @classmethod
-    async def read(cls, page: Page) -> "History":
+    async def read(cls, page: Page) -> "TabHistory":
         """Return the history of a tab; raises PageGone or BrowserError."""
         told = await page.send("Page.getNavigationHistory", {})
         return cls(

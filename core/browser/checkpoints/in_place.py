@@ -1,6 +1,6 @@
 """Ways back within the document that is there."""
 
-from core.browser.checkpoints.checkpoint import Checkpoint, Ground
+from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext
 from core.browser.checkpoints.fields import put_fields_back
 from core.browser.checkpoints.page_state import put_cookies_back
 from core.browser.checkpoints.strategy import Brought, RestoreError
@@ -15,7 +15,7 @@ class AsItIs:
     def unfit(self, checkpoint: Checkpoint) -> str:
         return ""
 
-    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         if ground.fresh and not checkpoint.inputs:
             return Brought(provenance="replayed" if ground.clean else "restored")
         untouched = bool(checkpoint.page.touched) and checkpoint.page.touched == ground.touched()
@@ -36,7 +36,7 @@ class SameDocument:
     def unfit(self, checkpoint: Checkpoint) -> str:
         return "" if checkpoint.observation.document else "Which document it was is not recorded."
 
-    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         recorded, now = checkpoint.observation, await ground.read()
         if now.document != recorded.document:
             raise RestoreError("The page is another document by now.")

@@ -8,7 +8,7 @@ from typing import Any
 from playwright.async_api import Error, Route
 
 from core.browser.channel import PageGone
-from core.browser.checkpoints.history import BLANK, History
+from core.browser.checkpoints.history import BLANK, TabHistory
 from core.browser.checkpoints.stored_state import PageState, origin_of
 from core.browser.page import Page
 from core.browser.scripts import script
@@ -25,7 +25,7 @@ async def read_page_state(page: Page, *, touched: str, server: str) -> PageState
     """Return what is kept for the current page; what cannot be read is told in `unread`. Raises nothing."""
     url = page.playwright_page.url
     stored, history, cookies = await asyncio.gather(
-        _stored(page), History.read(page), _cookies(page, url), return_exceptions=True
+        _stored(page), TabHistory.read(page), _cookies(page, url), return_exceptions=True
     )
     failures = (PageGone, BrowserError, ActionError)
     unread: list[str] = []
@@ -142,7 +142,7 @@ async def open_again(tabs: Tabs, url: str, behind: tuple[str, ...] | None) -> No
     Raises ActionError with the browser's reason where it does not come up.
     """
     address, fragment, _ = url.partition("#")
-    history = await History.read(tabs.current)
+    history = await TabHistory.read(tabs.current)
     comes_after = behind is not None and history.behind() != behind
     if comes_after and behind and (last := history.entry_after(behind[:-1], behind[-1])) is not None:
         await history.go(tabs, last)

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from core.browser.checkpoints.checkpoint import Checkpoint, Ground
+from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext
 from core.browser.checkpoints.fields import put_fields_back
-from core.browser.checkpoints.history import History
+from core.browser.checkpoints.history import TabHistory
 from core.browser.checkpoints.page_state import open_again, put_cookies_back, put_storage_back
 from core.browser.checkpoints.stored_state import PageState
 from core.browser.checkpoints.strategy import Brought, RestoreError
@@ -23,12 +23,12 @@ class HistoryEntry:
     def unfit(self, checkpoint: Checkpoint) -> str:
         return "" if checkpoint.page.entry is not None else "Its place in the history is not recorded."
 
-    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         recorded, kept = checkpoint.observation, checkpoint.page
         page = ground.tabs.current
         if page.tab != kept.tab:
             raise RestoreError("It was in another tab.")
-        history = await History.read(page)
+        history = await TabHistory.read(page)
         entry = kept.entry if kept.entry in dict(history.entries) else None
         if entry is None and kept.behind is not None:
             entry = history.entry_after(kept.behind, recorded.url)  # Another visit of it.
@@ -56,14 +56,14 @@ class UrlWithStorage:
             return f"{checkpoint.observation.url or 'A page without a URL'} cannot be opened by its URL."
         return ""
 
-    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         recorded, kept = checkpoint.observation, checkpoint.page
         remarks = await _load(recorded, kept, ground)
         brought = await put_fields_back(recorded, ground)
         return replace(brought, remarks=(*remarks, *brought.remarks))
 
 
-async def _load(recorded: Observation, kept: PageState, ground: Ground) -> tuple[str, ...]:
+async def _load(recorded: Observation, kept: PageState, ground: RestoreContext) -> tuple[str, ...]:
     """Put back what the browser and the server kept, and load the page; return what was not put back."""
     await put_cookies_back(ground.tabs.current, recorded.url, kept, but=ground.own_cookies)
     await ground.put_server(kept.server)

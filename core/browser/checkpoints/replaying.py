@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from core.browser.checkpoints.checkpoint import Checkpoint, Choose, Ground
+from core.browser.checkpoints.checkpoint import Checkpoint, Choose, RestoreContext
 from core.browser.checkpoints.reloading import UrlWithStorage
 from core.browser.checkpoints.strategy import Brought, RestoreError
 from core.browser.recorded.exchange import SOCKET
@@ -32,7 +32,7 @@ class ReplayFromNearest:
             return "There is no earlier step at which its document was loaded."
         return UrlWithStorage().unfit(nearest)
 
-    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         nearest = checkpoint.nearest
         assert nearest is not None
         brought = await UrlWithStorage().restore(nearest, ground)
@@ -52,7 +52,7 @@ class ReplayInPlace:
     def unfit(self, checkpoint: Checkpoint) -> str:
         return ""
 
-    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         if ground.begin_here is None:
             raise RestoreError("The task's pages are not made by scripts alone.")
         await ground.begin_here()
@@ -75,7 +75,7 @@ class ReplayRecorded:
             return "The page spoke over a WebSocket, and what came over it is not recorded."
         return ""
 
-    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         if not ground.clean:
             raise RestoreError("A named profile keeps what it had come to, for which nothing was recorded.")
         if ground.body is None:
@@ -100,14 +100,14 @@ class ReplayFromStart:
     def unfit(self, checkpoint: Checkpoint) -> str:
         return ""
 
-    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         await ground.reopen()
         remarks = await _do_again(checkpoint.inputs, ground)
         return Brought(remarks=remarks, provenance="replayed" if ground.clean else "restored")
 
 
 async def _do_again(
-    inputs: Sequence[RecordedInput], ground: Ground, seen: Observation | None = None
+    inputs: Sequence[RecordedInput], ground: RestoreContext, seen: Observation | None = None
 ) -> tuple[str, ...]:
     """Do it, from the page as it was last `seen` where nothing was done since; return what was done otherwise."""
     remarks: list[str] = []

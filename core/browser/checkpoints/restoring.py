@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from core.browser.channel import PageGone
-from core.browser.checkpoints.checkpoint import Checkpoint, Ground
+from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext
 from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise
 from core.browser.checkpoints.in_place import AsItIs
 from core.browser.checkpoints.strategies import strategies_for
@@ -15,7 +15,7 @@ from core.schema.restore import VERIFIED, Attempt, Comparison, Restored
 
 async def restore(
     checkpoint: Checkpoint,
-    ground: Ground,
+    ground: RestoreContext,
     *,
     strategies: Sequence[Strategy] | None = None,
     volatile: Volatile | None = None,
@@ -79,7 +79,7 @@ async def restore(
 
 
 async def _compared(
-    checkpoint: Checkpoint, brought: Brought, ground: Ground, volatile: Volatile
+    checkpoint: Checkpoint, brought: Brought, ground: RestoreContext, volatile: Volatile
 ) -> Comparison:
     """Return how the page is; where it is another one, a second look tells what of it changes by itself."""
     now, kept = brought.seen or await ground.read(), await ground.page_state()

@@ -1,6 +1,6 @@
 """Ways to bring a page back, from the cheapest to the dearest."""
 
-from core.browser.checkpoints.checkpoint import Ground
+from core.browser.checkpoints.checkpoint import RestoreContext
 from core.browser.checkpoints.in_place import AsItIs, SameDocument
 from core.browser.checkpoints.reloading import HistoryEntry, UrlWithStorage
 from core.browser.checkpoints.replaying import (
@@ -27,7 +27,7 @@ _LEAVING_NOTHING_OUT = (AsItIs, ReplayFromNearest, ReplayInPlace, ReplayFromStar
 _OFFLINE = (AsItIs, ReplayRecorded)
 
 
-def strategies_for(ground: Ground) -> tuple[Strategy, ...]:
+def strategies_for(ground: RestoreContext) -> tuple[Strategy, ...]:
     """Return the ways that are tried there: what scripts hide in memory, only doing again brings back.
 
     Where no server is reached, only its recorded answers in their order do.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.browser.checkpoints.checkpoint import Checkpoint, Ground
+from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext
 from core.browser.checkpoints.comparison import Provenance
 from core.schema.errors import BackstepError
 from core.schema.observation import Observation
@@ -35,6 +35,6 @@ class Strategy(Protocol):
         """Return why it cannot be used for this checkpoint, or nothing."""
         ...
 
-    async def restore(self, checkpoint: Checkpoint, ground: Ground) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         """Bring the page back; raises RestoreError, ActionError or BrowserError."""
         ...

@@ -15,9 +15,9 @@ from core.browser.log.records import (
     ConsoleEntry,
     DialogEntry,
     ErrorEntry,
-    LeftOut,
     Level,
     LogEntry,
+    LogGap,
     LogKind,
     PageLog,
     RequestEntry,
@@ -65,11 +65,11 @@ class _Kind:
             self._left_out += 1
         self._last.append(values)
 
-    def told(self) -> tuple[list[LogEntry], LeftOut | None]:
+    def told(self) -> tuple[list[LogEntry], LogGap | None]:
         kept = [self._make(**values) for values in (*self._first, *self._last)]
         if not self._left_out:
             return kept, None
-        return kept, LeftOut(kind=self.kind, count=self._left_out, after=self._first[-1]["time"])
+        return kept, LogGap(kind=self.kind, count=self._left_out, after=self._first[-1]["time"])
 
     def drop(self) -> None:
         self._first.clear()
@@ -127,7 +127,7 @@ class PageListener:
     def told(self) -> PageLog:
         """Return the log so far, in the order of time; requests that are open come as not ended."""
         entries: list[LogEntry] = []
-        gaps: list[LeftOut] = []
+        gaps: list[LogGap] = []
         for kind in self._kinds.values():
             kept, gap = kind.told()
             entries += kept

@@ -82,7 +82,7 @@ LogEntry: TypeAlias = Annotated[
 ]
 
 
-class LeftOut(Record):
+class LogGap(Record):
     """Entries of one kind that came too many at once: the first and the last are kept."""
 
     kind: LogKind
@@ -95,7 +95,7 @@ class PageLog(Record):
     """What happened in the pages of a run between two moments, in order."""
 
     entries: tuple[LogEntry, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LogGap, ...] = ()
 
     @property
     def empty(self) -> bool:

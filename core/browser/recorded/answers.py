@@ -11,7 +11,7 @@ _HOPS = 20
 """How often an answer may send on before that is taken for a circle."""
 
 
-class Answer(Record):
+class RecordedAnswer(Record):
     """What a request gets; nothing where there is no record of it."""
 
     exchange: Exchange | None = None
@@ -41,33 +41,35 @@ class Answers:
             self._by_url[one.method, url].append(index)
             self._by_stable[one.method, stable(url)].append(index)
 
-    def take(self, method: str, url: str, sent: str = "") -> Answer:
+    def take(self, method: str, url: str, sent: str = "") -> RecordedAnswer:
         """Return what the next such request gets."""
         url = _plain(url)
         if (found := self._next(self._exact.get((method, url, sent), ()))) is not None:
-            return Answer(exchange=found)
+            return RecordedAnswer(exchange=found)
         if (found := self._next(self._by_url.get((method, url), ()))) is not None:
-            return Answer(
+            return RecordedAnswer(
                 exchange=found,
                 remark=f"{method} {url} sent something else than recorded, and got that answer.",
             )
         if (found := self._next(self._by_stable.get((method, self._stable(url)), ()))) is not None:
-            return Answer(exchange=found, remark=f"{method} {url} got what was answered to {found.url}.")
-        return Answer(remark=f"{method} {url} was not recorded; it was held back.")
+            return RecordedAnswer(
+                exchange=found, remark=f"{method} {url} got what was answered to {found.url}."
+            )
+        return RecordedAnswer(remark=f"{method} {url} was not recorded; it was held back.")
 
-    def follow(self, exchange: Exchange) -> Answer:
+    def follow(self, exchange: Exchange) -> RecordedAnswer:
         """Return what stands at the end of the way that an answer sends on to; itself where it does not."""
         url, remark = exchange.url, ""
         for _ in range(_HOPS):
             if not exchange.location:
-                return Answer(exchange=exchange, remark=remark)
+                return RecordedAnswer(exchange=exchange, remark=remark)
             url = urljoin(url, exchange.location)
             method = exchange.method if exchange.status in (307, 308) else "GET"
             answer = self.take(method, url)
             if answer.exchange is None:
                 return answer
             exchange, remark = answer.exchange, remark or answer.remark
-        return Answer(remark=f"{url} sends on in a circle; it was held back.")
+        return RecordedAnswer(remark=f"{url} sends on in a circle; it was held back.")
 
     def use(self, exchange: Exchange) -> None:
         """Count an answer as given, where it is one of these and not given yet."""

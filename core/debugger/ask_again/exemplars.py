@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.agent.prompt_builder import EXEMPLARS, UNSAID, exemplar_parts
-from core.agent.resources import Knowledge
+from core.agent.resources import AgentResources
 from core.debugger.ask_again.views import ExemplarChoice, WrittenExemplar
 from core.debugger.exemplars.prompt import Way, messages_of
 from core.llm.repair import ReplyFormat
@@ -24,7 +24,7 @@ MOST = 5000
 class Teller:
     """Tells exemplars as the preset of a run does, by the templates as they are now."""
 
-    def __init__(self, knowledge: Knowledge, preset_text: str, form: ReplyFormat) -> None:
+    def __init__(self, knowledge: AgentResources, preset_text: str, form: ReplyFormat) -> None:
         self._knowledge = knowledge
         self._way = Way(form=form, turn=Way.of_text(preset_text).turn)
         self._memory = knowledge.memory

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable
 
 from core.agent.llm_calls import Answerer
-from core.debugger.ask_again.views import Answer, Question, WhatIf, changed_lines
+from core.debugger.ask_again.views import Question, ReplyAgain, WhatIf, changed_lines
 from core.llm.repair import ReplyFormat, read_reply
 from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLMRequest, Message, Purpose
@@ -66,7 +66,7 @@ async def ask_again(
     )
     form = reply_format(store, detail, prompt)
     room = asyncio.Semaphore(_AT_ONCE)
-    answers: list[Answer] = []
+    answers: list[ReplyAgain] = []
 
     async def one() -> None:
         async with room:
@@ -116,13 +116,13 @@ def goes_by_data(llm: Answerer, purpose: Purpose) -> bool:
     return (llm if route is None else route(purpose)).name == "rules"
 
 
-async def _answer(llm: Answerer, request: LLMRequest, form: ReplyFormat) -> Answer:
+async def _answer(llm: Answerer, request: LLMRequest, form: ReplyFormat) -> ReplyAgain:
     try:
         reply = await llm.reply(request)
     except LLMError as error:
-        return Answer(problem=str(error))
+        return ReplyAgain(problem=str(error))
     proposal, more = read_reply(reply, request, form)
-    return Answer(
+    return ReplyAgain(
         action="" if proposal.action is None else str(proposal.action),
         thought=proposal.thought,
         problem=proposal.problem,

@@ -23,7 +23,7 @@ class Question(Record):
     count: int = Field(default=5, ge=1, le=100)
 
 
-class Answer(Record):
+class ReplyAgain(Record):
     """One reply, as it would have been read."""
 
     action: str = ""
@@ -58,7 +58,7 @@ class WhatIf(Record):
     """What was asked, where it was changed; else empty. Pictures are left out."""
     changed: tuple[str, ...] = ()
     """The lines of the prompt that were taken out (``-``) and put in (``+``)."""
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[ReplyAgain, ...] = ()
 
     @property
     def distribution(self) -> tuple[tuple[str, int], ...]:

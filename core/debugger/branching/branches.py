@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from core.agent.branching import Conduct, open_branch, reopen_task, take_up
+from core.agent.branching import RunSetup, open_branch, reopen_task, take_up
 from core.agent.loop import AgentRun
-from core.agent.run_history import Past
+from core.agent.run_history import RunHistory
 from core.agent.state import Budget
 from core.agent.world import World
 from core.debugger.command_queue import CommandQueue
@@ -116,7 +116,7 @@ class Branches:
         and DataError with nothing changed, and BrowserError, ActionError or
         LLMError where the page is not to be had: no run is current then.
         """
-        store = self._current.need_workshop().store
+        store = self._current.need_services().store
         store.owner_of(run, step)
         store.agent(run, step)
         if not told:
@@ -132,7 +132,7 @@ class Branches:
 
     def lasting(self, run: int, step: int) -> str:
         """Return what a run sent from a step on that stays done when it is gone back to, in words."""
-        current, store = self._current.run, self._current.need_workshop().store
+        current, store = self._current.run, self._current.need_services().store
         if store.run(run).offline:
             return ""  # It never left.
         if current is not None and current.state.run == run:
@@ -141,7 +141,7 @@ class Branches:
         row = store.run(run)
         # The agent carries what was sent before its last step; that step has its own.
         last = store.steps(run)[-1].number
-        sent = list(Past(store, run).agent(last).sent)
+        sent = list(RunHistory(store, run).agent(last).sent)
         sent += [
             SentAt(step=last, sent=what)
             for record in store.step(run, last).records
@@ -150,8 +150,8 @@ class Branches:
         ]
         if not sent:
             return ""
-        task = self._current.need_workshop().task_of(row)
-        world = self._current.need_workshop().world(task)
+        task = self._current.need_services().task_of(row)
+        world = self._current.need_services().world(task)
         episode = Episode(task=task, seed=row.seed, instruction=row.instruction, start_url=row.start_url)
         found = world.lasting(sent, step, episode)
         return told_of(found) if found else ""
@@ -174,7 +174,7 @@ class Branches:
 
     async def _make_current(self, run: int) -> AgentRun | None:
         """Take up a run that was left; None where it is current already. Raises as `_go_back` does."""
-        store, current = self._current.need_workshop().store, self._current.run
+        store, current = self._current.need_services().store, self._current.run
         if current is not None and current.state.run == run and not current.ended:
             return None
         row = store.run(run)
@@ -199,19 +199,19 @@ class Branches:
         self,
         row: RunRow,
         what: str,
-        bring: Callable[[World, Episode, Conduct], Awaitable[tuple[AgentRun, Restored]]],
+        bring: Callable[[World, Episode, RunSetup], Awaitable[tuple[AgentRun, Restored]]],
         changes: Changes | None = None,
     ) -> AgentRun:
-        publisher, workshop = self._publisher, self._current.need_workshop()
+        publisher, services = self._publisher, self._current.need_services()
         conduct = self._conduct(row, what, changes)
         offline = row.offline if conduct.changes.offline is None else conduct.changes.offline
         world, episode = self._at_hand(row, offline=offline)
         await self._leave()
         publisher.moving(row.task, row.seed, f"{what}…")
         if world is None or episode is None:
-            task = workshop.task_of(row)
-            world = workshop.world(task)
-            episode = await reopen_task(workshop.store, world, task, row, offline=offline)
+            task = services.task_of(row)
+            world = services.world(task)
+            episode = await reopen_task(services.store, world, task, row, offline=offline)
             conduct = replace(conduct, fresh=True)
         if changes is not None:
             publisher.change(preset=conduct.preset.name, llm=conduct.llm.name)
@@ -221,21 +221,21 @@ class Branches:
         self._runner.notice = _told(restored)
         return run
 
-    def _conduct(self, row: RunRow, what: str, changes: Changes | None) -> Conduct:
-        publisher, workshop = self._publisher, self._current.need_workshop()
+    def _conduct(self, row: RunRow, what: str, changes: Changes | None) -> RunSetup:
+        publisher, services = self._publisher, self._current.need_services()
         chosen = publisher.session
         wanted = changes or Changes()
-        knowledge = workshop.knowledge_for(wanted.over(workshop.store.changes(row.run)))
+        knowledge = services.knowledge_for(wanted.over(services.store.changes(row.run)))
         preset, llm = chosen.preset, chosen.llm
         if changes is not None:
             preset, llm = changes.preset or row.preset, changes.llm or row.llm
-        return Conduct(
+        return RunSetup(
             preset=knowledge.presets.get(preset),
-            llm=workshop.llms.routed(llm),
+            llm=services.llms.routed(llm),
             knowledge=knowledge,
-            browser=workshop.host.name,
+            browser=services.host.name,
             changes=wanted,
-            budget=Budget(chosen.max_steps, workshop.settings.max_llm_calls),
+            budget=Budget(chosen.max_steps, services.settings.max_llm_calls),
             on_asked=publisher.on_asked,
             on_attempt=lambda way: publisher.change(message=f"{what}: {way}…"),
         )
@@ -245,7 +245,7 @@ class Branches:
         current = self._current.run
         if current is None:
             return None, None
-        mine = self._current.need_workshop().store.run(current.state.run)
+        mine = self._current.need_services().store.run(current.state.run)
         same = (row.task, row.seed, row.instruction, row.profile, offline) == (
             mine.task,
             mine.seed,

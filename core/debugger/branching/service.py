@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from core.agent.branching import mechanism_of
 from core.agent.presets import AMOUNTS, bounds
-from core.agent.run_history import Past
+from core.agent.run_history import RunHistory
 from core.debugger.branching.views import ForkAmount, ForkView, PolicyChoice
 from core.debugger.service import Service, command
 from core.debugger.views.agent import AMOUNT_LABELS
@@ -62,7 +62,7 @@ class ForkService(Service[ForkView]):
     def _opened(self, run: int, step: int) -> ForkView:
         services = self.services
         store = services.store
-        detail, row, saved = store.step(run, step), store.run(run), Past(store, run).agent(step)
+        detail, row, saved = store.step(run, step), store.run(run), RunHistory(store, run).agent(step)
         earlier = store.changes(run)
         knowledge = services.knowledge_for(earlier)
         amounts = []

@@ -32,14 +32,14 @@ from core.debugger.breakpoints.operations import (
     word_for,
 )
 from core.debugger.breakpoints.shapes import PLAIN, Shape, nearest, shape_of
-from core.debugger.breakpoints.subject import Subject
+from core.debugger.breakpoints.subject import EventSubject
 from core.schema.errors import UsageError
 
 LONGEST = 1000
 """Characters of an expression."""
 MOST_NODES = 200
 """Names, values, operators and calls of an expression, brackets left out."""
-SUBJECT = shape_of(Subject)
+SUBJECT = shape_of(EventSubject)
 _PARSING = threading.Lock()
 """Held while warnings are off, which they are for all threads."""
 

@@ -17,7 +17,7 @@ from core.trace.records import Hit
 from core.trace.store import TraceStore
 
 
-class Breaking:
+class BreakpointMonitor:
     """Follows the current run; everything here runs in the worker's loop.
 
     Without breakpoints and watches nothing is tracked: what a run has done

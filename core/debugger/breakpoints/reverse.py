@@ -46,7 +46,7 @@ def last_hit(
     return last
 
 
-class Change(NamedTuple):
+class WatchChange(NamedTuple):
     """Where the value of a watch became another one."""
 
     step: int
@@ -55,7 +55,7 @@ class Change(NamedTuple):
     after: WatchValue
 
 
-def last_change(store: TraceStore, run: int, before_step: int, watch: Watch) -> Change | None:
+def last_change(store: TraceStore, run: int, before_step: int, watch: Watch) -> WatchChange | None:
     """Return where an expression's value last changed before `before_step`, or None where it never did.
 
     Raises TraceError, and UsageError for a watch of the page, whose values are not stored.
@@ -65,10 +65,10 @@ def last_change(store: TraceStore, run: int, before_step: int, watch: Watch) -> 
             f"{watch.text} is read in the live page; what it was at earlier steps is not stored."
         )
     known: WatchValue | None = None
-    last: Change | None = None
+    last: WatchChange | None = None
     for event in events_of(store, run, before_step=before_step):
         now = value_of(watch, event, event.previous, known)
         if known is not None and differs(known, now):
-            last = Change(event.figures.step, event.phase, known, now)
+            last = WatchChange(event.figures.step, event.phase, known, now)
         known = now
     return last

@@ -213,7 +213,7 @@ class RequestPart(Record):
     """Whether it goes over a WebSocket."""
 
 
-class Subject(Record):
+class EventSubject(Record):
     """All that an expression may name; what is not there at an event is nothing."""
 
     run: RunPart

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from core.agent.policies.frame import place_of_page
 from core.agent.reflection.remedies import in_words
-from core.debugger.compare.views import Compared, Pair, Part, PartName, comparable
+from core.debugger.compare.views import AlignedPair, Compared, Part, PartName, comparable
 from core.schema.step import (
     Abstracted,
     Acted,
@@ -47,7 +47,7 @@ def compare_runs(store: TraceStore, left: int, right: int) -> Compared:
         if (mine.run, mine.number) != (its.run, its.number):
             break
         shared += 1
-    pairs = [Pair(left=row, right=row, shared=True) for row in lefts[:shared]]
+    pairs = [AlignedPair(left=row, right=row, shared=True) for row in lefts[:shared]]
     old, new = _told(store, lefts[shared:]), _told(store, rights[shared:])
     matcher = SequenceMatcher(None, _keys(old), _keys(new), autojunk=False)
     for _, i1, i2, j1, j2 in matcher.get_opcodes():
@@ -55,7 +55,7 @@ def compare_runs(store: TraceStore, left: int, right: int) -> Compared:
             one = old[i1 + place] if i1 + place < i2 else None
             other = new[j1 + place] if j1 + place < j2 else None
             pairs.append(
-                Pair(
+                AlignedPair(
                     left=one.row if one else None,
                     right=other.row if other else None,
                     differs=_differs(one, other),

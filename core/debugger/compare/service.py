@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from core.debugger.compare.alignment import compare_runs, compare_steps
 from core.debugger.compare.views import ComparedView, PairView, StepKey
-from core.debugger.service import LatestRead, Service, command
+from core.debugger.service import LatestAnswer, Service, command
 from core.schema.errors import TraceError
 from core.schema.signal import Signal
 from core.schema.step import Observed, record_of
@@ -27,7 +27,11 @@ class CompareService(Service[ComparedView]):
         """The two steps asked for last; pairs that were overtaken are not sent."""
         self.diffed: Signal[PairView] = Signal()
         """The same for the Diff panel: neither takes the other's turn."""
-        self._runs, self._pairs, self._diffs = LatestRead(session), LatestRead(session), LatestRead(session)
+        self._runs, self._pairs, self._diffs = (
+            LatestAnswer(session),
+            LatestAnswer(session),
+            LatestAnswer(session),
+        )
 
     @command
     async def compare(self, left: int, right: int) -> None:
@@ -51,7 +55,7 @@ class CompareService(Service[ComparedView]):
         await _read_pair(self._diffs, PairView(left=left, right=right), self.diffed)
 
 
-async def _read_pair(pairs: LatestRead, asked: PairView, signal: Signal[PairView]) -> None:
+async def _read_pair(pairs: LatestAnswer, asked: PairView, signal: Signal[PairView]) -> None:
     await pairs.read(
         lambda store: _pair_view(store, asked),
         lambda problem: asked.replace(problem=problem),

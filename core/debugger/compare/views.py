@@ -36,7 +36,7 @@ class Part(Record):
         return comparable(self.left) == comparable(self.right)
 
 
-class Pair(Record):
+class AlignedPair(Record):
     """Two steps that belong together, or one that has no counterpart."""
 
     left: StepRow | None = None
@@ -56,7 +56,7 @@ class Compared(Record):
 
     left: RunRow
     right: RunRow
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[AlignedPair, ...] = ()
 
     @property
     def first_difference(self) -> int | None:

@@ -4,7 +4,7 @@ import tomllib
 
 from core.agent.presets import PromptFiles
 from core.agent.prompt_builder import EXEMPLARS, UNSAID, exemplar_messages
-from core.agent.resources import Knowledge
+from core.agent.resources import AgentResources
 from core.llm.repair import ReplyFormat
 from core.llm.tokens import count_tokens
 from core.schema.errors import BackstepError
@@ -48,7 +48,7 @@ class ExemplarPrompt(Record):
         return "\n\n".join(f"─── {one.role} ───\n{one.text.strip()}" for one in self.messages)
 
 
-def messages_of(exemplar: Exemplar, knowledge: Knowledge, way: Way) -> tuple[Message, ...]:
+def messages_of(exemplar: Exemplar, knowledge: AgentResources, way: Way) -> tuple[Message, ...]:
     """Return the trajectory by the templates as they are now.
 
     Raises DataError where a template wants to know more than an exemplar says.
@@ -62,7 +62,7 @@ def messages_of(exemplar: Exemplar, knowledge: Knowledge, way: Way) -> tuple[Mes
     )
 
 
-def prompt_of(exemplar: Exemplar, knowledge: Knowledge, preset_name: str) -> ExemplarPrompt:
+def prompt_of(exemplar: Exemplar, knowledge: AgentResources, preset_name: str) -> ExemplarPrompt:
     """Return it as a preset shows it to the LLM now; what is wrong with preset or templates is the note."""
     try:
         preset = knowledge.presets.get(preset_name)

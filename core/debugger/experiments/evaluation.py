@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from core.debugger.experiments.evaluation_records import Arm, Evaluation, Pair, Subject
 from core.debugger.headless import RunReport
 from core.memory.library.proofs import about_family
-from core.memory.library.records import Filter, Row
+from core.memory.library.records import Filter, LibraryRow
 from core.memory.library.store import Library
 from core.memory.memory import Memory
 from core.schema.changes import Changes
@@ -46,7 +46,7 @@ def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
     return (exemplar,)
 
 
-def rows_of(listing: Library, chosen: Filter) -> Iterator[Row]:
+def rows_of(listing: Library, chosen: Filter) -> Iterator[LibraryRow]:
     """Give all rows that a filter lets through, by id, some at a time."""
     offset = 0
     while rows := listing.page(chosen, order="id", offset=offset, limit=_PAGE).rows:

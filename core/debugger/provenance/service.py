@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from core.debugger.provenance.sources import why
 from core.debugger.provenance.views import WhyQuestion, WhyView
-from core.debugger.service import LatestRead, Service, command
+from core.debugger.service import LatestAnswer, Service, command
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -19,7 +19,7 @@ class ProvenanceService(Service[WhyView]):
 
     def __init__(self, session: "Session") -> None:
         super().__init__(session, WhyView(run=0, step=0))
-        self._questions = LatestRead(session)
+        self._questions = LatestAnswer(session)
 
     @command
     async def explain(self, question: WhyQuestion) -> None:

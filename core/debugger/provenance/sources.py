@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from core.debugger.provenance.text_match import Found, find
-from core.debugger.provenance.views import Lead, Offer, Place, Source, WhyQuestion, WhyView
+from core.debugger.provenance.text_match import TextMatch, find
+from core.debugger.provenance.views import Lead, Offer, Source, SourcePlace, WhyQuestion, WhyView
 from core.schema.action import Action, Named, RefTarget, RoleTarget
 from core.schema.errors import TraceError
 from core.schema.observation import Element, Observation
@@ -51,7 +51,7 @@ def why(store: TraceStore, question: WhyQuestion) -> WhyView:
         return view
     prompts, asked = _prompts(store, run, detail)
     sources = [*prompts, *_others(store, run, detail, seen)]
-    found = find(wanted, sources) if wanted else Found()
+    found = find(wanted, sources) if wanted else TextMatch()
     meant = () if element is None else (_meant(element, Lead(run=run, step=question.step, ref=element.ref)),)
     return view.replace(
         places=_with_meant(meant, found.places),
@@ -301,9 +301,9 @@ def _text_of(file: str) -> str:
 # What it comes to
 
 
-def _meant(element: Element, lead: Lead) -> Place:
+def _meant(element: Element, lead: Lead) -> SourcePlace:
     line = element.line()[:400]
-    return Place(
+    return SourcePlace(
         kind="page",
         title=f"[{element.ref}] {element.role}",
         how="element",
@@ -314,12 +314,12 @@ def _meant(element: Element, lead: Lead) -> Place:
     )
 
 
-def _with_meant(meant: tuple[Place, ...], places: tuple[Place, ...]) -> tuple[Place, ...]:
+def _with_meant(meant: tuple[SourcePlace, ...], places: tuple[SourcePlace, ...]) -> tuple[SourcePlace, ...]:
     at = next((at for at, place in enumerate(places) if place.kind != "prompt"), len(places))
     return (*places[:at], *meant, *places[at:])
 
 
-def _verdict(detail: StepDetail, found: Found, meant: tuple[Place, ...], *, asked: bool) -> str:
+def _verdict(detail: StepDetail, found: TextMatch, meant: tuple[SourcePlace, ...], *, asked: bool) -> str:
     person = detail.row.origin == "person"
     whole = [place for place in found.places if place.how != "words"]
     shown = [place for place in whole if place.kind == "prompt" and not place.own]

@@ -7,7 +7,7 @@ in `core.debugger.provenance.sources`.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from core.debugger.provenance.views import SOURCES, How, Place, Source
+from core.debugger.provenance.views import SOURCES, How, Source, SourcePlace
 from core.schema.record import Record
 
 _LONGEST = 20_000
@@ -27,15 +27,15 @@ _SHORT = 3
 """Below this many letters a match must stand by itself, not inside a longer word."""
 
 
-class Found(Record):
+class TextMatch(Record):
     """What came of looking."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[SourcePlace, ...] = ()
     missing: tuple[str, ...] = ()
     """Words that stand in none of the texts; only where no text has the whole."""
 
 
-def find(text: str, sources: Iterable[Source]) -> Found:
+def find(text: str, sources: Iterable[Source]) -> TextMatch:
     """Return where `text` stands, ordered by kind of source, then as the sources were given.
 
     In each source the strictest way that finds it counts. Single words are
@@ -44,27 +44,27 @@ def find(text: str, sources: Iterable[Source]) -> Found:
     sources = tuple(sources)
     wanted = text.strip()[:_LONGEST]
     if not wanted:
-        return Found()
+        return TextMatch()
     whole = [place for source in sources for place in _whole(wanted, source)]
     if whole:
-        return Found(places=_ordered(whole))
+        return TextMatch(places=_ordered(whole))
     words = tuple(dict.fromkeys(_words(wanted)))[:_MOST_WORDS]
     if not words:
-        return Found()
+        return TextMatch()
     known: set[str] = set()
-    found: list[Place] = []
+    found: list[SourcePlace] = []
     for source in sources:
         places, there = _by_words(words, source)
         found += places
         known |= there
-    return Found(places=_ordered(found), missing=tuple(word for word in words if word not in known))
+    return TextMatch(places=_ordered(found), missing=tuple(word for word in words if word not in known))
 
 
-def _ordered(places: Sequence[Place]) -> tuple[Place, ...]:
+def _ordered(places: Sequence[SourcePlace]) -> tuple[SourcePlace, ...]:
     return tuple(sorted(places, key=lambda place: (SOURCES.index(place.kind), place.own, -place.words[0])))
 
 
-def _whole(wanted: str, source: Source) -> list[Place]:
+def _whole(wanted: str, source: Source) -> list[SourcePlace]:
     exact = list(_exact(wanted, source.text))
     how: How = "exact" if exact else "loose"
     spans = exact or list(_loose(wanted, source.text))
@@ -103,12 +103,12 @@ def _joined(one: str, other: str) -> bool:
     return one.isalnum() and other.isalnum() and max(one, other) < _WITHOUT_SPACES
 
 
-def _place(source: Source, span: tuple[int, int], how: How) -> Place:
+def _place(source: Source, span: tuple[int, int], how: How) -> SourcePlace:
     start, end = span
     excerpt, spans = _excerpt(source.text, start, end, ((start, end),))
     found = source.text[start:end]
     own = any(first <= start and end <= last for first, last in source.own)
-    return Place(
+    return SourcePlace(
         kind=source.kind,
         title=source.title,
         how=how,
@@ -154,7 +154,7 @@ def _words(text: str) -> Iterator[str]:
             yield match[0].casefold()
 
 
-def _by_words(words: Sequence[str], source: Source) -> tuple[list[Place], set[str]]:
+def _by_words(words: Sequence[str], source: Source) -> tuple[list[SourcePlace], set[str]]:
     """Return the lines that have most of the words, and which words the text has at all."""
     wanted = set(words)
     there: set[str] = set()
@@ -177,7 +177,7 @@ def _by_words(words: Sequence[str], source: Source) -> tuple[list[Place], set[st
     return places, there
 
 
-def _words_place(source: Source, wanted: set[str], start: int, end: int) -> Place:
+def _words_place(source: Source, wanted: set[str], start: int, end: int) -> SourcePlace:
     line = source.text[start:end]
     spans = [
         (start + match.start(), start + match.end())
@@ -188,7 +188,7 @@ def _words_place(source: Source, wanted: set[str], start: int, end: int) -> Plac
     excerpt, moved = _excerpt(source.text, first, last, spans)
     found = source.text[slice(*spans[0])]
     own = any(a <= first and last <= b for a, b in source.own)
-    return Place(
+    return SourcePlace(
         kind=source.kind,
         title=source.title,
         how="words",

@@ -62,7 +62,7 @@ class Source(Record):
     """Stretches of it that are the LLM's own words from a call before."""
 
 
-class Place(Record):
+class SourcePlace(Record):
     """A place where the text stands."""
 
     kind: SourceKind
@@ -110,7 +110,7 @@ class WhyView(Record):
     text: str = ""
     ref: Ref | None = None
     offers: tuple[Offer, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[SourcePlace, ...] = ()
     """In the order of `SOURCES`."""
     verdict: str = ""
     """What they come to, in a sentence or two."""

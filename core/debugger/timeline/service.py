@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from core.browser.log.records import LogPart
-from core.debugger.service import LatestRead, Service, command
+from core.debugger.service import LatestAnswer, Service, command
 from core.debugger.timeline.times import time_view
 from core.debugger.timeline.views import PageLogView, TimeView
 from core.schema.signal import Signal
@@ -29,7 +29,7 @@ class TimelineService(Service[TimeView]):
     def __init__(self, session: "Session") -> None:
         super().__init__(session, TimeView())
         self.logged: Signal[PageLogView] = Signal()
-        self._times, self._logs = LatestRead(session), LatestRead(session)
+        self._times, self._logs = LatestAnswer(session), LatestAnswer(session)
 
     @command
     async def read_times(self, run: int) -> None:

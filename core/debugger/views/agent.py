@@ -6,7 +6,7 @@ from core.agent.presets import AMOUNTS, Mechanism, bounds
 from core.agent.state import RunState
 from core.debugger.snapshots import (
     AmountView,
-    DiagramEdge,
+    DiagramEdgeView,
     DiagramState,
     FitView,
     FrameView,
@@ -16,8 +16,7 @@ from core.debugger.snapshots import (
     StateView,
 )
 from core.schema.observation import Observation
-from core.schema.step import DiagramEdge as WayRecord
-from core.schema.step import FrameRecord, Observed, Recognised
+from core.schema.step import DiagramEdge, FrameRecord, Observed, Recognised
 from core.trace.records import StepDetail, StepRow
 
 _TITLES: dict[Mechanism, tuple[str, str]] = {
@@ -123,16 +122,16 @@ def _states(recognised: Recognised) -> tuple[DiagramState, ...]:
     )
 
 
-def _edges(recognised: Recognised) -> tuple[DiagramEdge, ...]:
+def _edges(recognised: Recognised) -> tuple[DiagramEdgeView, ...]:
     """Return the ways that the file names and those the run has gone, each pair of states once."""
     assert recognised.diagram is not None
     gone = [one for one in recognised.memory.transitions if one.target]
     ways = [*recognised.diagram.edges]
-    ways += [WayRecord(source=one.source, action=one.action, target=one.target) for one in gone]
+    ways += [DiagramEdge(source=one.source, action=one.action, target=one.target) for one in gone]
     pairs = list(dict.fromkeys((way.source, way.target) for way in ways))
     last = (gone[-1].source, gone[-1].target) if gone else None
     return tuple(
-        DiagramEdge(
+        DiagramEdgeView(
             source=source,
             target=target,
             actions=tuple(

@@ -13,7 +13,7 @@ from core.debugger.snapshots import (
 )
 from core.schema.errors import TraceError
 from core.schema.exemplar import Exemplar
-from core.schema.restore import Difference, Restored
+from core.schema.restore import PageDifference, Restored
 from core.schema.step import (
     Acted,
     Aligned,
@@ -153,7 +153,7 @@ def _grade(step: int, restored: Restored) -> GradeView:
     )
 
 
-def _difference(one: Difference) -> str:
+def _difference(one: PageDifference) -> str:
     what = one.element or "the page"
     volatile = " (changes by itself)" if one.volatile else ""
     if one.what in ("added", "gone"):

@@ -15,8 +15,8 @@ from typing import Any
 from core.environments.airline import desk as work
 from core.environments.airline.airports import AIRPORTS
 from core.environments.airline.bookings import Booking
-from core.environments.airline.desk import Refused
-from core.environments.airline.evaluation import Evaluation, evaluate
+from core.environments.airline.desk import DeskRefused
+from core.environments.airline.evaluation import DeskEvaluation, evaluate
 from core.environments.airline.fields import Problems
 from core.environments.airline.flights import AIRLINE, LAST_DAY, TODAY, long_date
 from core.environments.airline.people import GENDERS, TITLES
@@ -119,7 +119,7 @@ class AirlineDesk:
             answer, after = self._operation(request, form, desk)
         except Problems as problems:
             return _json({"message": "Check the form.", "problems": problems.fields}, 422), state
-        except Refused as refused:
+        except DeskRefused as refused:
             return _json({"message": str(refused)}, refused.status), state
         if after != desk:
             self.remember(after)
@@ -130,10 +130,10 @@ class AirlineDesk:
             match = re.fullmatch(pattern, request.path)
             if match and method == request.method:
                 return operate(desk, form, *match.groups())
-        raise Refused("There is no such thing at the desk.", 404)
+        raise DeskRefused("There is no such thing at the desk.", 404)
 
 
-def evaluation_of(id: str, state: AirlineState) -> Evaluation:
+def evaluation_of(id: str, state: AirlineState) -> DeskEvaluation:
     """Judge a session's desk of a scenario."""
     return evaluate(by_id(id), state.desk(id))
 

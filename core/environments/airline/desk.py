@@ -15,17 +15,17 @@ from core.environments.airline.flights import Flight, outward_flights, return_fl
 from core.environments.airline.people import Passenger
 from core.environments.airline.state import (
     Booked,
+    BookingDraft,
     Cancelled,
     DeskState,
-    Draft,
     FlightsChanged,
-    Opened,
+    OpenedBooking,
     PassengerChanged,
     Search,
 )
 
 
-class Refused(Exception):
+class DeskRefused(Exception):
     """Something that the desk does not do; its text is a sentence for the person at the desk."""
 
     def __init__(self, message: str, status: int = 409) -> None:
@@ -50,27 +50,29 @@ def search_numbered(desk: DeskState, number: object) -> Search:
     """Return a search of this desk; raises Refused."""
     if isinstance(number, int) and 1 <= number <= len(desk.searches):
         return desk.searches[number - 1]
-    raise Refused("This search is not there any more. Search again.", 404)
+    raise DeskRefused("This search is not there any more. Search again.", 404)
 
 
-def confirm_flights(desk: DeskState, form: dict[str, Any]) -> tuple[Draft, DeskState]:
+def confirm_flights(desk: DeskState, form: dict[str, Any]) -> tuple[BookingDraft, DeskState]:
     """Begin a new booking with chosen flights; raises Problems or Refused."""
     search = search_numbered(desk, form.get("search"))
     if search.reference:
-        raise Refused(f"These flights were searched for booking {search.reference}.")
+        raise DeskRefused(f"These flights were searched for booking {search.reference}.")
     outward, back = _chosen(search, form)
-    draft = Draft(number=len(desk.drafts) + 1, search=search.number, outward=outward, back=back)
+    draft = BookingDraft(number=len(desk.drafts) + 1, search=search.number, outward=outward, back=back)
     return draft, desk.replace(drafts=(*desk.drafts, draft))
 
 
-def draft_numbered(desk: DeskState, number: int) -> Draft:
+def draft_numbered(desk: DeskState, number: int) -> BookingDraft:
     """Return a new booking on its way; raises Refused."""
     if 1 <= number <= len(desk.drafts):
         return desk.drafts[number - 1]
-    raise Refused("This booking was not begun. Search for flights first.", 404)
+    raise DeskRefused("This booking was not begun. Search for flights first.", 404)
 
 
-def save_draft_passenger(desk: DeskState, number: int, form: dict[str, Any]) -> tuple[Draft, DeskState]:
+def save_draft_passenger(
+    desk: DeskState, number: int, form: dict[str, Any]
+) -> tuple[BookingDraft, DeskState]:
     """Say who is to fly; raises Problems or Refused."""
     draft = _unfinished(desk, number)
     draft = draft.replace(passenger=fields.read_passenger(form))
@@ -81,7 +83,7 @@ def pay(desk: DeskState, number: int, form: dict[str, Any]) -> tuple[Booking, De
     """Take the card and book; raises Problems or Refused."""
     draft = _unfinished(desk, number)
     if draft.passenger is None:
-        raise Refused("Save the passenger's details first.")
+        raise DeskRefused("Save the passenger's details first.")
     card = fields.read_card(form)
     chance = random.Random(f"reference {desk.scenario} {number}")
     ref = reference(chance)
@@ -114,7 +116,7 @@ def seen_booking(desk: DeskState, ref: str) -> Booking:
     made = any(draft.reference == ref for draft in desk.drafts)
     booking = desk.booking(ref) if made or ref in desk.lookups else None
     if booking is None:
-        raise Refused("Look the booking up by its reference first.", 404)
+        raise DeskRefused("Look the booking up by its reference first.", 404)
     return booking
 
 
@@ -122,17 +124,17 @@ def confirmed(desk: DeskState, ref: str) -> Booking:
     """Return a seen booking that can be worked on; raises Refused for a cancelled one."""
     booking = seen_booking(desk, ref)
     if booking.status == "cancelled":
-        raise Refused(f"Booking {ref} is cancelled and cannot be changed.")
+        raise DeskRefused(f"Booking {ref} is cancelled and cannot be changed.")
     return booking
 
 
 def open_part(desk: DeskState, ref: str, part: object) -> tuple[Booking, DeskState]:
     """Go into modifying or cancelling a booking; a second time changes nothing. Raises Refused."""
     if part not in ("modify", "cancel"):
-        raise Refused("A booking can be modified or cancelled.", 400)
+        raise DeskRefused("A booking can be modified or cancelled.", 400)
     kind: Literal["modify", "cancel"] = "modify" if part == "modify" else "cancel"
     booking = confirmed(desk, ref)
-    opened = Opened(reference=ref, part=kind)
+    opened = OpenedBooking(reference=ref, part=kind)
     if opened in desk.opened:
         return booking, desk
     return booking, desk.replace(opened=(*desk.opened, opened))
@@ -154,12 +156,12 @@ def change_passenger(
     """Save a passenger's details; raises Problems, or Refused where nothing differs."""
     booking = _opened(desk, ref, "modify")
     if not 0 <= place < len(booking.passengers):
-        raise Refused(f"Booking {ref} has no such passenger.", 404)
+        raise DeskRefused(f"Booking {ref} has no such passenger.", 404)
     new = fields.read_passenger(form)
     old = booking.passengers[place]
     differing = changed_fields(old, new)
     if not differing:
-        raise Refused(f"Nothing was changed for {old.name}.")
+        raise DeskRefused(f"Nothing was changed for {old.name}.")
     people = (*booking.passengers[:place], new, *booking.passengers[place + 1 :])
     booking = booking.replace(passengers=people)
     change = PassengerChanged(reference=ref, place=place, fields=differing)
@@ -172,10 +174,10 @@ def change_flights(desk: DeskState, ref: str, form: dict[str, Any]) -> tuple[Boo
     booking = _opened(desk, ref, "modify")
     search = search_numbered(desk, form.get("search"))
     if search.reference != ref:
-        raise Refused(f"These flights were not searched for booking {ref}.")
+        raise DeskRefused(f"These flights were not searched for booking {ref}.")
     outward, back = _chosen(search, form)
     if (outward, back) == (booking.outward, booking.back):
-        raise Refused("The booking has these flights already. Choose others, or leave it as it is.")
+        raise DeskRefused("The booking has these flights already. Choose others, or leave it as it is.")
     cost = price(outward, back, len(booking.passengers))
     booking = booking.replace(outward=outward, back=back, price=cost)
     change = FlightsChanged(reference=ref, outward=outward, back=back)
@@ -208,20 +210,20 @@ def _by_number(flights: tuple[Flight, ...], number: object) -> Flight | None:
     return next((one for one in flights if one.number == number), None)
 
 
-def _unfinished(desk: DeskState, number: int) -> Draft:
+def _unfinished(desk: DeskState, number: int) -> BookingDraft:
     draft = draft_numbered(desk, number)
     if draft.reference:
-        raise Refused(f"This booking is finished: it has the reference {draft.reference}.")
+        raise DeskRefused(f"This booking is finished: it has the reference {draft.reference}.")
     return draft
 
 
-def _with_draft(desk: DeskState, draft: Draft) -> DeskState:
+def _with_draft(desk: DeskState, draft: BookingDraft) -> DeskState:
     at = draft.number - 1
     return desk.replace(drafts=(*desk.drafts[:at], draft, *desk.drafts[at + 1 :]))
 
 
 def _opened(desk: DeskState, ref: str, part: Literal["modify", "cancel"]) -> Booking:
     booking = confirmed(desk, ref)
-    if Opened(reference=ref, part=part) not in desk.opened:
-        raise Refused(f"Press {part.capitalize()} on booking {ref} first.")
+    if OpenedBooking(reference=ref, part=part) not in desk.opened:
+        raise DeskRefused(f"Press {part.capitalize()} on booking {ref} first.")
     return booking

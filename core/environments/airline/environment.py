@@ -17,7 +17,7 @@ from core.storage.resources import RESOURCES
 
 if TYPE_CHECKING:
     from core.environments.airline.application import AirlineDesk
-    from core.environments.airline.evaluation import Evaluation
+    from core.environments.airline.evaluation import DeskEvaluation
     from core.environments.airline.scenarios import Kind
     from core.environments.airline.state import AirlineState
 
@@ -127,7 +127,7 @@ def _kind(task: Task) -> "Kind":
     return found
 
 
-def _reason(found: "Evaluation") -> str:
+def _reason(found: "DeskEvaluation") -> str:
     reached = sum(step.reached for step in found.steps)
     missing = [step.name for step in found.steps if not step.reached]
     parts = [f"{reached} of {len(found.steps)} steps reached"]

@@ -9,10 +9,10 @@ from core.environments.airline.flights import Journey
 from core.environments.airline.scenarios import Kind, Scenario
 from core.environments.airline.state import (
     Booked,
+    BookingDraft,
     Cancelled,
     Change,
     DeskState,
-    Draft,
     FlightsChanged,
     PassengerChanged,
     Search,
@@ -29,7 +29,7 @@ class Step(Record):
     reached: bool
 
 
-class Evaluation(Record):
+class DeskEvaluation(Record):
     """What ``/evaluate`` answers."""
 
     scenario: str
@@ -48,7 +48,7 @@ class Evaluation(Record):
 Stages = list[list[Step]]
 
 
-def evaluate(scenario: Scenario, desk: DeskState) -> Evaluation:
+def evaluate(scenario: Scenario, desk: DeskState) -> DeskEvaluation:
     """Judge a desk by what was done at it."""
     steps = _counted(_stages(scenario, desk))
     wrong = tuple(said for said in _wrong_changes(scenario, desk) if said)
@@ -61,7 +61,7 @@ def evaluate(scenario: Scenario, desk: DeskState) -> Evaluation:
         ended = bool(done or wrong)
     else:
         ended = complete or bool(wrong)
-    return Evaluation(
+    return DeskEvaluation(
         scenario=scenario.id,
         task=scenario.kind,
         success=complete and not wrong,
@@ -148,7 +148,7 @@ def _search_steps(scenario: Scenario, search: Search | None) -> list[Step]:
     ]
 
 
-def _booking_stages(scenario: Scenario, search: Search | None, draft: Draft | None) -> Stages:
+def _booking_stages(scenario: Scenario, search: Search | None, draft: BookingDraft | None) -> Stages:
     chosen = [
         Step(name="outward flight chosen", reached=draft is not None and draft.outward == scenario.outward)
     ]

@@ -21,7 +21,7 @@ class Search(Record):
     """The booking whose flights are to be changed; empty for a new one."""
 
 
-class Draft(Record):
+class BookingDraft(Record):
     """A new booking on its way."""
 
     number: int
@@ -64,7 +64,7 @@ Change = Annotated[Booked | Cancelled | PassengerChanged | FlightsChanged, Field
 """What was done to the books; it cannot be undone at the desk."""
 
 
-class Opened(Record):
+class OpenedBooking(Record):
     """A part of a booking that was gone into."""
 
     reference: str
@@ -77,10 +77,10 @@ class DeskState(Record):
     scenario: str = ""
     """Its id; empty for a desk without a customer."""
     searches: tuple[Search, ...] = ()
-    drafts: tuple[Draft, ...] = ()
+    drafts: tuple[BookingDraft, ...] = ()
     lookups: tuple[str, ...] = ()
     """References that were found, each time anew."""
-    opened: tuple[Opened, ...] = ()
+    opened: tuple[OpenedBooking, ...] = ()
     changes: tuple[Change, ...] = ()
     altered: tuple[Booking, ...] = ()
     """Bookings that are new or no longer as in the scenario's books."""

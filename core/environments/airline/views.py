@@ -13,7 +13,7 @@ from core.environments.airline.flights import (
     return_flights,
 )
 from core.environments.airline.people import Passenger
-from core.environments.airline.state import Draft, Search
+from core.environments.airline.state import BookingDraft, Search
 
 
 def search_view(search: Search) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def passenger_view(passenger: Passenger) -> dict[str, Any]:
     }
 
 
-def draft_view(draft: Draft) -> dict[str, Any]:
+def draft_view(draft: BookingDraft) -> dict[str, Any]:
     return {
         "draft": draft.number,
         "search": draft.search,

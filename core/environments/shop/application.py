@@ -8,7 +8,7 @@ visit leaves behind: items looked at, and orders.
 import re
 from collections.abc import Mapping
 
-from core.environments.shop.catalogue import Catalogue
+from core.environments.shop.catalogue import ProductCatalogue
 from core.environments.shop.pages import TABS, Order, Pages, SearchTerms, item_address, last_page_of
 from core.environments.shop.product import Cents, Product
 from core.environments.shop.search import SearchIndex, search_words
@@ -34,7 +34,7 @@ class ShopApplication:
     name = "shop"
     state_type = ShopState
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: ProductCatalogue) -> None:
         self._catalogue = catalogue
         self._index = SearchIndex(catalogue.products)
         self._pages = Pages(catalogue)

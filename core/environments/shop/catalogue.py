@@ -4,12 +4,12 @@ import hashlib
 from functools import lru_cache
 
 from core.environments.shop.dice import Dice
-from core.environments.shop.product import OptionGroup, Product, Review
+from core.environments.shop.product import Product, ProductOptions, Review
 from core.environments.shop.words import (
     Attribute,
     Department,
     ProductType,
-    Words,
+    ShopWords,
     headline,
     read_words,
     spoken,
@@ -26,10 +26,10 @@ STARS = (5, 5, 5, 5, 4, 4, 4, 3, 3, 2, 1)
 """How reviews are spread."""
 
 
-class Catalogue:
+class ProductCatalogue:
     """All products of the shop, by department and type."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: ShopWords) -> None:
         self.words = words
         self.products = tuple(
             product
@@ -78,9 +78,9 @@ class Catalogue:
 
 
 @lru_cache(maxsize=1)
-def bundled_catalogue() -> Catalogue:
+def bundled_catalogue() -> ProductCatalogue:
     """Return the catalogue of the bundled shop, made at the first call."""
-    return Catalogue(read_words())
+    return ProductCatalogue(read_words())
 
 
 def named_features(attributes: list[Attribute]) -> str:
@@ -90,7 +90,7 @@ def named_features(attributes: list[Attribute]) -> str:
     )
 
 
-def _products(words: Words, department: Department, kind: ProductType) -> list[Product]:
+def _products(words: ShopWords, department: Department, kind: ProductType) -> list[Product]:
     products: list[Product] = []
     taken: set[tuple[str, str]] = set()
     for index in range(PRODUCTS_OF_A_TYPE):
@@ -124,14 +124,14 @@ def _products(words: Words, department: Department, kind: ProductType) -> list[P
     return products
 
 
-def _attributes(words: Words, kind: ProductType, dice: Dice) -> list[Attribute]:
+def _attributes(words: ShopWords, kind: ProductType, dice: Dice) -> list[Attribute]:
     """Return four or five attributes, of each slot one alternative at the most."""
     slots = dice.some(kind.slots, 4 + dice.below(2))
     return [words.attributes[dice.pick(slot)] for slot in slots]
 
 
 def _texts(
-    words: Words, kind: ProductType, dice: Dice, attributes: list[Attribute], in_title: list[Attribute]
+    words: ShopWords, kind: ProductType, dice: Dice, attributes: list[Attribute], in_title: list[Attribute]
 ) -> tuple[list[str], str]:
     """Return features and description: each attribute is in one of them, unless the title has it."""
     features: list[str] = []
@@ -165,7 +165,7 @@ def _title(kind: ProductType, brand: str, series: str, named: list[Attribute]) -
     return title
 
 
-def _groups(words: Words, kind: ProductType, dice: Dice) -> tuple[OptionGroup, ...]:
+def _groups(words: ShopWords, kind: ProductType, dice: Dice) -> tuple[ProductOptions, ...]:
     """Return the option groups; one product in seven comes in a single color."""
     groups = []
     one_color = dice.chance(1 / 7)
@@ -178,7 +178,7 @@ def _groups(words: Words, kind: ProductType, dice: Dice) -> tuple[OptionGroup, .
         indexes = range(len(offer.values))
         chosen = dice.run(indexes, count) if offer.run else dice.some(indexes, count)
         groups.append(
-            OptionGroup(
+            ProductOptions(
                 name=name,
                 title=words.groups[name].title,
                 values=tuple(offer.values[index] for index in chosen),

@@ -2,11 +2,11 @@
 
 from functools import lru_cache
 
-from core.environments.shop.catalogue import Catalogue, bundled_catalogue, named_features
+from core.environments.shop.catalogue import ProductCatalogue, bundled_catalogue, named_features
 from core.environments.shop.dice import Dice
 from core.environments.shop.product import Cents, Product
-from core.environments.shop.reward import Goal
-from core.environments.shop.words import Attribute, Kind, ProductType, Words, spoken, with_article
+from core.environments.shop.reward import PurchaseGoal
+from core.environments.shop.words import Attribute, Kind, ProductType, ShopWords, spoken, with_article
 from core.schema.record import Record
 
 ROUNDS = 6
@@ -20,12 +20,12 @@ class GoalTask(Record):
     name: str
     """Such as ``goal-007``."""
     instruction: str
-    goal: Goal
+    goal: PurchaseGoal
     tags: tuple[str, ...]
     """Department, type, and how much is asked: ``easy``, ``medium`` or ``hard``."""
 
 
-def make_goals(catalogue: Catalogue) -> tuple[GoalTask, ...]:
+def make_goals(catalogue: ProductCatalogue) -> tuple[GoalTask, ...]:
     """Return the goals, always the same: each round takes every type once, departments taking turns."""
     words = catalogue.words
     longest = max(len(department.types) for department in words.departments)
@@ -65,7 +65,7 @@ def bundled_goals() -> tuple[GoalTask, ...]:
     return make_goals(bundled_catalogue())
 
 
-def instruction(words: Words, kind: ProductType, goal: Goal, dice: Dice) -> str:
+def instruction(words: ShopWords, kind: ProductType, goal: PurchaseGoal, dice: Dice) -> str:
     """Return the goal in words, its attributes and options as the product's pages have them."""
     attributes = [words.attributes[name] for name in goal.attributes]
     apart = dice.some(attributes, 1) if len(attributes) > 1 and dice.chance(0.5) else []
@@ -79,14 +79,14 @@ def instruction(words: Words, kind: ProductType, goal: Goal, dice: Dice) -> str:
     return " ".join(text.split())
 
 
-def _goal(product: Product, dice: Dice) -> Goal:
+def _goal(product: Product, dice: Dice) -> PurchaseGoal:
     attributes = dice.some(product.attributes, 1 + dice.below(3))
     groups = list(product.groups)
     if len(groups) > 1 and dice.chance(0.3):
         groups = dice.some(groups, 1)
     options = {group.name: dice.pick(group.values) for group in groups}
     cheapest, _ = product.price_range(options)
-    return Goal(
+    return PurchaseGoal(
         product=product.id,
         department=product.department,
         shelf=product.shelf,
@@ -120,7 +120,7 @@ def _thing(kind: ProductType, attributes: list[Attribute]) -> str:
     return thing
 
 
-def _options(words: Words, goal: Goal, dice: Dice) -> str:
+def _options(words: ShopWords, goal: PurchaseGoal, dice: Dice) -> str:
     said = [
         dice.pick(words.groups[name].wordings).format(value=value) for name, value in goal.options.items()
     ]
@@ -130,7 +130,7 @@ def _options(words: Words, goal: Goal, dice: Dice) -> str:
     return f", {joined}" if joined else ""
 
 
-def _more(words: Words, kind: ProductType, attributes: list[Attribute], dice: Dice) -> str:
+def _more(words: ShopWords, kind: ProductType, attributes: list[Attribute], dice: Dice) -> str:
     sentences = words.instructions.more_plural if kind.plural else words.instructions.more
     said = []
     for attribute in attributes:
@@ -140,7 +140,7 @@ def _more(words: Words, kind: ProductType, attributes: list[Attribute], dice: Di
     return " ".join(said)
 
 
-def _price(words: Words, limit: Cents, dice: Dice) -> dict[str, str]:
+def _price(words: ShopWords, limit: Cents, dice: Dice) -> dict[str, str]:
     """Return the limit in its three wordings, of which a pattern uses one."""
     amount = dice.pick(words.instructions.amounts).format(dollars=limit // 100)
     bound = dice.pick(words.instructions.limits).format(amount=amount)

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from core.environments.shop.catalogue import Catalogue
+from core.environments.shop.catalogue import ProductCatalogue
 from core.environments.shop.product import Cents, Product, dollars
 from core.environments.shop.words import FOLDER
 from core.schema.record import Record
@@ -58,7 +58,7 @@ class Order(Record):
 class Pages:
     """Draws pages; keeps nothing of a visit."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: ProductCatalogue) -> None:
         self._catalogue = catalogue
         self._templates = Environment(
             loader=FileSystemLoader(FOLDER / "templates"),

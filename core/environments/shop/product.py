@@ -7,7 +7,7 @@ from core.schema.record import Record
 Cents = int
 
 
-class OptionGroup(Record):
+class ProductOptions(Record):
     """One choice that a buyer of the product makes."""
 
     name: str
@@ -31,7 +31,7 @@ class Product(Record):
     base_price: Cents
     attributes: tuple[str, ...]
     """What it is, as the judge knows it; no page lists them."""
-    groups: tuple[OptionGroup, ...] = ()
+    groups: tuple[ProductOptions, ...] = ()
     features: tuple[str, ...] = ()
     description: str = ""
 
@@ -40,7 +40,7 @@ class Product(Record):
         """Department, shelf and type, the widest first."""
         return self.department, self.shelf, self.type
 
-    def group(self, name: str) -> OptionGroup | None:
+    def group(self, name: str) -> ProductOptions | None:
         return next((group for group in self.groups if group.name == name), None)
 
     def offers(self, name: str, value: str) -> bool:
@@ -55,7 +55,7 @@ class Product(Record):
             if options.get(group.name) in group.values
         }
 
-    def unchosen(self, options: Mapping[str, str]) -> tuple[OptionGroup, ...]:
+    def unchosen(self, options: Mapping[str, str]) -> tuple[ProductOptions, ...]:
         """Return the groups that still lack a value."""
         chosen = self.chosen(options)
         return tuple(group for group in self.groups if group.name not in chosen)

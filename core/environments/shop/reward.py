@@ -18,7 +18,7 @@ from core.schema.record import Record
 SAME_TYPE, SAME_SHELF, SAME_DEPARTMENT = 1.0, 0.5, 0.1
 
 
-class Goal(Record):
+class PurchaseGoal(Record):
     """What is to be bought."""
 
     product: str
@@ -73,7 +73,7 @@ class Score(Record):
         )
 
 
-def score(goal: Goal, product: Product, options: Mapping[str, str], price: Cents) -> Score:
+def score(goal: PurchaseGoal, product: Product, options: Mapping[str, str], price: Cents) -> Score:
     """Compare what was bought, with its options and at its price, with the goal."""
     has = set(product.attributes)
     chosen = product.chosen(options)
@@ -90,7 +90,7 @@ def score(goal: Goal, product: Product, options: Mapping[str, str], price: Cents
     )
 
 
-def _type_part(goal: Goal, product: Product) -> float:
+def _type_part(goal: PurchaseGoal, product: Product) -> float:
     if product.department != goal.department:
         return 0.0
     if product.shelf != goal.shelf:

@@ -125,7 +125,7 @@ class Instructions(Record):
     more_plural: dict[Kind, tuple[str, ...]]
 
 
-class Words(Record):
+class ShopWords(Record):
     """Everything the catalogue and its goals are made from."""
 
     attributes: dict[str, Attribute]
@@ -136,7 +136,7 @@ class Words(Record):
     instructions: Instructions
 
     @model_validator(mode="after")
-    def _names_are_known(self) -> "Words":
+    def _names_are_known(self) -> "ShopWords":
         for group in self.groups:
             if group in RESERVED:
                 raise ValueError(f'"{group}" cannot be an option group: the shop uses it in addresses')
@@ -151,14 +151,14 @@ class Words(Record):
 
 
 @lru_cache(maxsize=1)
-def read_words() -> Words:
+def read_words() -> ShopWords:
     """Return the words of the bundled shop; raises DataError for a file that is missing or damaged."""
     folder = FOLDER / "words"
     attributes = _table(folder / "attributes.toml")
     options = _table(folder / "options.toml")
     mass = attributes.pop("mass", [])
     try:
-        return Words.model_validate(
+        return ShopWords.model_validate(
             {
                 "attributes": {
                     name: {"name": name, "kind": kind, "texts": texts, "article": _countable(name, mass)}

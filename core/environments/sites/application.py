@@ -31,7 +31,7 @@ class SiteAnswer(Record):
     """With the status 303: where to go on."""
 
 
-class Application(Protocol, Generic[State]):
+class SiteApplication(Protocol, Generic[State]):
     """One bundled site.
 
     It keeps nothing of a session itself: all that a visit changes is in

@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from pydantic import ValidationError
 
 from core.environments.loopback import Loopback, QuietServer
-from core.environments.sites.application import Application, SiteAnswer, SiteRequest, State
+from core.environments.sites.application import SiteAnswer, SiteApplication, SiteRequest, State
 from core.schema.errors import DataError
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ MOST_SESSIONS = 2_000
 class Sessions(Generic[State]):
     """The states of all sessions of one site; safe to use from any thread."""
 
-    def __init__(self, application: Application[State]) -> None:
+    def __init__(self, application: SiteApplication[State]) -> None:
         self._application = application
         self._states: dict[str, State] = {}
         self._locks: dict[str, threading.Lock] = {}
@@ -103,7 +103,7 @@ class SiteServer(Generic[State]):
     Whoever comes without a session gets a fresh one.
     """
 
-    def __init__(self, application: Application[State], static: Path) -> None:
+    def __init__(self, application: SiteApplication[State], static: Path) -> None:
         self.application = application
         self.sessions = Sessions(application)
         self.cookie = f"{application.name}_session"

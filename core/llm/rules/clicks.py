@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from core.llm.rules.moves import Answer, Move, Scene, act, described, first, target_of
 from core.llm.rules.objective import Intent
-from core.llm.rules.page import GOOD, Page, colour_of, ends_form, hints, is_next, is_submit, matching
+from core.llm.rules.page import GOOD, RulesPage, colour_of, ends_form, hints, is_next, is_submit, matching
 from core.llm.rules.words import NUMBER, colour_in, norm, role_of, short, stem, words
 from core.schema.observation import Element
 
@@ -89,7 +89,7 @@ def _by_kind(name: str, among: list[Element]) -> Element | None:
     return found[0] if found else None
 
 
-def _by_role(page: Page, intent: Intent, among: list[Element]) -> Element | None:
+def _by_role(page: RulesPage, intent: Intent, among: list[Element]) -> Element | None:
     return page.nth([one for one in among if not intent.roles or one.role in intent.roles], intent.place or 1)
 
 
@@ -164,7 +164,7 @@ _SPAN = re.compile(r"(?:(\d+)\s*h(?:ours?|rs?)?)?\s*(?:(\d+)\s*m(?:in(?:ute)?s?)
 _COMPARED_ROLES = frozenset("generic button link listitem option cell gridcell radio".split())
 
 
-def by_extreme(page: Page, text: str, among: list[Element]) -> Element | None:
+def by_extreme(page: RulesPage, text: str, among: list[Element]) -> Element | None:
     """Return the element with the most or least of what a text asks for; None where it asks for none.
 
     The quantity is read in the element's own name, else in the texts since
@@ -184,7 +184,7 @@ def by_extreme(page: Page, text: str, among: list[Element]) -> Element | None:
     return None
 
 
-def _valued(page: Page, text: str, group: list[Element]) -> list[tuple[float, Element]]:
+def _valued(page: RulesPage, text: str, group: list[Element]) -> list[tuple[float, Element]]:
     found: list[tuple[float, Element]] = []
     begin = 0
     for one in group:

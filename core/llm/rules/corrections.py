@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-from core.llm.rules.moves import History, Move, action_of, target_of, went_well
+from core.llm.rules.moves import Move, MoveHistory, action_of, target_of, went_well
 from core.llm.rules.words import short, stems
 from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Press, RefTarget, RoleTarget, Stop
 from core.schema.action_space import Permissible
@@ -104,7 +104,7 @@ def corrected(view: PromptView, permissible: Permissible, move: Move) -> Move:
     over: where it speaks of Ada and this one of Bob, its page's “Ada” is Bob.
     What was done in its place already is not done again for it.
     """
-    history = History(view.history)
+    history = MoveHistory(view.history)
     for mistake in reversed(view.mistakes):
         replaced = _replaced_words(mistake.task, view.objective)
         if replaced is None or _here(mistake.tried, mistake, replaced, view) != move.action:

@@ -10,7 +10,7 @@ import re
 from core.llm.rules.clicks import by_extreme
 from core.llm.rules.facts import Facts
 from core.llm.rules.moves import Move, Scene, act, described, first, target_of
-from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, Page, is_submit
+from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, RulesPage, is_submit
 from core.llm.rules.words import (
     content_words,
     does_other,
@@ -47,7 +47,7 @@ def next_in_form(scene: Scene) -> Move | None:
     return _towards(scene, verbs)
 
 
-def is_elsewhere(page: Page, facts: Facts) -> bool:
+def is_elsewhere(page: RulesPage, facts: Facts) -> bool:
     """Tell whether the objective is about a thing with a code that this page neither shows nor asks for."""
     if facts.code is None or any(facts.code in (*one.name.split(), one.value) for one in page.elements):
         return False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from core.llm.rules.objective import Objective, understand
-from core.llm.rules.page import Page
+from core.llm.rules.page import RulesPage
 from core.schema.action import ACTION, ACTIONS, Action, Backtrack, NewTrial, RefTarget, parse_action
 from core.schema.action_space import Permissible
 from core.schema.errors import ActionSyntaxError
@@ -85,7 +85,7 @@ class Done(NamedTuple):
         return int(match["number"]) if match else 0
 
 
-class History:
+class MoveHistory:
     """The earlier steps: which parts of the objective they finished, and what was tried."""
 
     def __init__(self, turns: tuple[Turn, ...]) -> None:
@@ -147,14 +147,14 @@ class Scene:
     """One moment: the page, what has been done, and the part in hand."""
 
     objective: Objective
-    page: Page
-    history: History
+    page: RulesPage
+    history: MoveHistory
     part: int = 0
     """Counted from 1; 0 beyond all parts."""
 
     @staticmethod
     def of(view: PromptView, permissible: Permissible) -> "Scene":
-        return Scene(understand(view.objective), Page(view, permissible), History(view.history))
+        return Scene(understand(view.objective), RulesPage(view, permissible), MoveHistory(view.history))
 
     def move(
         self, kind: str, element: Element | Ref | None, why: str, *, finishes: bool = False, **arguments: Any

@@ -55,7 +55,7 @@ def offered_by(page: CleanObservation) -> Permissible:
     return Permissible(actions=tuple(actions))
 
 
-class Page:
+class RulesPage:
     """The observation, indexed for matching; texts that repeat the objective are left out."""
 
     def __init__(self, view: PromptView, permissible: Permissible) -> None:
@@ -248,7 +248,7 @@ class Drawn:
     size: int
 
 
-def drawn(page: Page) -> list[Drawn]:
+def drawn(page: RulesPage) -> list[Drawn]:
     """Return the drawn things of the page, in page order."""
     found: list[Drawn] = []
     for one in page.elements:
@@ -258,7 +258,7 @@ def drawn(page: Page) -> list[Drawn]:
     return found
 
 
-def matching(page: Page, text: str) -> list[Element] | None:
+def matching(page: RulesPage, text: str) -> list[Element] | None:
     """Return the drawn things a text describes by size, colour and kind; None where it describes none."""
     asked = {stem(word): word for word in words(text)}
     kinds = next((_KINDS[word] for word in asked if word in _KINDS), None)
@@ -278,7 +278,7 @@ def matching(page: Page, text: str) -> list[Element] | None:
     ]
 
 
-def names_of_kind(page: Page, element: Element) -> set[str]:
+def names_of_kind(page: RulesPage, element: Element) -> set[str]:
     """Return the words that people have for a drawn thing, such as digit and number; none for what is not drawn."""
     kind = next((thing.kind for thing in drawn(page) if thing.element is element), None)
     return {word for word, kinds in _KINDS.items() if kind in kinds and len(kinds) <= 2}

@@ -13,7 +13,7 @@ from core.llm.rules.decisions import LASTING, next_move, proposed, without
 from core.llm.rules.facts import Facts
 from core.llm.rules.moves import PART, Move, act, action_of, described, target_of
 from core.llm.rules.objective import Intent, understand
-from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, Page, names_of_kind, offered_by
+from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, RulesPage, names_of_kind, offered_by
 from core.llm.rules.policies import Role
 from core.llm.rules.purchases import FILLER, is_purchase
 from core.llm.rules.words import content_words, role_of, said_done, short, stems, verbs_in
@@ -377,7 +377,7 @@ def _near(view: PromptView, permissible: Permissible, excluded: list[Action]) ->
     """
     if any(isinstance(one, Type | Press) for one in excluded[:1]):
         return []
-    page = Page(view, permissible)
+    page = RulesPage(view, permissible)
     asked = stems(f"{view.objective} {view.subtask}")
     elements = (page.by_ref(target_of(action)) for action in excluded)
     chosen = next((one for one in elements if one is not None), None)

@@ -7,7 +7,7 @@ from datetime import date
 from core.llm.rules.clicks import click, find, reveal
 from core.llm.rules.moves import Answer, Move, Scene, act, described
 from core.llm.rules.objective import Intent
-from core.llm.rules.page import Page
+from core.llm.rules.page import RulesPage
 from core.llm.rules.words import alike, content_words, month_of, norm, numbers, read_date, short, words
 from core.schema.action import RefTarget
 from core.schema.observation import Element, Option
@@ -120,7 +120,7 @@ def pick_date(scene: Scene, day: date, field: str = "") -> Answer:
     return typing or scene.move("click", target, f"{described(target, first=True)} opens a calendar.")
 
 
-def _shown_month(page: Page) -> tuple[int, int] | None:
+def _shown_month(page: RulesPage) -> tuple[int, int] | None:
     """Return year and month of the calendar in the page, or None where there is none."""
     for index, one in enumerate(page.elements):
         parts = [] if one.options else norm(one.name).split()
@@ -134,7 +134,7 @@ def _shown_month(page: Page) -> tuple[int, int] | None:
     return None
 
 
-def _date_field(page: Page, wanted: str) -> Element | None:
+def _date_field(page: RulesPage, wanted: str) -> Element | None:
     roles = ("textbox", "combobox")
     usable = [one for one in page.elements if page.may("click", one) or page.may("type", one)]
     fields = [one for one in usable if one.role in roles]

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from core.llm.embedding import OnProgress
-from core.memory.analysis.records import FamilyFound, LeftOut, MemberFound
+from core.memory.analysis.records import FamilyFound, LeftOutExemplar, MemberFound
 from core.memory.index import ExemplarIndex
 from core.memory.retrieval import in_reach, voted
 from core.schema.errors import DataError
@@ -25,7 +25,7 @@ async def leave_one_out(
     votes: int = 3,
     reach: float = REACH,
     on_progress: OnProgress | None = None,
-) -> LeftOut:
+) -> LeftOutExemplar:
     """Look each of these members up without itself; the index has to be fresh. Raises Damaged."""
     found: list[MemberFound] = []
     async for one in each_left_out(index, numbers, votes=votes, reach=reach):
@@ -53,7 +53,7 @@ async def each_left_out(
         await asyncio.sleep(0)
 
 
-def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftOut:
+def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftOutExemplar:
     """Return what came of it by family, as far as it has."""
     by_family: dict[str, list[MemberFound]] = {}
     for one in found:
@@ -70,7 +70,7 @@ def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftO
                 taken_for=dict(wrong.most_common()),
             )
         )
-    return LeftOut(
+    return LeftOutExemplar(
         members=sum(one.members for one in families),
         right=sum(one.right for one in families),
         alone=sum(1 for one in families if one.members == 1),

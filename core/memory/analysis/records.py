@@ -90,7 +90,7 @@ class Lonely(Record):
 Move = Literal["", "new", "gone", "up", "down", "used now", "used no more"]
 
 
-class Place(Record):
+class MapPlace(Record):
     """How one exemplar came out."""
 
     rank: int
@@ -109,13 +109,13 @@ class TrialRow(Record):
     task: str
     draft: bool = False
     """Whether it is the changed one."""
-    now: Place | None = None
+    now: MapPlace | None = None
     """None where it is not among those that are told of any more."""
-    before: Place | None = None
+    before: MapPlace | None = None
     move: Move = ""
 
 
-class Trial(Record):
+class LookupTrial(Record):
     """A lookup that was tried; without `after` nothing is compared."""
 
     before: Recall
@@ -140,7 +140,7 @@ class FamilyFound(Record):
     """The families that were found in place of it, the most frequent first."""
 
 
-class LeftOut(Record):
+class LeftOutExemplar(Record):
     """What came of leaving each one out once."""
 
     members: int

@@ -1,7 +1,7 @@
 """Trying a lookup: what would be retrieved and why, and what a change to an exemplar or the settings would move."""
 
 from core.llm.embedding import Embedding, Vectors
-from core.memory.analysis.records import Move, Place, Trial, TrialRow
+from core.memory.analysis.records import LookupTrial, MapPlace, Move, TrialRow
 from core.memory.index import ExemplarIndex, Near
 from core.memory.nearest import distances
 from core.memory.retrieval import recall
@@ -54,21 +54,21 @@ async def try_lookup(
     environment: str = "",
     other: RecallSettings | None = None,
     draft: Exemplar | None = None,
-) -> Trial:
+) -> LookupTrial:
     """Look `query` up as a run would, and again with the draft and the other settings where there are any.
 
     The index has to be fresh. Raises as `recall` does.
     """
     before = await recall(query, index, settings, environment=environment)
     if other is None and draft is None:
-        return Trial(before=before, rows=compared(before, None, settings, settings, draft))
+        return LookupTrial(before=before, rows=compared(before, None, settings, settings, draft))
     changed = settings if other is None else other
     if draft is None:
         after = await recall(query, index, changed, environment=environment)
     else:
         with_draft = WithDraft(index, draft, await index.vector(draft.key))
         after = await recall(query, with_draft, changed, environment=environment)
-    return Trial(before=before, after=after, rows=compared(before, after, settings, changed, draft))
+    return LookupTrial(before=before, after=after, rows=compared(before, after, settings, changed, draft))
 
 
 def compared(
@@ -98,7 +98,7 @@ def compared(
     )
 
 
-def _move(before: Place | None, now: Place | None) -> Move:
+def _move(before: MapPlace | None, now: MapPlace | None) -> Move:
     if now is None:
         return "used no more" if before is not None and before.used else "gone"
     if before is None:
@@ -110,11 +110,11 @@ def _move(before: Place | None, now: Place | None) -> Move:
     return ""
 
 
-def places(found: Recall, settings: RecallSettings) -> dict[str, Place]:
+def places(found: Recall, settings: RecallSettings) -> dict[str, MapPlace]:
     """Return how each exemplar of a lookup came out, with a reason in words, by its id."""
     ordered = sorted(found.retrieved, key=lambda one: (one.distance, one.family, one.id))
     return {
-        one.id: Place(
+        one.id: MapPlace(
             rank=rank,
             distance=one.distance,
             voted=one.voted,

@@ -17,14 +17,14 @@ class State(Record):
     """Changes in a row with the same key are one, such as letters typed into one field; empty is never joined."""
 
 
-class History(Record):
+class DraftHistory(Record):
     """States in the order that they were made; the present one is among them."""
 
     states: tuple[State, ...]
     at: int = 0
 
     @classmethod
-    def of(cls, draft: Draft) -> "History":
+    def of(cls, draft: Draft) -> "DraftHistory":
         return cls(states=(State(draft=draft),))
 
     @property
@@ -40,7 +40,7 @@ class History(Record):
     def redo_name(self) -> str:
         return self.states[self.at + 1].name if self.at + 1 < len(self.states) else ""
 
-    def done(self, name: str, draft: Draft, *, key: str = "") -> "History":
+    def done(self, name: str, draft: Draft, *, key: str = "") -> "DraftHistory":
         """Return it with a change made; what was undone before it is forgotten. No difference is no change."""
         if draft == self.now:
             return self
@@ -49,20 +49,20 @@ class History(Record):
         if key and kept[-1].key == key and self.at:
             kept = kept[:-1]
         kept = (*kept, state)[-MOST - 1 :]
-        return History(states=kept, at=len(kept) - 1)
+        return DraftHistory(states=kept, at=len(kept) - 1)
 
-    def sealed(self) -> "History":
+    def sealed(self) -> "DraftHistory":
         """Return it so that the next change is one of its own, whatever its key."""
         last = self.states[self.at]
         if not last.key:
             return self
         states = (*self.states[: self.at], last.replace(key=""), *self.states[self.at + 1 :])
-        return History(states=states, at=self.at)
+        return DraftHistory(states=states, at=self.at)
 
-    def undone(self) -> "History":
+    def undone(self) -> "DraftHistory":
         return self.sealed().replace(at=max(0, self.at - 1)).sealed()
 
-    def redone(self) -> "History":
+    def redone(self) -> "DraftHistory":
         return self.replace(at=min(len(self.states) - 1, self.at + 1)).sealed()
 
     def names_since(self, draft: Draft | None) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ _AROUND = 30
 """Characters shown on either side of what was found."""
 
 
-class Place(Record):
+class ValuePlace(Record):
     """A part of a draft in which a value occurs."""
 
     part: str
@@ -50,9 +50,9 @@ def placeholders(draft: Draft) -> tuple[str, ...]:
     return tuple(found)
 
 
-def places(draft: Draft, value: str, *, whole: bool = True) -> tuple[Place, ...]:
+def places(draft: Draft, value: str, *, whole: bool = True) -> tuple[ValuePlace, ...]:
     """Return the parts in which a value occurs, in order; `whole` is not within a longer word."""
-    found: list[Place] = []
+    found: list[ValuePlace] = []
 
     def look(part: str, text: str) -> str:
         hits = list(_pattern(part, value, whole).finditer(text)) if value else []
@@ -62,7 +62,7 @@ def places(draft: Draft, value: str, *, whole: bool = True) -> tuple[Place, ...]
             after = text[end : end + _AROUND]
             left, right = "…" if start > _AROUND else "", "…" if end + _AROUND < len(text) else ""
             shown = " ".join(f"{left}{before}{text[start:end]}{after}{right}".split())
-            found.append(Place(part=part, count=len(hits), shown=shown))
+            found.append(ValuePlace(part=part, count=len(hits), shown=shown))
         return text
 
     _each(draft, look)

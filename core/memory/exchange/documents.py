@@ -24,7 +24,7 @@ PICKLE = (
 )
 
 
-class Line(NamedTuple):
+class DocumentLine(NamedTuple):
     """One line of a file of JSON lines: a document, or why it is none."""
 
     number: int
@@ -39,7 +39,7 @@ class Document(Record):
     path: Path
     value: Any = None
     """The document; None where it is lines."""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[DocumentLine, ...] = ()
 
 
 def is_pickle(path: Path) -> bool:
@@ -95,17 +95,17 @@ def _text(path: Path) -> str:
         raise DataError(f"{path} is not text in UTF-8 (byte {error.start}): save it as UTF-8.") from error
 
 
-def _lines(text: str) -> tuple[Line, ...]:
+def _lines(text: str) -> tuple[DocumentLine, ...]:
     # Not splitlines: JSON may hold the other line ends of Unicode inside its strings.
     return tuple(_line(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
-def _line(number: int, text: str) -> Line:
+def _line(number: int, text: str) -> DocumentLine:
     try:
-        return Line(number, text, json.loads(text))
+        return DocumentLine(number, text, json.loads(text))
     except RecursionError:
-        return Line(number, text, fault="it is nested too deeply to be read")
+        return DocumentLine(number, text, fault="it is nested too deeply to be read")
     except json.JSONDecodeError as error:
-        return Line(number, text, fault=f"this is not JSON ({error.msg}, column {error.colno})")
+        return DocumentLine(number, text, fault=f"this is not JSON ({error.msg}, column {error.colno})")
     except ValueError:
-        return Line(number, text, fault="it holds a number that is too long to be read")
+        return DocumentLine(number, text, fault="it holds a number that is too long to be read")

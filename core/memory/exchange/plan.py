@@ -18,7 +18,7 @@ class Planned(Record):
     why: str = ""
 
 
-class Plan(Record):
+class ImportPlan(Record):
     """What importing would do; an exemplar that is not new is not touched."""
 
     planned: tuple[Planned, ...]
@@ -32,7 +32,7 @@ class Plan(Record):
         return sum(1 for one in self.planned if one.fate == fate)
 
 
-def plan_of(reading: Reading, held: Iterable[Exemplar]) -> Plan:
+def plan_of(reading: Reading, held: Iterable[Exemplar]) -> ImportPlan:
     """Return what becomes of each candidate beside what is held."""
     by_id: dict[str, Exemplar] = {}
     by_content: dict[str, str] = {}
@@ -54,4 +54,4 @@ def plan_of(reading: Reading, held: Iterable[Exemplar]) -> Plan:
             planned.append(Planned(candidate=candidate, fate="id taken", why=why))
         else:
             planned.append(Planned(candidate=candidate, fate="new"))
-    return Plan(planned=tuple(planned), reading=reading)
+    return ImportPlan(planned=tuple(planned), reading=reading)

@@ -14,16 +14,16 @@ from core.memory.exchange.imports.browsergym import (
 )
 from core.memory.exchange.imports.synapse import is_specifiers
 from core.memory.exchange.records import Candidate, Reading, ReadOptions, content_of, half_character
-from core.memory.exchange.registry import IMPORTS, ImportFormat, import_format
+from core.memory.exchange.registry import IMPORTS, ExemplarImportFormat, import_format
 from core.schema.errors import DataError
 from core.schema.record import Record
-from core.trace.imports.records import Entry
+from core.trace.imports.records import FileEntry
 
 _READ = (".json", ".jsonl", ".ndjson")
 _MOST_FILES = 20_000
 
 
-class Found(Record):
+class FoundExemplars(Record):
     """What a file or folder holds."""
 
     formats: tuple[str, ...]
@@ -31,7 +31,7 @@ class Found(Record):
     reading: Reading
 
 
-def read_exemplars_of(path: Path, form: str, options: ReadOptions) -> Found:
+def read_exemplars_of(path: Path, form: str, options: ReadOptions) -> FoundExemplars:
     """Read a file or every file of a folder, of the format `form` or of that which is told by what is in it.
 
     Raises UsageError for an unknown format, and DataError for a file that is
@@ -53,11 +53,13 @@ def read_exemplars_of(path: Path, form: str, options: ReadOptions) -> Found:
                 else ""
             )
             raise DataError(f"{path} is not {what}; export it again, or say its kind with --format.{hint}")
-        found = Found(formats=(chosen.name,), reading=chosen.read(document, _beside(document), options))
+        found = FoundExemplars(
+            formats=(chosen.name,), reading=chosen.read(document, _beside(document), options)
+        )
     return found.replace(reading=_once(found.reading))
 
 
-def read_several(paths: Sequence[Path], form: str, options: ReadOptions) -> Found:
+def read_several(paths: Sequence[Path], form: str, options: ReadOptions) -> FoundExemplars:
     """Read files and folders as one: an exemplar that several of them have is read once.
 
     A file of several that cannot be read is a faulty entry; one that is alone
@@ -72,11 +74,11 @@ def read_several(paths: Sequence[Path], form: str, options: ReadOptions) -> Foun
             found = read_exemplars_of(path, form, options)
         except DataError as error:
             why = str(error).removeprefix(str(path)).lstrip(":, ").rstrip(".")
-            readings.append(Reading(faulty=(Entry(position=path.name, why=why),)))
+            readings.append(Reading(faulty=(FileEntry(position=path.name, why=why),)))
             continue
         formats |= set(found.formats)
         readings.append(_under(path.name, found.reading))
-    return Found(
+    return FoundExemplars(
         formats=tuple(one.name for one in IMPORTS if one.name in formats),
         reading=_once(_joined(readings)),
     )
@@ -90,7 +92,7 @@ def _joined(readings: Sequence[Reading]) -> Reading:
     )
 
 
-def _chosen(document: Document, wanted: ImportFormat | None) -> ImportFormat | None:
+def _chosen(document: Document, wanted: ExemplarImportFormat | None) -> ExemplarImportFormat | None:
     among = (wanted,) if wanted else IMPORTS
     return next((one for one in among if one.is_one(document)), None)
 
@@ -103,7 +105,7 @@ def _beside(document: Document) -> Document | None:
     return read_document(place) if other != name and place.is_file() else None
 
 
-def _folder(path: Path, wanted: ImportFormat | None, options: ReadOptions) -> Found:
+def _folder(path: Path, wanted: ExemplarImportFormat | None, options: ReadOptions) -> FoundExemplars:
     readings: list[Reading] = []
     formats: set[str] = set()
     experiments = open_experiments(path) if wanted is None or wanted.name == "browsergym" else ()
@@ -113,7 +115,9 @@ def _folder(path: Path, wanted: ImportFormat | None, options: ReadOptions) -> Fo
             readings.append(_under(label, read_experiment(folder, options)))
             formats.add("browsergym")
         except DataError as error:
-            readings.append(Reading(faulty=(Entry(position=label or path.name, why=str(error).rstrip(".")),)))
+            readings.append(
+                Reading(faulty=(FileEntry(position=label or path.name, why=str(error).rstrip(".")),))
+            )
     if not is_experiment(path):
         for file in _files(path):
             reading, name = _file(file, wanted, options)
@@ -121,7 +125,7 @@ def _folder(path: Path, wanted: ImportFormat | None, options: ReadOptions) -> Fo
             formats |= {name} if name else set()
     if not formats and not any(one.faulty for one in readings):
         raise DataError(f"{path} holds no file that is {wanted.title if wanted else 'of a known kind'}.")
-    return Found(
+    return FoundExemplars(
         formats=tuple(one.name for one in IMPORTS if one.name in formats),
         reading=_joined(readings),
     )
@@ -137,12 +141,12 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _file(file: Path, wanted: ImportFormat | None, options: ReadOptions) -> tuple[Reading, str]:
+def _file(file: Path, wanted: ExemplarImportFormat | None, options: ReadOptions) -> tuple[Reading, str]:
     """Return what is in a file of a folder, and the name of its format, or nothing."""
     if is_pickle(file):
-        return Reading(left_out=(Entry(position="", why=f"it {PICKLE}"),)), ""
+        return Reading(left_out=(FileEntry(position="", why=f"it {PICKLE}"),)), ""
     if file.suffix not in _READ:
-        return Reading(left_out=(Entry(position="", why="it is no JSON"),)), ""
+        return Reading(left_out=(FileEntry(position="", why="it is no JSON"),)), ""
     try:
         document = read_document(file)
         chosen = _chosen(document, wanted)
@@ -150,9 +154,9 @@ def _file(file: Path, wanted: ImportFormat | None, options: ReadOptions) -> tupl
             return chosen.read(document, _beside(document), options), chosen.name
     except DataError as error:
         why = str(error).removeprefix(str(file)).lstrip(":, ").rstrip(".")
-        return Reading(faulty=(Entry(position="", why=why),)), ""
+        return Reading(faulty=(FileEntry(position="", why=why),)), ""
     why = "it is read with the exemplars beside it" if is_specifiers(document) else "it is of no known kind"
-    return Reading(left_out=(Entry(position="", why=why),)), ""
+    return Reading(left_out=(FileEntry(position="", why=why),)), ""
 
 
 def _under(label: str, reading: Reading) -> Reading:
@@ -161,8 +165,8 @@ def _under(label: str, reading: Reading) -> Reading:
     def place(position: str) -> str:
         return ": ".join(dict.fromkeys(part for part in (label, position) if part))
 
-    def entries(some: Iterable[Entry]) -> tuple[Entry, ...]:
-        return tuple(Entry(position=place(one.position), why=one.why) for one in some)
+    def entries(some: Iterable[FileEntry]) -> tuple[FileEntry, ...]:
+        return tuple(FileEntry(position=place(one.position), why=one.why) for one in some)
 
     return Reading(
         candidates=tuple(one.replace(position=place(one.position)) for one in reading.candidates),
@@ -184,16 +188,18 @@ def _once(reading: Reading) -> Reading:
     for one in reading.candidates:
         if half := half_character(one.exemplar):
             why = f"{half} holds half a character (a surrogate)"
-            faulty.append(Entry(position=one.position, why=why))
+            faulty.append(FileEntry(position=one.position, why=why))
             continue
         same = contents.get(content_of(one.exemplar))
         if same is not None and not (one.has_own_id and one.exemplar.id not in ids):
-            left_out.append(Entry(position=one.position, why=f"it is the same as {same.position}"))
+            left_out.append(FileEntry(position=one.position, why=f"it is the same as {same.position}"))
             continue
         if one.exemplar.id in ids:
             if one.has_own_id:
                 first = ids[one.exemplar.id].position
-                faulty.append(Entry(position=one.position, why=f"the id {one.exemplar.id} is at {first} too"))
+                faulty.append(
+                    FileEntry(position=one.position, why=f"the id {one.exemplar.id} is at {first} too")
+                )
                 continue
             new = free_id(one.exemplar.id, set(ids))
             one = one.replace(exemplar=one.exemplar.replace(id=new))

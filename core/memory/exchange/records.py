@@ -10,7 +10,7 @@ from core.schema.exemplar import Exemplar
 from core.schema.record import Record
 from core.settings.user_file import problem
 from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import Entry
+from core.trace.imports.records import FileEntry
 
 _NOT_CONTENT = {"id", "source", "tags", "note", "archived", "format"}
 
@@ -40,9 +40,9 @@ class Reading(Record):
     """All that was read of one file or folder."""
 
     candidates: tuple[Candidate, ...] = ()
-    left_out: tuple[Entry, ...] = ()
+    left_out: tuple[FileEntry, ...] = ()
     """Entries that are no exemplars, and are not meant to be."""
-    faulty: tuple[Entry, ...] = ()
+    faulty: tuple[FileEntry, ...] = ()
     """Entries that cannot be read; the others do not suffer."""
 
 

@@ -19,7 +19,7 @@ from core.schema.record import Record
 from core.settings.user_file import near
 
 
-class ImportFormat(NamedTuple):
+class ExemplarImportFormat(NamedTuple):
     """One kind of file."""
 
     name: str
@@ -30,7 +30,7 @@ class ImportFormat(NamedTuple):
     """Takes the document, and the one that belongs to it where there is one."""
 
 
-class ExportFormat(Record):
+class ExemplarExportFormat(Record):
     """One form in which exemplars are written."""
 
     name: str
@@ -47,36 +47,38 @@ class ExportFormat(Record):
         return made
 
 
-IMPORTS: tuple[ImportFormat, ...] = (
-    ImportFormat("jsonl", "exemplars of this program", is_own, read_own),
-    ImportFormat("synapse", "a memory of Synapse", is_synapse, read_synapse),
-    ImportFormat("step", "policies of SteP", is_step, read_step),
-    ImportFormat("mind2web", "records of Mind2Web", is_mind2web, read_mind2web),
-    ImportFormat("webshop", "WebShop sessions", is_webshop, read_webshop),
-    ImportFormat("chrome-recorder", "a Chrome DevTools recording", is_recording, read_recording),
-    ImportFormat("browser-use", "a browser-use history", is_browser_use, read_browser_use),
-    ImportFormat("browsergym", "a BrowserGym trace", is_browsergym, read_browsergym),
+IMPORTS: tuple[ExemplarImportFormat, ...] = (
+    ExemplarImportFormat("jsonl", "exemplars of this program", is_own, read_own),
+    ExemplarImportFormat("synapse", "a memory of Synapse", is_synapse, read_synapse),
+    ExemplarImportFormat("step", "policies of SteP", is_step, read_step),
+    ExemplarImportFormat("mind2web", "records of Mind2Web", is_mind2web, read_mind2web),
+    ExemplarImportFormat("webshop", "WebShop sessions", is_webshop, read_webshop),
+    ExemplarImportFormat("chrome-recorder", "a Chrome DevTools recording", is_recording, read_recording),
+    ExemplarImportFormat("browser-use", "a browser-use history", is_browser_use, read_browser_use),
+    ExemplarImportFormat("browsergym", "a BrowserGym trace", is_browsergym, read_browsergym),
 )
 
 _PLACE = "core.memory.exchange.exports"
-EXPORTS: tuple[ExportFormat, ...] = (
-    ExportFormat(name="jsonl", title="JSON lines", suffix=".jsonl", made_by=f"{_PLACE}.own:export_lines"),
-    ExportFormat(
+EXPORTS: tuple[ExemplarExportFormat, ...] = (
+    ExemplarExportFormat(
+        name="jsonl", title="JSON lines", suffix=".jsonl", made_by=f"{_PLACE}.own:export_lines"
+    ),
+    ExemplarExportFormat(
         name="chat",
         title="Conversations for fine-tuning",
         suffix=".chat.jsonl",
         made_by="core.agent.exemplar_chat:export_chat",
     ),
-    ExportFormat(
+    ExemplarExportFormat(
         name="atif", title="ATIF trajectories", suffix=".atif.jsonl", made_by=f"{_PLACE}.atif:export_atif"
     ),
-    ExportFormat(
+    ExemplarExportFormat(
         name="synapse", title="A memory of Synapse", suffix="", made_by=f"{_PLACE}.synapse:export_synapse"
     ),
 )
 
 
-def import_format(name: str) -> ImportFormat:
+def import_format(name: str) -> ExemplarImportFormat:
     """Return the format of that name; raises UsageError that names the nearest one."""
     names = tuple(one.name for one in IMPORTS)
     if name in names:
@@ -84,7 +86,7 @@ def import_format(name: str) -> ImportFormat:
     raise UsageError(f'There is no import form "{name}"; {near(name, names)}')
 
 
-def export_format(name: str) -> ExportFormat:
+def export_format(name: str) -> ExemplarExportFormat:
     """Return the format of that name; raises UsageError that names the nearest one."""
     names = tuple(one.name for one in EXPORTS)
     if name in names:

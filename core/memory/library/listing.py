@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.memory.library.records import Counts, Filter, Order, Row
+from core.memory.library.records import Counts, Filter, LibraryRow, Order
 from core.memory.library.rows import plain
 from core.schema.errors import LibraryError
 from core.storage.database import DatabaseFile, damaged
@@ -47,7 +47,7 @@ def rows(
     *,
     beside: bool,
     reverse: bool = False,
-) -> tuple[Row, ...]:
+) -> tuple[LibraryRow, ...]:
     parts, parameters = [], []
     # Only numbers first: an index has all that is skipped.
     for source, where, values in _sorted_parts(wanted, beside=beside):
@@ -172,7 +172,7 @@ def shows(database: DatabaseFile, wanted: Filter, numbers: list[int], *, beside:
     return found
 
 
-def row_of(database: DatabaseFile, number: int) -> Row | None:
+def row_of(database: DatabaseFile, number: int) -> LibraryRow | None:
     """Return one exemplar by its number, which is below zero for one of a file."""
     source = "exemplars" if number > 0 else "temp.beside"
     values = database.row(f"SELECT {_COLUMNS} FROM {source} WHERE number = ?", (number,))
@@ -211,15 +211,15 @@ def _condition(side: _Side, wanted: Filter) -> tuple[str, list[Any]]:
     return (" AND ".join(parts) or "1") + hidden, values
 
 
-def _row(database: DatabaseFile, values: dict[str, Any]) -> Row:
+def _row(database: DatabaseFile, values: dict[str, Any]) -> LibraryRow:
     try:
         known = {name: value for name, value in values.items() if name != "number"}
-        return Row.model_validate({**known, "tags": json.loads(values["tags"])})
+        return LibraryRow.model_validate({**known, "tags": json.loads(values["tags"])})
     except (ValidationError, ValueError, TypeError) as error:
         raise LibraryError(damaged(database.path, database.kind)) from error
 
 
-def _with_retrievals(database: DatabaseFile, found: list[Row]) -> tuple[Row, ...]:
+def _with_retrievals(database: DatabaseFile, found: list[LibraryRow]) -> tuple[LibraryRow, ...]:
     sql = (
         "SELECT r.id, count(*) AS retrieved, sum(r.used) AS used,"
         " coalesce(sum(r.used AND o.success = 1), 0) AS successes,"

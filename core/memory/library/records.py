@@ -51,7 +51,7 @@ class Entry(Record):
     """About how many its trajectory has in a prompt."""
 
 
-class Row(Record):
+class LibraryRow(Record):
     """One exemplar as lists show it."""
 
     id: str
@@ -112,10 +112,10 @@ class Filter(Record):
     """None for both."""
 
 
-class Page(Record):
+class LibraryRows(Record):
     """Some rows of a list."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[LibraryRow, ...] = ()
     total: int = 0
     """How many the filter lets through in all."""
     offset: int = 0
@@ -159,7 +159,7 @@ class Retrieval(Record):
     success: bool | None = None
 
 
-class Standing(Record):
+class RetrievalRecord(Record):
     """How the runs ended that an exemplar was looked up for."""
 
     retrieved: int = Field(default=0, ge=0)

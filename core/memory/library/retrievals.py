@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from core.memory.library.records import Retrieval, Standing
+from core.memory.library.records import Retrieval, RetrievalRecord
 from core.storage.database import DatabaseFile
 
 
@@ -48,7 +48,7 @@ def of(database: DatabaseFile, id: str, limit: int) -> tuple[Retrieval, ...]:
     return tuple(Retrieval.model_validate(row) for row in rows)
 
 
-def standing(database: DatabaseFile, id: str) -> Standing:
+def standing(database: DatabaseFile, id: str) -> RetrievalRecord:
     row = database.rows(
         "SELECT count(*) AS retrieved, coalesce(sum(r.used), 0) AS used,"
         " coalesce(sum(r.used AND o.success = 1), 0) AS successes,"
@@ -56,4 +56,4 @@ def standing(database: DatabaseFile, id: str) -> Standing:
         " LEFT JOIN outcomes o ON o.trace = r.trace AND o.run = r.run WHERE r.id = ?",
         (id,),
     )[0]
-    return Standing.model_validate(row)
+    return RetrievalRecord.model_validate(row)

@@ -22,13 +22,13 @@ from core.memory.library.records import (
     Counts,
     Entry,
     Filter,
+    LibraryRow,
+    LibraryRows,
     Order,
     Origin,
-    Page,
     Provenance,
     Retrieval,
-    Row,
-    Standing,
+    RetrievalRecord,
     Version,
 )
 from core.memory.library.tables import BESIDE, KIND
@@ -39,7 +39,7 @@ from core.storage.database import DatabaseFile, damaged
 _BATCH = 500
 
 
-class Change(NamedTuple):
+class LibraryChange(NamedTuple):
     """What the index needs to know of an exemplar that was saved, archived or brought back."""
 
     number: int
@@ -170,12 +170,12 @@ class Library:
         reverse: bool = False,
         offset: int = 0,
         limit: int = 50,
-    ) -> Page:
+    ) -> LibraryRows:
         """Return rows that the filter lets through, those of files among them once `set_beside` was called."""
         wanted = wanted or Filter()
         with self._database.read():
             beside = self._beside is not None
-            return Page(
+            return LibraryRows(
                 rows=listing.rows(
                     self._database, wanted, order, offset, limit, beside=beside, reverse=reverse
                 ),
@@ -217,7 +217,7 @@ class Library:
             beside = self._beside is not None
             return listing.shows(self._database, wanted, list(numbers), beside=beside)
 
-    def row(self, number: int) -> Row | None:
+    def row(self, number: int) -> LibraryRow | None:
         """Return one exemplar as lists show it; its number is below zero for one of a file."""
         with self._database.read():
             return listing.row_of(self._database, number)
@@ -262,7 +262,7 @@ class Library:
         with self._database.read():
             return int(self._database.rows("SELECT max(change) AS n FROM exemplars")[0]["n"] or 0)
 
-    def changes(self, since: int) -> tuple[int, list[Change]]:
+    def changes(self, since: int) -> tuple[int, list[LibraryChange]]:
         """Return the last change, and the exemplars changed after `since`, in that order."""
         with self._database.read():
             cursor = self._database.execute(
@@ -271,7 +271,7 @@ class Library:
                 (since,),
             )
             rows = cursor.fetchall()
-        found = [Change(*row[:-1]) for row in rows]
+        found = [LibraryChange(*row[:-1]) for row in rows]
         return (rows[-1][6] if rows else since), found
 
     def tasks(self, numbers: Sequence[int]) -> dict[int, str]:
@@ -306,7 +306,7 @@ class Library:
         with self._database.read():
             return retrievals.of(self._database, id, limit)
 
-    def standing(self, id: str) -> Standing:
+    def standing(self, id: str) -> RetrievalRecord:
         """Return how the runs ended that it was looked up for."""
         with self._database.read():
             return retrievals.standing(self._database, id)

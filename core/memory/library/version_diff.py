@@ -4,7 +4,7 @@ from core.schema.exemplar import Exemplar
 from core.schema.record import Record
 
 
-class Difference(Record):
+class VersionDifference(Record):
     """One part that is not the same in both; a part that one of them lacks is empty there."""
 
     part: str
@@ -13,14 +13,14 @@ class Difference(Record):
     after: str = ""
 
 
-def differences(before: Exemplar, after: Exemplar) -> tuple[Difference, ...]:
+def differences(before: Exemplar, after: Exemplar) -> tuple[VersionDifference, ...]:
     """Return what differs, in the order of the parts; nothing for equal ones."""
     left, right = _parts(before), _parts(after)
     names = list(dict.fromkeys((*left, *right)))
     places = {name: number for number, name in enumerate((*_NAMES,))}
     names.sort(key=lambda name: places.get(name.partition(" ")[0], len(places)))
     return tuple(
-        Difference(part=name, before=left.get(name, ""), after=right.get(name, ""))
+        VersionDifference(part=name, before=left.get(name, ""), after=right.get(name, ""))
         for name in names
         if left.get(name, "") != right.get(name, "")
     )

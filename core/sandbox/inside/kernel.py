@@ -20,7 +20,7 @@ _LANDLOCK_VERSION = 1
 _MOST_DESCRIPTORS = 65536
 
 
-class Refused(Exception):
+class KernelRefused(Exception):
     """The kernel did not confine this process; the text says which call failed, and why."""
 
 
@@ -65,7 +65,7 @@ def _libc() -> ctypes.CDLL:
 def _prctl(libc: ctypes.CDLL, what: str, option: int, value: int) -> None:
     zero = ctypes.c_ulong(0)
     if libc.prctl(ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero) != 0:
-        raise Refused(f"{what} (prctl {option}: {os.strerror(ctypes.get_errno())})")
+        raise KernelRefused(f"{what} (prctl {option}: {os.strerror(ctypes.get_errno())})")
 
 
 def _call(libc: ctypes.CDLL, number: int, *arguments: object) -> int:
@@ -101,7 +101,7 @@ def _drop_capabilities(libc: ctypes.CDLL, machine: Machine) -> None:
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     nothing = (ctypes.c_uint32 * 6)()
     if _call(libc, machine.calls["capset"], header, nothing) != 0:
-        raise Refused(f"no privileges (capset: {os.strerror(ctypes.get_errno())})")
+        raise KernelRefused(f"no privileges (capset: {os.strerror(ctypes.get_errno())})")
 
 
 def _set_resource_limits(seconds: float, memory: int) -> None:
@@ -127,10 +127,10 @@ def _install(libc: ctypes.CDLL, machine: Machine, instructions: bytes) -> None:
         libc, number, ctypes.c_uint(_FILTER_MODE), ctypes.c_uint(_ALL_THREADS), ctypes.byref(filtered)
     )
     if done != 0:
-        raise Refused(f"a filter of system calls (seccomp: {os.strerror(ctypes.get_errno())})")
+        raise KernelRefused(f"a filter of system calls (seccomp: {os.strerror(ctypes.get_errno())})")
 
 
 def _try_out() -> None:
     with contextlib.suppress(PermissionError):
         os.getcwd()
-        raise Refused("a filter of system calls (it was taken but does not filter)")
+        raise KernelRefused("a filter of system calls (it was taken but does not filter)")

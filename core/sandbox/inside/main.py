@@ -56,7 +56,7 @@ def main() -> NoReturn:
         os.environ.clear()
         _leave_no_folder()
         means = kernel.confine(answer=_ANSWER, seconds=request["seconds"], memory=request["memory"])
-    except kernel.Refused as error:
+    except kernel.KernelRefused as error:
         _end("F", f"The system refuses {error}.")
     except Exception as error:
         _end("F", f"The process for parsers could not be made ready ({type(error).__name__}: {error}).")

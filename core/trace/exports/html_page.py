@@ -109,7 +109,7 @@ class PageStep(Record):
         return self.part[0] * 2 <= self.viewport[0] and self.part[1] * 4 <= self.viewport[1] * 3
 
 
-class Page(Record):
+class HtmlPage(Record):
     """The whole page."""
 
     run: RunRow
@@ -122,7 +122,7 @@ class Page(Record):
     signs: dict[Origin, str] = SIGNS
 
 
-def page_of(store: TraceStore, run: int) -> Page:
+def page_of(store: TraceStore, run: int) -> HtmlPage:
     """Gather the page; raises TraceError only where the run itself cannot be read."""
     row = store.run(run)
     pictures: dict[BlobHash, PagePicture] = {}
@@ -141,7 +141,7 @@ def page_of(store: TraceStore, run: int) -> Page:
         interventions=tuple(one for one in interventions if one.step not in numbers),
     )
     other_events = [event.event.text for event in events if event.step not in numbers]
-    return Page(
+    return HtmlPage(
         run=row,
         preset_text=store.preset_text(run),
         steps=tuple(steps),

@@ -32,7 +32,7 @@ from core.schema.action import (
     XPathTarget,
 )
 from core.trace.imports.faulty import FaultyError, first_reason
-from core.trace.imports.records import Entry, ImportedRun, ImportedStep
+from core.trace.imports.records import FileEntry, ImportedRun, ImportedStep
 
 _NAMES = {
     "go_to_url": "navigate",
@@ -81,8 +81,8 @@ def is_browser_use_history(document: object) -> bool:
 def read_browser_use_history(document: dict[str, Any]) -> ImportedRun:
     """Return the run; the file does not tell the task, nor which LLM it was."""
     steps: list[ImportedStep] = []
-    left_out: list[Entry] = []
-    faulty: list[Entry] = []
+    left_out: list[FileEntry] = []
+    faulty: list[FileEntry] = []
     for number, entry in enumerate(document["history"]):
         position = f"history[{number}]"
         try:
@@ -90,11 +90,11 @@ def read_browser_use_history(document: dict[str, Any]) -> ImportedRun:
             found = _steps(position, item)
         except (FaultyError, ValidationError) as error:
             why = first_reason(error) if isinstance(error, ValidationError) else str(error)
-            faulty.append(Entry(position=position, why=why))
+            faulty.append(FileEntry(position=position, why=why))
             continue
         steps += found
         if not found:
-            left_out.append(Entry(position=position, why="it holds neither an action nor an error"))
+            left_out.append(FileEntry(position=position, why="it holds neither an action nor an error"))
     answers = [step.action.answer for step in steps if isinstance(step.action, Stop)]
     return ImportedRun(
         origin="agent",

@@ -24,7 +24,7 @@ from core.schema.action import (
 )
 from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError, first_reason
-from core.trace.imports.records import Entry, ImportedRun, ImportedStep
+from core.trace.imports.records import FileEntry, ImportedRun, ImportedStep
 
 _NEEDED = {
     "navigate": ("url",),
@@ -121,8 +121,8 @@ class _Reading:
     def __init__(self) -> None:
         self.start_url = ""
         self.steps: list[ImportedStep] = []
-        self.left_out: list[Entry] = []
-        self.faulty: list[Entry] = []
+        self.left_out: list[FileEntry] = []
+        self.faulty: list[FileEntry] = []
         self._url = self._title = ""
         self._scrolled = (0.0, 0.0)
         self._held: list[str] = []
@@ -132,11 +132,11 @@ class _Reading:
             step = _valid(entry)
             why = self._no_action(step)
             if why:
-                self.left_out.append(Entry(position=position, why=why))
+                self.left_out.append(FileEntry(position=position, why=why))
             else:
                 self.steps.append(self._step(position, step))
         except FaultyError as error:
-            self.faulty.append(Entry(position=position, why=str(error)))
+            self.faulty.append(FileEntry(position=position, why=str(error)))
             return
         self._move_on(step)
 

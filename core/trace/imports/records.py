@@ -7,7 +7,7 @@ from core.schema.record import Record
 from core.schema.step import Effect
 
 
-class Entry(Record):
+class FileEntry(Record):
     """An entry of the file that is no step, and why."""
 
     position: str
@@ -45,7 +45,7 @@ class ImportedRun(Record):
     start_url: str = ""
     answer: str = ""
     steps: tuple[ImportedStep, ...] = ()
-    left_out: tuple[Entry, ...] = ()
+    left_out: tuple[FileEntry, ...] = ()
     """Entries that are no actions of a page."""
-    faulty: tuple[Entry, ...] = ()
+    faulty: tuple[FileEntry, ...] = ()
     """Entries that cannot be read: with any, nothing is imported."""

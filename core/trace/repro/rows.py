@@ -27,7 +27,7 @@ _NOT_COPIED = ("bisections",)
 _FIRST = ("runs", "steps")
 
 
-class Change(Protocol):
+class RowChange(Protocol):
     """What is made of the text that is copied."""
 
     def text(self, text: str) -> str: ...
@@ -84,7 +84,7 @@ class Copier:
         source_blobs: Blobs,
         target: TraceDatabase,
         target_blobs: Blobs,
-        change: Change,
+        change: RowChange,
     ) -> None:
         self._source, self._source_blobs = source, source_blobs
         self._target, self._target_blobs = target, target_blobs

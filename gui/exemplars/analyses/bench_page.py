@@ -4,17 +4,17 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
-from core.memory.analysis.records import Move, Trial, TrialRow
+from core.memory.analysis.records import LookupTrial, Move, TrialRow
 from core.schema.exemplar import Exemplar
 from core.schema.recall import Recall
 from gui.exemplars.analyses.bench_form import BenchForm
-from gui.exemplars.analyses.page import Page, panel
+from gui.exemplars.analyses.page import AnalysisPage, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.layouts import in_row, splitter
-from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.section import on_panel, scrolled
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 
 _START = (
     "Type a task at the left, or take one from a run, and press Look up (Ctrl+Enter): what a run would be shown "
@@ -46,7 +46,7 @@ _COLUMNS = (
 _CHANGE, _BEFORE = 4, 5
 
 
-class BenchPage(Page):
+class BenchPage(AnalysisPage):
     """Shows `BenchView`; asks for things only by emitting."""
 
     look_up_requested = Signal(object)
@@ -71,7 +71,7 @@ class BenchPage(Page):
         self.bar.addWidget(self.cancel_button)
         self.bar.addWidget(self.progress)
         self.bar.addWidget(self.words, 1)
-        self.draft_words = Note("remedy", parent=self)
+        self.draft_words = NoteLabel("remedy", parent=self)
         self.draft_button = self.button(
             "Without the draft", "Look up with the stored exemplar again", "Alt+D", self._on_no_draft
         )
@@ -80,9 +80,9 @@ class BenchPage(Page):
         self.looked_up = ElidedLabel("", self)
         self.looked_up.setContentsMargins(12, 8, 12, 0)
         self.looked_up.setFont(theme.heading_font())
-        self.now = Note("", parent=self)
+        self.now = NoteLabel("", parent=self)
         self.now.setContentsMargins(12, 4, 12, 2)
-        self.before = Note("dim", parent=self)
+        self.before = NoteLabel("dim", parent=self)
         self.before.setContentsMargins(12, 2, 12, 6)
         self.table = PlainTable(theme, "What would be retrieved", _COLUMNS, self)
         self.table.opened.connect(lambda id: self.exemplar_opened.emit(str(id)))
@@ -136,7 +136,7 @@ class BenchPage(Page):
         if trial is not None and trial != before.trial:
             self._show_trial(trial)
 
-    def _show_trial(self, trial: Trial) -> None:
+    def _show_trial(self, trial: LookupTrial) -> None:
         compares = trial.after is not None
         query = self._view.query
         self.looked_up.setText(query.task if query is not None else "")
@@ -167,12 +167,12 @@ def recall_words(found: Recall) -> str:
     return (f"Votes: {votes}. " if votes else "") + found.why + used
 
 
-def _line(row: TrialRow, *, compares: bool) -> Line:
+def _line(row: TrialRow, *, compares: bool) -> TableLine:
     now, before = row.now, row.before
     old = (
         f"{before.rank}, {before.distance:.3f}{', used' if before.used else ''}" if before else "not told of"
     )
-    return Line(
+    return TableLine(
         cells=(
             str(now.rank) if now else "–",
             f"{now.distance:.3f}" if now else "–",

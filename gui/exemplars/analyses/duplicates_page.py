@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QLabel, QWidget
 
 from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView
 from core.memory.analysis.records import Sameness
-from gui.exemplars.analyses.page import Page, panel
+from gui.exemplars.analyses.page import AnalysisPage, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
 from gui.widgets.found_rows import FoundRow, FoundRows
@@ -27,7 +27,7 @@ _START = (
 _CHOOSE = "Choose a pair at the left to see both beside each other."
 
 
-class DuplicatesPage(Page):
+class DuplicatesPage(AnalysisPage):
     """Shows `DuplicatesView`; asks for things only by emitting."""
 
     find_requested = Signal(float, bool)

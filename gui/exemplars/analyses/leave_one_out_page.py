@@ -4,13 +4,13 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLabel, QSpinBox, QSplitter, QWidget
 
 from core.debugger.exemplars.analyses.views import LeaveOneOutView
-from core.memory.analysis.records import FamilyFound, LeftOut, MemberFound
+from core.memory.analysis.records import FamilyFound, LeftOutExemplar, MemberFound
 from gui.exemplars.analyses.confusions import Confusions
-from gui.exemplars.analyses.page import Page, heading, panel
+from gui.exemplars.analyses.page import AnalysisPage, heading, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import splitter
-from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import OrWords
 
 _START = (
@@ -38,7 +38,7 @@ _MEMBERS = (
 _SHARE, _OUTCOME = 3, 1
 
 
-class LeaveOneOutPage(Page):
+class LeaveOneOutPage(AnalysisPage):
     """Shows `LeaveOneOutView`; asks for things only by emitting."""
 
     begin_requested = Signal(int, str)
@@ -212,7 +212,7 @@ class LeaveOneOutPage(Page):
             self.exemplar_opened.emit(str(id))
 
 
-def total_words(found: LeftOut, view: LeaveOneOutView) -> str:
+def total_words(found: LeftOutExemplar, view: LeaveOneOutView) -> str:
     """Return what came of it in sentences."""
     of = f"the texts of {view.source}" if view.source else "all exemplars"
     words = (
@@ -228,11 +228,11 @@ def total_words(found: LeftOut, view: LeaveOneOutView) -> str:
     return words
 
 
-def _family_line(one: FamilyFound) -> Line:
+def _family_line(one: FamilyFound) -> TableLine:
     taken = ", ".join(f"{name or 'nothing'} ({times})" for name, times in one.taken_for.items())
     share = one.right / one.members
     alone = one.members == 1
-    return Line(
+    return TableLine(
         cells=(
             one.family,
             str(one.members),
@@ -248,8 +248,8 @@ def _family_line(one: FamilyFound) -> Line:
     )
 
 
-def _member_line(one: MemberFound) -> Line:
-    return Line(
+def _member_line(one: MemberFound) -> TableLine:
+    return TableLine(
         cells=(
             f"{one.distance:.3f}",
             "right" if one.right else "wrong",

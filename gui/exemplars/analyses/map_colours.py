@@ -15,7 +15,7 @@ _LIGHT = {"dark": (150, 165), "light": (185, 95)}
 """Saturation and lightness, of 255, by theme."""
 
 
-class Look:
+class MarkStyle:
     """How one family is drawn."""
 
     def __init__(self, rank: int) -> None:
@@ -28,12 +28,12 @@ class Look:
         return QColor.fromHsl(self.hue, saturation, lightness)
 
 
-def looks_of(families: Sequence[int], count: int) -> tuple[tuple[Look, int], ...]:
+def looks_of(families: Sequence[int], count: int) -> tuple[tuple[MarkStyle, int], ...]:
     """Return the look and the number of members of each family, by its number."""
     counts = Counter(families)
     order = sorted(range(count), key=lambda family: (-counts[family], family))
     ranks = {family: rank for rank, family in enumerate(order)}
-    return tuple((Look(ranks[family]), counts[family]) for family in range(count))
+    return tuple((MarkStyle(ranks[family]), counts[family]) for family in range(count))
 
 
 def pen_for(theme: Theme) -> QPen:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QIcon, QPixmap
 from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from gui.exemplars.analyses.map_colours import Look, pen_for
+from gui.exemplars.analyses.map_colours import MarkStyle, pen_for
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
 
@@ -24,7 +24,7 @@ class Legend(QTreeWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._shown: tuple[tuple[str, ...], tuple[tuple[Look, int], ...]] = ((), ())
+        self._shown: tuple[tuple[str, ...], tuple[tuple[MarkStyle, int], ...]] = ((), ())
         self.setAccessibleName("Families")
         self.setColumnCount(2)
         self.setHeaderHidden(True)
@@ -41,7 +41,7 @@ class Legend(QTreeWidget):
         self.itemClicked.connect(self._on_item)
         theme.changed.connect(self._fill)
 
-    def show_families(self, names: Sequence[str], looks: Sequence[tuple[Look, int]]) -> None:
+    def show_families(self, names: Sequence[str], looks: Sequence[tuple[MarkStyle, int]]) -> None:
         """Replace the families."""
         self._shown = (tuple(names), tuple(looks))
         self._fill()
@@ -73,7 +73,7 @@ class Legend(QTreeWidget):
             self.chosen.emit(str(name))
 
 
-def mark_icon(theme: Theme, look: Look) -> QIcon:
+def mark_icon(theme: Theme, look: MarkStyle) -> QIcon:
     """Return the mark of a family as an icon."""
     from pyqtgraph.graphicsItems.ScatterPlotItem import renderSymbol  # The map has imported it by now.
 

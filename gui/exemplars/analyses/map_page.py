@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QSplitter, QVBoxLayout, QWid
 
 from core.debugger.exemplars.analyses.views import MapView
 from gui.exemplars.analyses.map_legend import Legend
-from gui.exemplars.analyses.page import Page, panel
+from gui.exemplars.analyses.page import AnalysisPage, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, on_panel, scrolled
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 
 if TYPE_CHECKING:
     from gui.exemplars.analyses.map_plot import MapPlot
@@ -25,7 +25,7 @@ _LISTED = 200
 _ALL = "All families"
 
 
-class MapPage(Page):
+class MapPage(AnalysisPage):
     """Shows `MapView`; asks for things only by emitting."""
 
     draw_requested = Signal()
@@ -70,7 +70,7 @@ class MapPage(Page):
         self.bar.addWidget(self.progress)
         self.plot: MapPlot | None = None
         """Once there is something to draw."""
-        self.told = Note("dim", parent=self)
+        self.told = NoteLabel("dim", parent=self)
         self.told.setContentsMargins(12, 4, 12, 4)
         self.current = ElidedLabel("", self)
         self.current.setContentsMargins(12, 0, 12, 6)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QBrush, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.analyses.views import MapView
-from gui.exemplars.analyses.map_colours import SYMBOLS, Look, looks_of, pen_for
+from gui.exemplars.analyses.map_colours import SYMBOLS, MarkStyle, looks_of, pen_for
 from gui.exemplars.analyses.map_painting import Places, picture_of
 from gui.theme.theme import Theme
 from gui.widgets.plot import Plot
@@ -46,7 +46,7 @@ class MapPlot(Plot):
         self._view = MapView()
         self._points = np.zeros((0, 2), np.float32)
         self._families = np.zeros(0, np.int32)
-        self.looks: tuple[tuple[Look, int], ...] = ()
+        self.looks: tuple[tuple[MarkStyle, int], ...] = ()
         """The look and the number of members of each family."""
         self._middles: list[tuple[int, tuple[float, float]]] = []
         self._names: list[pyqtgraph.TextItem] = []

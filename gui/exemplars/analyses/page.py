@@ -11,10 +11,10 @@ from gui.widgets.formats import thousands
 from gui.widgets.key_button import key_button
 from gui.widgets.layouts import in_column
 from gui.widgets.section import on_panel
-from gui.widgets.words import ElidedLabel, Note, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, set_flag, set_tone
 
 
-class Page(QWidget):
+class AnalysisPage(QWidget):
     """A bar over a body; subclasses fill both."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -29,7 +29,7 @@ class Page(QWidget):
         self.progress.setTextVisible(False)
         self.words = ElidedLabel("", self)
         set_tone(self.words, "dim")
-        self.problem = Note("bad", parent=self)
+        self.problem = NoteLabel("bad", parent=self)
         self.problem.setContentsMargins(12, 4, 12, 4)
         self.column = in_column(self, self.bar, self.problem, spacing=0)
 

@@ -12,7 +12,7 @@ from gui.widgets.layouts import in_column, in_row
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import scrolled
 from gui.widgets.text_view import Piece, TextView
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 
 _WAITING = "The prompt is being made…"
 _NONE = (
@@ -41,7 +41,7 @@ class PreviewPage(QWidget):
         set_tone(self.fact, "dim")
         self.text = TextView(theme, "The exemplar in the prompt", self)
         self.finder = Finder(theme, "Search the prompt", (self.text,), self)
-        self.note = Note("dim", parent=self)
+        self.note = NoteLabel("dim", parent=self)
         self.note.setContentsMargins(10, 2, 10, 4)
         self.or_words = OrWords(self.text, self)
         head = in_row(None, self.preset, (self.fact, 1), (self.finder, 1), margins=(10, 6, 8, 4), spacing=8)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.memory.editing.draft import EMPTY, Draft
-from core.memory.editing.history import History
+from core.memory.editing.history import DraftHistory
 
 _PAUSE_MS = 1500
 """After such a pause in typing the next letter is a change of its own."""
@@ -17,7 +17,7 @@ class Edits(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.history = History.of(EMPTY)
+        self.history = DraftHistory.of(EMPTY)
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
@@ -29,7 +29,7 @@ class Edits(QObject):
 
     def begin(self, draft: Draft) -> None:
         """Go on from this draft; nothing can be undone."""
-        self.history = History.of(draft)
+        self.history = DraftHistory.of(draft)
         self.changed.emit()
 
     def do(self, name: str, draft: Draft, *, key: str = "") -> None:
@@ -51,7 +51,7 @@ class Edits(QObject):
     def redo(self) -> None:
         self._go(self.history.redone())
 
-    def _go(self, history: History) -> None:
+    def _go(self, history: DraftHistory) -> None:
         moved = history.at != self.history.at
         self.history = history
         if moved:

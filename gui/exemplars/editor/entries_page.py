@@ -15,7 +15,7 @@ from gui.exemplars.editor.edits import Edits
 from gui.exemplars.editor.fields import EditorTextField
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row
-from gui.widgets.words import Note, OrWords, set_tone
+from gui.widgets.words import NoteLabel, OrWords, set_tone
 
 
 class Kind(NamedTuple):
@@ -99,7 +99,7 @@ class EntriesPage(QWidget):
             field.left.connect(edits.seal)
             column.addWidget(words)
             column.addWidget(field, share)
-        self.problem = Note("bad", parent=self)
+        self.problem = NoteLabel("bad", parent=self)
         column.addWidget(self.problem)
         self.or_words = OrWords(inside, self)
         in_column(self, head, (self.or_words, 1), spacing=0)

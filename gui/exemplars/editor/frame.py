@@ -24,7 +24,7 @@ from gui.exemplars.editor.versions_page import VersionsPage
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.section import on_panel
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 _SIZE = QSize(1280, 800)
 
@@ -79,8 +79,8 @@ class EditorFrame(QDialog):
         inside = QWidget(self)
         in_column(inside, self.head, line, (split, 1), spacing=0)
         self.or_words = OrWords(inside, self)
-        self.problem = Note("bad", parent=self)
-        self.note = Note("remedy", parent=self)
+        self.problem = NoteLabel("bad", parent=self)
+        self.note = NoteLabel("remedy", parent=self)
         for note in (self.problem, self.note):
             note.setContentsMargins(12, 4, 12, 2)
         in_column(self, (self.or_words, 1), self.note, self.problem, self._foot(), spacing=0)

@@ -14,7 +14,7 @@ from gui.exemplars.editor.edits import Edits
 from gui.exemplars.editor.fields import EditorTextField, LineMark
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row, splitter
-from gui.widgets.words import Note, OrWords, set_tone
+from gui.widgets.words import NoteLabel, OrWords, set_tone
 
 _LINE_END = "\u2424"
 """Stands for the end of a line inside an action, as each line of the field is an action."""
@@ -50,8 +50,8 @@ class LookForm(QWidget):
         self.stack.addWidget(self.observation)
         self.stack.addWidget(self.raw)
         self.pages.currentChanged.connect(self.stack.setCurrentIndex)
-        self.meant = Note("dim", parent=self)
-        self.problem = Note("bad", parent=self)
+        self.meant = NoteLabel("dim", parent=self)
+        self.problem = NoteLabel("bad", parent=self)
         self.deeds.line_changed.connect(lambda _line: self._mark())
         head = in_row(None, self.title, 1, self.pages)
         upper = QWidget(self)

@@ -16,7 +16,7 @@ from gui.theme.theme import Theme
 from gui.widgets.formats import count, seconds, thousands
 from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 
 _NO_PAGE = "no page"
 _HOW = (
@@ -59,9 +59,9 @@ class ParserPage(QWidget):
             button.setAutoDefault(False)
         self.fact = ElidedLabel("", self)
         set_tone(self.fact, "dim")
-        self.note = Note("dim", parent=self)
+        self.note = NoteLabel("dim", parent=self)
         self.note.setContentsMargins(10, 0, 10, 4)
-        self.error = Note("bad", parent=self)
+        self.error = NoteLabel("bad", parent=self)
         self.error.setContentsMargins(10, 0, 10, 4)
         self.output = TextView(theme, "What the program made of the page", self)
         self.or_words = OrWords(self.output, self)

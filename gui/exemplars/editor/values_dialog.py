@@ -18,7 +18,7 @@ from core.memory.editing.values import placeholder, placeholders, places, put_in
 from core.schema.errors import UsageError
 from gui.exemplars.editor.fields import LineField
 from gui.widgets.formats import count
-from gui.widgets.words import Note
+from gui.widgets.words import NoteLabel
 
 _ROLE = Qt.ItemDataRole.UserRole
 
@@ -44,7 +44,7 @@ class ValuesDialog(QDialog):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.itemChanged.connect(self._on_ticked)
-        self.fact = Note("dim", parent=self)
+        self.fact = NoteLabel("dim", parent=self)
         self.buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self
         )

@@ -7,7 +7,7 @@ from core.debugger.exemplars.library.views import CheckView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.layouts import in_column, in_row
-from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import ElidedLabel, OrWords
 
 _SOUND = "Nothing is wrong with them: their actions can be read, and what they name is in their observations."
@@ -51,7 +51,7 @@ class CheckPane(QWidget):
         self.title.setText(" · ".join(parts))
         self.or_words.say("" if view.problems else _SOUND)
         self.table.show_lines(
-            Line(
+            TableLine(
                 (one.id, one.level, one.where or "the whole", one.text),
                 key=one.id,
                 tone="bad" if one.level == "fault" else "",

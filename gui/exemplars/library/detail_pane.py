@@ -16,10 +16,10 @@ from gui.exemplars.library.version_pane import VersionPane
 from gui.theme.theme import Theme
 from gui.widgets.finder import Finder
 from gui.widgets.layouts import in_column, in_row
-from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.section import on_panel, scrolled
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 _NOTHING = "Choose an exemplar in the table to read it here."
 _READING = "The exemplar is being read…"
@@ -74,12 +74,12 @@ class DetailPane(QWidget):
         self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.trajectory = TextView(theme, "Trajectory")
         self.prompt = TextView(theme, "The exemplar as a prompt tells it")
-        self.prompt_words = Note("dim")
+        self.prompt_words = NoteLabel("dim")
         self.prompt_words.setContentsMargins(10, 6, 10, 4)
         self.versions = VersionPane(theme)
         self.versions.compare_wanted.connect(self.compare_wanted)
         self.versions.current_wanted.connect(self.current_wanted)
-        self.standing = Note("dim")
+        self.standing = NoteLabel("dim")
         self.standing.setContentsMargins(10, 6, 10, 4)
         self.retrievals = PlainTable(
             theme,
@@ -200,7 +200,7 @@ class DetailPane(QWidget):
         for one in view.retrievals:
             here = one.trace == view.trace
             lines.append(
-                Line(
+                TableLine(
                     (
                         moment(one.when),
                         str(one.run),
@@ -221,7 +221,9 @@ class DetailPane(QWidget):
         problems = view.problems
         self.problem_words.say(_UNCHECKED if problems is None else "" if problems else _SOUND)
         self.problems.show_lines(
-            Line((one.level, one.where or "the whole", one.text), tone="bad" if one.level == "fault" else "")
+            TableLine(
+                (one.level, one.where or "the whole", one.text), tone="bad" if one.level == "fault" else ""
+            )
             for one in problems or ()
         )
         number = "" if problems is None else f" {len(problems)}"

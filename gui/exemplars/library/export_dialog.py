@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from core.memory.exchange.registry import EXPORTS
 from gui.widgets.formats import count
 from gui.widgets.layouts import in_row
-from gui.widgets.words import Note
+from gui.widgets.words import NoteLabel
 
 _WORDS = {
     "jsonl": "One exemplar a line, with all that it is made of: what Import… reads again.",
@@ -50,7 +50,7 @@ class ExportDialog(QDialog):
         for one in EXPORTS:
             self.form.addItem(one.title, one.name)
         self.form.currentIndexChanged.connect(self._refresh)
-        self.words = Note("dim", parent=self)
+        self.words = NoteLabel("dim", parent=self)
         self.path = QLineEdit(self)
         self.path.setAccessibleName("Where to")
         self.path.textChanged.connect(self._refresh)

@@ -20,9 +20,9 @@ from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
 from gui.widgets.key_button import key_button
 from gui.widgets.layouts import in_column, in_row
-from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.section import on_panel
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 _CHOOSE = (
     "Choose files or a folder: exemplars of this program, a memory of Synapse, policies of SteP, records of "
@@ -97,7 +97,7 @@ class ImportDialog(QDialog):
         )
         self.or_words = OrWords(self.table, self)
         on_panel(self.or_words)
-        self.problem = Note("bad", parent=self)
+        self.problem = NoteLabel("bad", parent=self)
         self.progress = QProgressBar(self)
         self.progress.setAccessibleName("How far it is")
         self.progress.setTextVisible(False)
@@ -148,7 +148,7 @@ class ImportDialog(QDialog):
             self.or_words.say("" if view.entries else "The files hold no exemplar.")
         self.problem.show_text(view.problem if view.ready else "")
         self.table.show_lines(
-            Line(
+            TableLine(
                 (one.position, one.fate, one.family, one.id, one.why),
                 tone=_TONES.get(one.fate, "dim"),
                 tooltip=f"{one.position}: {one.fate}. {one.why}".strip(),

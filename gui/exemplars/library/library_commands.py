@@ -4,7 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
-from core.memory.library.records import Row
+from core.memory.library.records import LibraryRow
 from gui.theme.theme import Theme
 from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.formats import count
@@ -86,7 +86,7 @@ class LibraryCommands(QWidget):
         """Whether what is selected is in the archive, so that it can be brought back."""
         return self._archived
 
-    def refresh(self, rows: tuple[Row, ...] | None, selected: int, total: int) -> None:
+    def refresh(self, rows: tuple[LibraryRow, ...] | None, selected: int, total: int) -> None:
         """Offer what can be done with these rows; None are too many to be held."""
         one = rows is not None and len(rows) == 1
         several = rows is not None and 0 < len(rows) <= MOST

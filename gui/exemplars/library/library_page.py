@@ -13,7 +13,7 @@ from gui.exemplars.library.row_table import RowTable
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, splitter
-from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.row_menu import MenuEntry, RowMenu
 from gui.widgets.section import on_panel
 from gui.widgets.words import OrWords
 
@@ -253,7 +253,7 @@ class LibraryPage(QWidget):
         if action is None or action.isEnabled():
             self.command_asked.emit(name)
 
-    def _entries(self) -> tuple[Entry, ...]:
+    def _entries(self) -> tuple[MenuEntry, ...]:
         actions = self.commands.actions_by_name
         found = []
         for name in ("edit", "copy", "archive", "check", "replay", "worth", "export"):
@@ -261,7 +261,7 @@ class LibraryPage(QWidget):
             text = self.commands.buttons[name].text()
             key = "Del" if name == "archive" else action.shortcut().toString()
             found.append(
-                Entry(
+                MenuEntry(
                     text,
                     lambda name=name: self._on_command(name),  # type: ignore[misc]
                     key=key,

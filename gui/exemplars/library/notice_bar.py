@@ -14,7 +14,7 @@ from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.key_button import key_button
 from gui.widgets.layouts import in_column, in_row
-from gui.widgets.words import ElidedLabel, Note, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, set_flag, set_tone
 
 
 class NoticeBar(QWidget):
@@ -39,7 +39,7 @@ class NoticeBar(QWidget):
         )
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
-        self.text = Note("", parent=self)
+        self.text = NoteLabel("", parent=self)
         self.undo_button = key_button("Undo", "Take it back", "Ctrl+Z", self._on_undo, self)
         self.close_button = QToolButton(self)
         self.close_button.setIcon(theme.icon("close"))

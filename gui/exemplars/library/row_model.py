@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QWidget
 
 from core.debugger.exemplars.library.views import PAGE, ListView, PageView, Query
-from core.memory.library.records import Order, Row
+from core.memory.library.records import LibraryRow, Order
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
@@ -76,7 +76,7 @@ class RowModel(QAbstractTableModel):
         super().__init__(parent)
         self._query = Query()
         self._total = 0
-        self._pages: OrderedDict[int, tuple[Row, ...]] = OrderedDict()
+        self._pages: OrderedDict[int, tuple[LibraryRow, ...]] = OrderedDict()
         self._distances: tuple[float, ...] = ()
         self._asked: set[int] = set()
         self.visible: Callable[[], tuple[int, int]] = lambda: (0, 0)
@@ -99,7 +99,7 @@ class RowModel(QAbstractTableModel):
         """How many rows are held."""
         return sum(len(page) for page in self._pages.values())
 
-    def row(self, at: int) -> Row | None:
+    def row(self, at: int) -> LibraryRow | None:
         """Return a row; None where it is not there yet."""
         page = self._pages.get(at // PAGE)
         return page[at % PAGE] if page is not None and at % PAGE < len(page) else None
@@ -184,14 +184,14 @@ class RowModel(QAbstractTableModel):
                 self._asked.add(page)
                 self.page_wanted.emit(self._query, page * PAGE)
 
-    def _keep(self, page: int, rows: tuple[Row, ...]) -> None:
+    def _keep(self, page: int, rows: tuple[LibraryRow, ...]) -> None:
         self._pages[page] = rows
         self._pages.move_to_end(page)
         while len(self._pages) > _PAGES:
             self._pages.popitem(last=False)
 
 
-def cell(row: Row, name: str) -> str:
+def cell(row: LibraryRow, name: str) -> str:
     """Return what a cell says."""
     if name == "origin":
         more = ", read only" if row.read_only else ", archived" if row.archived else ""

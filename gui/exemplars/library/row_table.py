@@ -16,7 +16,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from core.debugger.exemplars.library.views import Chosen, ListView, Query
-from core.memory.library.records import Row
+from core.memory.library.records import LibraryRow
 from gui.exemplars.library.row_model import COLUMNS, DOWN, HIDDEN, CellDelegate, RowModel
 from gui.theme.theme import Theme
 
@@ -173,9 +173,9 @@ class RowTable(QTableView):
         return sum(end - start for start, end in self._ranges())
 
     @property
-    def selected(self) -> tuple[Row, ...] | None:
+    def selected(self) -> tuple[LibraryRow, ...] | None:
         """The selected rows from above; None where some are not held."""
-        found: list[Row] = []
+        found: list[LibraryRow] = []
         for start, end in self._ranges():
             if end - start > self.rows_model.held:
                 return None

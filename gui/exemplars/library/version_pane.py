@@ -9,7 +9,7 @@ from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.key_button import key_button
 from gui.widgets.layouts import in_column, in_row, splitter
-from gui.widgets.plain_table import Column, Line, PlainTable
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.side_by_side import SideBySide
 from gui.widgets.words import ElidedLabel, OrWords, set_tone
 
@@ -63,7 +63,7 @@ class VersionPane(QWidget):
         self._current = next((one.number for one in view.versions if one.current), 0)
         self.or_words.say(_NONE if not view.versions else _ONE if len(view.versions) == 1 else "")
         self.table.show_lines(
-            Line(
+            TableLine(
                 (
                     f"{one.number}, current" if one.current else str(one.number),
                     moment(one.saved),

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QVBoxLayout, QWidget
 from core.debugger.exemplars.saving.views import SavingContrast
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
-from gui.widgets.words import Note
+from gui.widgets.words import NoteLabel
 
 
 class _Correction(QWidget):
@@ -17,7 +17,7 @@ class _Correction(QWidget):
         self.step = one.step
         self.tick = QCheckBox(f"Keep the correction of step {one.step} as a contrast", self)
         self.tick.setToolTip("What was tried and what was right stand in the exemplar, told apart as such")
-        self.words = Note("dim", "", self)
+        self.words = NoteLabel("dim", "", self)
         self.words.setFont(theme.machine_font())
         self.words.setContentsMargins(21, 0, 0, 0)
         self.reason = QLineEdit(self)

@@ -7,7 +7,7 @@ from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import scrolled
-from gui.widgets.words import Note
+from gui.widgets.words import NoteLabel
 
 _HEIGHT = 118
 
@@ -20,7 +20,7 @@ class SavedNote(QWidget):
         self.words = QLabel(self)
         self.words.setWordWrap(True)
         self.words.setContentsMargins(12, 4, 12, 2)
-        self.problem = Note("bad", "", self)
+        self.problem = NoteLabel("bad", "", self)
         self.problem.setContentsMargins(12, 0, 12, 2)
         self.rows = Rows(theme, "What would be retrieved for this task")
         self._area = scrolled("What would be retrieved for this task", self.rows)

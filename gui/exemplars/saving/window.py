@@ -14,7 +14,7 @@ from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, on_panel, scrolled
 from gui.widgets.text_view import Piece, TextView
-from gui.widgets.words import ElidedLabel, Note, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 _READING = "The run is being read…"
 _IDLE_MS = 250
@@ -106,9 +106,9 @@ class SavingWindow(QDialog):
         self.form = SavingForm(self)
         self.form.edited.connect(self._on_edited)
         self.saved = SavedNote(theme, self)
-        self.question = Note("remedy", "", self)
+        self.question = NoteLabel("remedy", "", self)
         self.question.setContentsMargins(12, 2, 12, 2)
-        self.problem = Note("bad", "", self)
+        self.problem = NoteLabel("bad", "", self)
         self.problem.setContentsMargins(12, 2, 12, 2)
         in_column(
             self,

@@ -27,7 +27,7 @@ from gui.theme.theme import Theme
 from gui.widgets.fitted_text import FittedText
 from gui.widgets.origin import OriginMark
 from gui.widgets.provenance_menu import WhyMenu
-from gui.widgets.words import Note, OrWords, set_flag, set_tone
+from gui.widgets.words import NoteLabel, OrWords, set_flag, set_tone
 
 _IDLE_MS = 400
 """Rest after a change before the session is told of it."""
@@ -206,7 +206,7 @@ class ActionPanel(QWidget):
         head.addStretch(1)
         head.addWidget(self.outcome)
         column.addLayout(head)
-        self.notice = Note("remedy", parent=content)
+        self.notice = NoteLabel("remedy", parent=content)
         column.addWidget(self.notice)
         self.thought = FittedText("Thought", lines=6, parent=content)
         font = theme.text_font()
@@ -223,16 +223,16 @@ class ActionPanel(QWidget):
         self.thought_edit.setAccessibleName("Thought")
         self.thought_edit.setTabChangesFocus(True)
         self.thought_edit.setFixedHeight(58)
-        self.proposed = Note("dim", parent=content)
+        self.proposed = NoteLabel("dim", parent=content)
         self.form = ActionForm(theme, content)
         self.form.changed.connect(self._on_changed)
         self.form.problem_shown.connect(self._reveal_problem)
-        self.taken = Note("", parent=content)
+        self.taken = NoteLabel("", parent=content)
         self.taken.setFont(theme.machine_font())
-        self.message = Note("", parent=content)
+        self.message = NoteLabel("", parent=content)
         self.queue = QueueList(theme, content)
         self.queue.edited.connect(self.queue_edited)
-        self.remarks = Note("dim", parent=content)
+        self.remarks = NoteLabel("dim", parent=content)
         for widget in (
             self.thought,
             self.thought_edit,

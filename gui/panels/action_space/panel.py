@@ -30,7 +30,7 @@ from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.origin import paint_chosen
 from gui.widgets.row_delegate import LEFT, RIGHT, RowDelegate, draw_cut
-from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.row_menu import MenuEntry, RowMenu
 from gui.widgets.search_field import SearchField
 from gui.widgets.words import OrWords, set_tone
 
@@ -155,18 +155,18 @@ class PermissiblePanel(QWidget):
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
-    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+    def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a row."""
         row = self.model.entry(index)
         if not isinstance(row, PermissibleRow):
             return ()
         want = self.breakpoint_wanted.emit
-        every = Entry(f"Stop at every {row.name}", lambda: want(ActionChosen(action=row.name)))
+        every = MenuEntry(f"Stop at every {row.name}", lambda: want(ActionChosen(action=row.name)))
         named = _NAMED.search(row.label)
         if row.ref is None or named is None:
             return (every,)
         target = named[1]
-        here = Entry(
+        here = MenuEntry(
             f"Stop at {row.name} on “{target}”",
             lambda: want(ActionChosen(action=row.name, target=target)),
         )

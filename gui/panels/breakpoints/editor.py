@@ -23,10 +23,10 @@ from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.kinds.registry import GROUPS
 from core.schema.errors import UsageError
 from gui.panels.breakpoints.expression_field import ExpressionField
-from gui.panels.breakpoints.fields import Field, Offers, help_of_texts, make_field
+from gui.panels.breakpoints.fields import BreakpointField, Offers, help_of_texts, make_field
 from gui.theme.theme import Theme
 from gui.widgets.section import scrolled
-from gui.widgets.words import Note, set_flag
+from gui.widgets.words import NoteLabel, set_flag
 
 _KIND = Qt.ItemDataRole.UserRole
 _THEN = (("stop", "the run stops"), ("log", "only the Log tells"))
@@ -53,7 +53,7 @@ class BreakpointEditor(QDialog):
         self._edited = breakpoint
         self._offers = offers
         self._waits = False
-        self.fields: dict[str, Field] = {}
+        self.fields: dict[str, BreakpointField] = {}
         self.setWindowTitle(f"Breakpoint {breakpoint.number}" if breakpoint else "New breakpoint")
         self._build()
         self._fill(breakpoint)
@@ -91,7 +91,7 @@ class BreakpointEditor(QDialog):
         self.breakpoint_wanted.emit(self.kind.model_validate(self._values()))
 
     @property
-    def _expression(self) -> Field | None:
+    def _expression(self) -> BreakpointField | None:
         """The field of the kind's own expression."""
         return next((field for field in self.fields.values() if field.is_expression), None)
 
@@ -120,18 +120,18 @@ class BreakpointEditor(QDialog):
         self.kinds.currentItemChanged.connect(self._on_kind)
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
-        self.about = Note()
+        self.about = NoteLabel()
         self._own = QWidget()
         self._own_form = _form(self._own)
-        self._texts = Note()
-        self._problem_of_own = Note("bad")
+        self._texts = NoteLabel()
+        self._problem_of_own = NoteLabel("bad")
         line = QFrame()
         line.setProperty("line", True)
         common = QWidget()
         form = _form(common)
         self.condition = ExpressionField(theme, "Only if")
         self.condition.setPlaceholderText("step.number > 3")
-        self._problem_of_condition = Note("bad")
+        self._problem_of_condition = NoteLabel("bad")
         self.ignore = QSpinBox()
         self.ignore.setRange(0, 1_000_000)
         self.ignore.setAccessibleName("Let pass")
@@ -142,7 +142,7 @@ class BreakpointEditor(QDialog):
         _add(form, "Only if", self.condition, _CONDITION_HELP, self._problem_of_condition)
         _add(form, "Let pass", self.ignore, _IGNORE_HELP)
         _add(form, "Then", self.then, "")
-        self._problem = Note("bad")
+        self._problem = NoteLabel("bad")
         inside = scrolled(
             "Breakpoint",
             self.title,
@@ -206,7 +206,7 @@ class BreakpointEditor(QDialog):
         self._texts.show_text(help_of_texts(self.kind))
         self._forget_problems()
 
-    def _note_at_fault(self) -> Note:
+    def _note_at_fault(self) -> NoteLabel:
         """Return where to say what is wrong: below the expression that cannot be read, else below all."""
         own = self._expression
         if own is not None and not _readable(own.read()):
@@ -244,7 +244,9 @@ def _form(parent: QWidget) -> QFormLayout:
     return form
 
 
-def _add(form: QFormLayout, label: str, widget: QWidget, described: str, problem: Note | None = None) -> None:
+def _add(
+    form: QFormLayout, label: str, widget: QWidget, described: str, problem: NoteLabel | None = None
+) -> None:
     """Add a row: the widget, its help below it, and what is wrong with it below that."""
     around = QWidget()
     column = QVBoxLayout(around)
@@ -252,7 +254,7 @@ def _add(form: QFormLayout, label: str, widget: QWidget, described: str, problem
     column.setSpacing(3)
     column.addWidget(widget)
     if described:
-        column.addWidget(Note("dim", described))
+        column.addWidget(NoteLabel("dim", described))
         widget.setAccessibleDescription(described)
     if problem is not None:
         column.addWidget(problem)

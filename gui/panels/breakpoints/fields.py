@@ -30,7 +30,7 @@ class Offers(Record):
 
 
 @dataclass(frozen=True)
-class Field:
+class BreakpointField:
     """A widget for one field of a model, and what stands beside and below it."""
 
     label: str
@@ -48,7 +48,7 @@ def help_of_texts(kind: type[Breakpoint]) -> str:
     return " ".join(part for part in (named, within, _ANY_HELP) if part) if named or within else ""
 
 
-def make_field(theme: Theme, name: str, model: FieldInfo, value: Any, offers: Offers) -> Field:
+def make_field(theme: Theme, name: str, model: FieldInfo, value: Any, offers: Offers) -> BreakpointField:
     """Return the widget for a field, filled with `value`; None takes its default."""
     if value is None and not model.is_required():
         value = model.default
@@ -84,7 +84,7 @@ def make_field(theme: Theme, name: str, model: FieldInfo, value: Any, offers: Of
         widget, read = plain, lambda: plain.text().strip()
     widget.setAccessibleName(label)
     described = _EXPRESSION_HELP if expression else model.description or ""
-    return Field(label=label, help=described, widget=widget, read=read, is_expression=expression)
+    return BreakpointField(label=label, help=described, widget=widget, read=read, is_expression=expression)
 
 
 class NumberField(QDoubleSpinBox):

@@ -18,7 +18,7 @@ from gui.theme.theme import Theme
 from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.rows import Rows
 from gui.widgets.section import Section, scrolled
-from gui.widgets.words import Note, Words
+from gui.widgets.words import EmptyText, NoteLabel
 
 _NONE = (
     "Nothing stops a run yet. Add a breakpoint (Ctrl+Shift+B), or one of these, which are asked for often:"
@@ -145,7 +145,7 @@ class BreakpointsPanel(QWidget):
         column = QVBoxLayout(self.none)
         column.setContentsMargins(0, 0, 0, 4)
         column.setSpacing(0)
-        column.addWidget(Words(_NONE))
+        column.addWidget(EmptyText(_NONE))
         around = QWidget()
         row = FlowLayout(around)
         row.setContentsMargins(10, 0, 10, 0)
@@ -155,7 +155,7 @@ class BreakpointsPanel(QWidget):
             button.clicked.connect(lambda _on, wanted=breakpoint: self.breakpoint_wanted.emit(wanted))
             row.addWidget(button)
         column.addWidget(around)
-        self.problems = Note("remedy")
+        self.problems = NoteLabel("remedy")
         self.problems.setContentsMargins(10, 1, 10, 3)
         self.section = Section(self._theme, "Stop when", self.problems, self.breakpoints, self.none)
         self.add_button = self._tool("add", "Add a breakpoint (Ctrl+Shift+B)", self.add_requested.emit)

@@ -8,7 +8,7 @@ from core.debugger.breakpoints.watch import Watch, WatchKind
 from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.panels.breakpoints.rows import WATCH_KINDS
 from gui.theme.theme import Theme
-from gui.widgets.words import Note
+from gui.widgets.words import NoteLabel
 
 _EXAMPLES: dict[WatchKind, str] = {
     "expression": "such as run.cost",
@@ -37,7 +37,7 @@ class WatchField(QWidget):
         self.text.returnPressed.connect(self.send)
         self.button = QPushButton("Add")
         self.button.clicked.connect(self.send)
-        self.problem = Note("bad")
+        self.problem = NoteLabel("bad")
         top = QHBoxLayout()
         top.setSpacing(5)
         top.addWidget(self.kind, 1)

@@ -13,7 +13,7 @@ from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.line_list import Column, LineList, to_clipboard
 from gui.widgets.row_delegate import Index
-from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.row_menu import MenuEntry, RowMenu
 
 NONE = "No step is in view. Console, errors, requests and dialogs of its pages show here."
 _READING = "The log is being read…"
@@ -136,13 +136,13 @@ class PageLogPanel(LineList):
         rows = self.model.rows()
         to_clipboard([_as_text(rows[at]) for at in self.chosen()])
 
-    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+    def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a line."""
         row = self.model.row(index)
         words = row.whole.partition("\n")[0]
         return (
-            Entry("Copy the line", lambda: to_clipboard([_as_text(row)]), key="Ctrl+C"),
-            Entry("Show only lines like it", lambda: self._only_like(row), why=words),
+            MenuEntry("Copy the line", lambda: to_clipboard([_as_text(row)]), key="Ctrl+C"),
+            MenuEntry("Show only lines like it", lambda: self._only_like(row), why=words),
         )
 
     def _only_like(self, row: LogRow) -> None:

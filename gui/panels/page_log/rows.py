@@ -7,8 +7,8 @@ from core.browser.log.records import (
     ConsoleEntry,
     DialogEntry,
     ErrorEntry,
-    LeftOut,
     LogEntry,
+    LogGap,
     LogKind,
     Moment,
     RequestEntry,
@@ -109,7 +109,7 @@ def _made(
     return LogRow(entry.time, moment, entry.kind, sign, tone, one_line(text), wrong=wrong, whole=whole)
 
 
-def _gap(gap: LeftOut, moment: str) -> LogRow:
+def _gap(gap: LogGap, moment: str) -> LogRow:
     text = f"… {thousands(gap.count)} {_PLURALS[gap.kind]} left out here: the first and the last were kept"
     return LogRow(gap.after + 1e-6, moment, gap.kind, "left out", "remedy", text, wrong=True, whole=text)
 

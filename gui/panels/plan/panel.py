@@ -10,10 +10,10 @@ from gui.theme.theme import Theme
 from gui.widgets.enabled_commands import can_step
 from gui.widgets.fitted_text import FittedText
 from gui.widgets.formats import count
-from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.row_menu import MenuEntry, RowMenu
 from gui.widgets.rows import ROW, Row, Rows
 from gui.widgets.section import Section, indented, scrolled
-from gui.widgets.words import Note, OrWords
+from gui.widgets.words import NoteLabel, OrWords
 
 NONE = (
     "No plan, remedies or judgements in this step. Switch Plan, Remedies or Judgement on in Mechanisms "
@@ -48,11 +48,11 @@ class PlanPanel(QWidget):
         self.editor.hide()
         self.editor.applied.connect(self._on_applied)
         self.editor.cancelled.connect(self._end_editing)
-        self.no_plan = Note("dim", _NO_PLAN)
+        self.no_plan = NoteLabel("dim", _NO_PLAN)
         self.edit_button = QPushButton("Edit")
         self.edit_button.setToolTip("Edit the plan in its place (Ctrl+Shift+E)")
         self.edit_button.clicked.connect(self.edit)
-        self.remark = Note()
+        self.remark = NoteLabel()
         self.plan = Section(theme, "Plan", self.remark, self.subtasks, self.no_plan, self.editor)
         self.plan.head.addWidget(self.edit_button)
         self.experience_text = FittedText("Learned of the trials before", lines=8)
@@ -60,7 +60,7 @@ class PlanPanel(QWidget):
         self.waiting = Rows(theme, "Remedies")
         self.waiting.chosen.connect(self._on_chosen)
         self.waiting.selected.connect(self._on_selected)
-        self.no_remedies = Note("dim", _NO_REMEDIES)
+        self.no_remedies = NoteLabel("dim", _NO_REMEDIES)
         for note in (self.no_plan, self.remark, self.no_remedies):
             note.setContentsMargins(10, 1, 10, 3)
         self.fire_button = QPushButton("Try it")
@@ -114,14 +114,14 @@ class PlanPanel(QWidget):
             return self.subtasks.key if self.subtasks.key in ahead else None
         return ahead[0] if ahead else None
 
-    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+    def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a subtask."""
         row: Row = index.data(ROW)
         can = row.key == self.subtask
         why = "" if can else "Only to a subtask that waits, while the run rests"
         return (
-            Entry("Run to this subtask", self.run_to_subtask, key="Ctrl+F8", enabled=can, why=why),
-            Entry("Edit the plan", self.edit, key="Ctrl+Shift+E", enabled=self.can_edit),
+            MenuEntry("Run to this subtask", self.run_to_subtask, key="Ctrl+F8", enabled=can, why=why),
+            MenuEntry("Edit the plan", self.edit, key="Ctrl+Shift+E", enabled=self.can_edit),
         )
 
     @Slot()

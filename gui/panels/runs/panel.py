@@ -13,7 +13,7 @@ from gui.panels.runs.selection import keep_entry
 from gui.theme.theme import Theme
 from gui.widgets.enabled_commands import can_take_up
 from gui.widgets.formats import count, thousands
-from gui.widgets.row_menu import Entry, RowMenu
+from gui.widgets.row_menu import MenuEntry, RowMenu
 from gui.widgets.words import OrWords
 
 _SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -138,7 +138,7 @@ class RunsPanel(QWidget):
         node = self.model.node(self.tree.currentIndex()) if self.tree.hasFocus() else None
         return (node.step.run, node.step.number) if node is not None and node.kind == "step" else None
 
-    def entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+    def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a row."""
         node = self.model.node(index)
         if node is None or node.kind == "more":
@@ -146,31 +146,31 @@ class RunsPanel(QWidget):
         if node.kind == "step":
             place = (node.step.run, node.step.number)
             return (
-                Entry("Show this step", lambda: self.step_requested.emit(*place), key="Enter"),
-                Entry(
+                MenuEntry("Show this step", lambda: self.step_requested.emit(*place), key="Enter"),
+                MenuEntry(
                     "Go back to before this step",
                     lambda: self.back_requested.emit(*place),
                     key="Ctrl+B",
                     why="The page is brought back, and a branch goes on from there",
                 ),
-                Entry(
+                MenuEntry(
                     "Fork…",
                     lambda: self.fork_requested.emit(*place),
                     key="Ctrl+Shift+F",
                     why="Go back, on a branch with another preset, LLM, policies or exemplars",
                 ),
-                Entry(
+                MenuEntry(
                     "Ask again…",
                     lambda: self.ask_requested.emit(*place),
                     why="Put its question once more, changed or several times",
                 ),
-                Entry(
+                MenuEntry(
                     "Where its action comes from…",
                     lambda: self.why_requested.emit(*place),
                     key="Ctrl+I",
                     why="Where its words stand in prompt, page and whatever else the step was made from",
                 ),
-                Entry(
+                MenuEntry(
                     "Compare with the step in view…",
                     lambda: self.compare_step_requested.emit(*place),
                     enabled=self.delegate.viewed not in (None, place),
@@ -183,7 +183,7 @@ class RunsPanel(QWidget):
         can = can_take_up(row) and not node.current
         why = "The page is brought back, and the run goes on where it was left"
         return (
-            Entry(
+            MenuEntry(
                 "Make current",
                 lambda: self.current_requested.emit(row.run),
                 key="Ctrl+M",
@@ -194,32 +194,32 @@ class RunsPanel(QWidget):
                 if node.current
                 else "It has ended: go back to a step of it",
             ),
-            Entry(
+            MenuEntry(
                 "Compare with the run in view…",
                 lambda: self.compare_run_requested.emit(row.run),
                 enabled=self.delegate.viewed is not None and self.delegate.viewed[0] != row.run,
                 why="Step by step, with where they first part",
             ),
-            Entry(
+            MenuEntry(
                 "Bisect…",
                 lambda: self.bisect_requested.emit(row.run),
                 key="Ctrl+Shift+I",
                 enabled=row.steps > 0,
                 why="Find from which step on it still comes to success",
             ),
-            Entry(
+            MenuEntry(
                 "Save as exemplar…",
                 lambda: self.keep_requested.emit(row.run, ()),
                 key="Ctrl+Shift+K",
                 enabled=row.steps > 0,
                 why="Keep what led to its end, for runs of such tasks to be shown",
             ),
-            Entry("Name…", lambda: self.naming_requested.emit(row), key="F2"),
-            Entry("Export…", lambda: self.export_requested.emit(row.run), key="Ctrl+E"),
+            MenuEntry("Name…", lambda: self.naming_requested.emit(row), key="F2"),
+            MenuEntry("Export…", lambda: self.export_requested.emit(row.run), key="Ctrl+E"),
             *self._fold_entries(index),
         )
 
-    def _fold_entries(self, index: QModelIndex) -> tuple[Entry, ...]:
+    def _fold_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return how the tree can be folded from a row."""
         node = self.model.node(index)
         assert node is not None
@@ -229,18 +229,18 @@ class RunsPanel(QWidget):
         these = what if own.kind == "step" else f"this {what}"
         open_now = self.tree.isExpanded(self.model.index_of(own))
         return (
-            Entry(
+            MenuEntry(
                 f"Fold {these}" if open_now else f"Unfold {these}",
                 lambda: self._fold_or_unfold(own),
                 key="Ctrl+Left",
             ),
-            Entry(
+            MenuEntry(
                 "Fold all others",
                 lambda: self.folding.fold_others(index),
                 key="Ctrl+Shift+Left",
                 why="Only this run, and those that it branched from, stay open",
             ),
-            Entry(
+            MenuEntry(
                 "Unfold all branches",
                 self.folding.unfold_branches,
                 key="Ctrl+Shift+Right",

@@ -6,20 +6,20 @@ from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QTreeView
 
 from gui.panels.runs.model import Node, RunsModel
-from gui.widgets.row_menu import Entry
+from gui.widgets.row_menu import MenuEntry
 
 
 def keep_entry(
     tree: QTreeView, model: RunsModel, index: QModelIndex, keep: Callable[[int, tuple[int, ...]], object]
-) -> Entry:
+) -> MenuEntry:
     """Return the line of a step's menu that keeps it, or all that are selected with it, as an exemplar."""
     found = chosen_steps(tree, model, index)
     if found is None:
         why = "The selected steps are of runs that do not lead to one another"
-        return Entry("Save as exemplar…", lambda: None, enabled=False, why=why)
+        return MenuEntry("Save as exemplar…", lambda: None, enabled=False, why=why)
     run, steps = found
     many = len(steps) > 1
-    return Entry(
+    return MenuEntry(
         f"Save {len(steps)} steps as exemplar…" if many else "Save as exemplar…",
         lambda: keep(run, steps),
         why="Keep these steps" if many else "Keep this step; select several with Ctrl or Shift and a click",

@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.snapshots import DiagramEdge, DiagramState
-from gui.panels.state.diagram_layout import Layout, Pair, Place, lay_out
+from core.debugger.snapshots import DiagramEdgeView, DiagramState
+from gui.panels.state.diagram_layout import BoxPlace, Layout, Pair, lay_out
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 
@@ -53,7 +53,7 @@ class StateDiagram(QGraphicsView):
         super().__init__(parent)
         self._theme = theme
         self._states: tuple[DiagramState, ...] = ()
-        self._edges: tuple[DiagramEdge, ...] = ()
+        self._edges: tuple[DiagramEdgeView, ...] = ()
         self._fitted = True
         self.drawing: Drawing | None = None
         self._scene = QGraphicsScene(self)
@@ -76,7 +76,7 @@ class StateDiagram(QGraphicsView):
         """Return the name of the state whose box lies at a place of the view; empty beside all boxes."""
         return self.drawing.state_at(self.mapToScene(place)) if self.drawing is not None else ""
 
-    def show_states(self, states: tuple[DiagramState, ...], edges: tuple[DiagramEdge, ...]) -> None:
+    def show_states(self, states: tuple[DiagramState, ...], edges: tuple[DiagramEdgeView, ...]) -> None:
         """Replace the diagram; ends of edges that are no states get a box too."""
         known = {state.name for state in states}
         ends = dict.fromkeys(name for edge in edges for name in (edge.source, edge.target))
@@ -164,7 +164,7 @@ class Drawing(QGraphicsItem):
     """All of the diagram in one piece."""
 
     def __init__(
-        self, theme: Theme, states: tuple[DiagramState, ...], edges: tuple[DiagramEdge, ...]
+        self, theme: Theme, states: tuple[DiagramState, ...], edges: tuple[DiagramEdgeView, ...]
     ) -> None:
         super().__init__()
         self.setAcceptHoverEvents(True)
@@ -281,7 +281,7 @@ class Drawing(QGraphicsItem):
         painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), self.labels[pair])
 
 
-def edge_words(edge: DiagramEdge) -> str:
+def edge_words(edge: DiagramEdgeView) -> str:
     """Return such as ``×2 select_item +1``, the first action and how many more; the count comes first."""
     shown = edge.actions[0] if edge.actions else ""
     if len(edge.actions) > 1:
@@ -290,7 +290,7 @@ def edge_words(edge: DiagramEdge) -> str:
     return " ".join(part for part in (counted, "last" if edge.last else "", shown) if part) or "–"
 
 
-def spoken(states: tuple[DiagramState, ...], edges: tuple[DiagramEdge, ...]) -> str:
+def spoken(states: tuple[DiagramState, ...], edges: tuple[DiagramEdgeView, ...]) -> str:
     """Return the diagram in words."""
     said = []
     for state in states:
@@ -301,14 +301,14 @@ def spoken(states: tuple[DiagramState, ...], edges: tuple[DiagramEdge, ...]) -> 
     return " ".join([*said, *(spoken_edge(edge) for edge in edges)])
 
 
-def spoken_edge(edge: DiagramEdge) -> str:
+def spoken_edge(edge: DiagramEdgeView) -> str:
     """Return a way with all of its actions in one sentence."""
     taken = f"taken {count(edge.taken, 'time')}" if edge.taken else "not taken"
     by = f" by {', '.join(edge.actions)}" if edge.actions else ""
     return f"{edge.source} to {edge.target}{by}: {taken}{', the last one' if edge.last else ''}."
 
 
-def _rect(place: Place) -> QRectF:
+def _rect(place: BoxPlace) -> QRectF:
     size = QSizeF(place.width, place.height)
     return QRectF(QPointF(place.x - place.width / 2, place.y - place.height / 2), size)
 

@@ -20,7 +20,7 @@ _SWEEPS = 6
 
 
 @dataclass
-class Place:
+class BoxPlace:
     """A box, a label, or the point where a line passes a layer; x and y are its middle."""
 
     width: float
@@ -28,16 +28,16 @@ class Place:
     layer: int
     x: float = 0.0
     y: float = 0.0
-    above: "list[Place]" = field(default_factory=list)
-    below: "list[Place]" = field(default_factory=list)
+    above: "list[BoxPlace]" = field(default_factory=list)
+    below: "list[BoxPlace]" = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Layout:
     """Places by the name of a state, and for each edge its label's place and the points of its line."""
 
-    boxes: Mapping[str, Place]
-    labels: Mapping[Pair, Place]
+    boxes: Mapping[str, BoxPlace]
+    labels: Mapping[Pair, BoxPlace]
     lines: Mapping[Pair, tuple[tuple[float, float], ...]]
     width: float
     height: float
@@ -53,16 +53,16 @@ def lay_out(boxes: Mapping[str, tuple[float, float]], labels: Mapping[Pair, tupl
     edges = [pair for pair in labels if pair[0] != pair[1]]
     back = _backward(list(boxes), edges)
     layers_of = _layers(list(boxes), [pair[::-1] if pair in back else pair for pair in edges])
-    placed = {name: Place(*size, layer=2 * layers_of[name]) for name, size in boxes.items()}
-    names: dict[Pair, Place] = {}
-    chains: dict[Pair, list[Place]] = {}
+    placed = {name: BoxPlace(*size, layer=2 * layers_of[name]) for name, size in boxes.items()}
+    names: dict[Pair, BoxPlace] = {}
+    chains: dict[Pair, list[BoxPlace]] = {}
     for pair in edges:
         top, bottom = (placed[name] for name in (pair[::-1] if pair in back else pair))
         named_at = bottom.layer - 1 if pair in back else top.layer + 1
         chain = [top]
         for layer in range(top.layer + 1, bottom.layer):
             size = labels[pair] if layer == named_at else (_PASS, 0.0)
-            chain.append(Place(*size, layer=layer))
+            chain.append(BoxPlace(*size, layer=layer))
         chain.append(bottom)
         for upper, lower in itertools.pairwise(chain):
             upper.below.append(lower)
@@ -126,21 +126,21 @@ def _layers(names: Sequence[str], downward: Iterable[Pair]) -> dict[str, int]:
     return layers
 
 
-def _rows(places: Iterable[Place]) -> list[list[Place]]:
-    rows: dict[int, list[Place]] = {}
+def _rows(places: Iterable[BoxPlace]) -> list[list[BoxPlace]]:
+    rows: dict[int, list[BoxPlace]] = {}
     for place in places:
         rows.setdefault(place.layer, []).append(place)
     return [rows[layer] for layer in sorted(rows)]
 
 
-def _order(rows: list[list[Place]]) -> None:
+def _order(rows: list[list[BoxPlace]]) -> None:
     """Sort each layer by where its neighbours are, down and up again, so that few lines cross."""
     at = {id(place): position for row in rows for position, place in enumerate(row)}
     for sweep in range(_SWEEPS):
         downward = sweep % 2 == 0
         for row in rows if downward else reversed(rows):
 
-            def wanted(place: Place, downward: bool = downward) -> float:
+            def wanted(place: BoxPlace, downward: bool = downward) -> float:
                 others = place.above if downward else place.below
                 if not others:
                     return float(at[id(place)])
@@ -151,7 +151,7 @@ def _order(rows: list[list[Place]]) -> None:
                 at[id(place)] = position
 
 
-def _set_across(rows: list[list[Place]]) -> None:
+def _set_across(rows: list[list[BoxPlace]]) -> None:
     """Give each place its x: near its neighbours, in the order of its layer, with a gap between."""
     for row in rows:
         _pack(row, [0.0] * len(row))
@@ -164,7 +164,7 @@ def _set_across(rows: list[list[Place]]) -> None:
             _pack(row, wanted)
 
 
-def _pack(row: list[Place], wanted: Sequence[float]) -> None:
+def _pack(row: list[BoxPlace], wanted: Sequence[float]) -> None:
     edge = float("-inf")
     for place, x in zip(row, wanted, strict=True):
         place.x = max(x, edge + place.width / 2)
@@ -174,7 +174,7 @@ def _pack(row: list[Place], wanted: Sequence[float]) -> None:
         place.x -= shift
 
 
-def _set_down(rows: list[list[Place]]) -> float:
+def _set_down(rows: list[list[BoxPlace]]) -> float:
     y = 0.0
     for row in rows:
         tall = max(place.height for place in row)
@@ -184,7 +184,7 @@ def _set_down(rows: list[list[Place]]) -> float:
     return max(0.0, y - _ROW)
 
 
-def _line(chain: Sequence[Place], *, upward: bool) -> tuple[tuple[float, float], ...]:
+def _line(chain: Sequence[BoxPlace], *, upward: bool) -> tuple[tuple[float, float], ...]:
     """Return the points of a line from box to box, each end at its own place on the box's border."""
     top, bottom = chain[0], chain[-1]
     points = [(_port(top, top.below, chain[1]), top.y + top.height / 2)]
@@ -194,7 +194,7 @@ def _line(chain: Sequence[Place], *, upward: bool) -> tuple[tuple[float, float],
     return tuple(reversed(points)) if upward else tuple(points)
 
 
-def _port(box: Place, others: Sequence[Place], other: Place) -> float:
+def _port(box: BoxPlace, others: Sequence[BoxPlace], other: BoxPlace) -> float:
     ordered = sorted(others, key=lambda place: place.x)
     turn = next(at for at, place in enumerate(ordered) if place is other)
     return box.x - box.width / 2 + box.width * (turn + 1) / (len(ordered) + 1)

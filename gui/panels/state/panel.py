@@ -9,10 +9,10 @@ from gui.panels.state.diagram import StateDiagram
 from gui.theme.theme import Theme
 from gui.widgets.fitted_text import FittedText
 from gui.widgets.formats import count
-from gui.widgets.row_menu import Entry, open_menu
+from gui.widgets.row_menu import MenuEntry, open_menu
 from gui.widgets.rows import Row, Rows
 from gui.widgets.section import Section, indented, scrolled
-from gui.widgets.words import Note, OrWords, set_tone
+from gui.widgets.words import NoteLabel, OrWords, set_tone
 
 _NONE = "No state recognised yet. Step with F10 to observe the page and recognise its state."
 
@@ -130,17 +130,17 @@ class StatePanel(QWidget):
         column = QVBoxLayout(notes)
         column.setContentsMargins(10, 2, 10, 3)
         column.setSpacing(4)
-        self.why, self.also, self.budget = Note(), Note("remedy"), Note()
+        self.why, self.also, self.budget = NoteLabel(), NoteLabel("remedy"), NoteLabel()
         for note in (self.why, self.also, self.budget):
             column.addWidget(note)
         return notes
 
-    def entries(self, state: str) -> tuple[Entry, ...]:
+    def entries(self, state: str) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a state of the diagram."""
         want = self.breakpoint_wanted.emit
         return (
-            Entry(f"Stop when {state} is entered", lambda: want(StateEntered(state=state))),
-            Entry(f"Stop when {state} is left", lambda: want(StateLeft(state=state))),
+            MenuEntry(f"Stop when {state} is entered", lambda: want(StateEntered(state=state))),
+            MenuEntry(f"Stop when {state} is left", lambda: want(StateLeft(state=state))),
         )
 
     def _on_menu(self, state: str, place: QPoint) -> None:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QScrollBar, QToolTip, QVBoxLayout, Q
 from core.debugger.timeline.views import StepSpan, TimeView
 from gui.panels.timeline import text as time_words
 from gui.panels.timeline.painter import ROWS, TimePainter
-from gui.panels.timeline.scale import TimeScale, Wait
+from gui.panels.timeline.scale import FoldedWait, TimeScale
 from gui.theme.theme import Theme
 from gui.widgets.words import OrWords
 
@@ -169,7 +169,10 @@ class TimeBar(QWidget):
         view = self.view
         self.scale.resize(self.width() - 2 * _SIDE)
         self.scale.show(
-            view.begun, view.ended, [Wait(one.begun, one.ended) for one in view.held], folded=self._folded
+            view.begun,
+            view.ended,
+            [FoldedWait(one.begun, one.ended) for one in view.held],
+            folded=self._folded,
         )
         self._repaint()
 

@@ -13,7 +13,7 @@ from gui.theme.tokens import ORIGIN_SHAPES
 from gui.widgets.formats import dollars, seconds
 
 
-class Rows(NamedTuple):
+class TimelineRows(NamedTuple):
     """Where each row of the bar begins, from the top."""
 
     marks: int = 1
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
     height: int = 66
 
 
-ROWS = Rows()
+ROWS = TimelineRows()
 _HIGH = ROWS.calls - ROWS.phases - 2
 MARKS: dict[MarkKind, tuple[str, str]] = {
     "breakpoint": ("●", "bad"),

@@ -10,7 +10,7 @@ _CLOSEST = 4000.0
 """Pixels of a second at the closest zoom."""
 
 
-class Wait(NamedTuple):
+class FoldedWait(NamedTuple):
     begun: float
     ended: float
 
@@ -28,7 +28,7 @@ class TimeScale:
 
     def __init__(self) -> None:
         self._begun = self._ended = 0.0
-        self._waits: tuple[Wait, ...] = ()
+        self._waits: tuple[FoldedWait, ...] = ()
         self._folded = True
         self._pieces: list[_Piece] = []
         self._times: list[float] = []
@@ -57,7 +57,7 @@ class TimeScale:
     def folded(self) -> bool:
         return self._folded
 
-    def show(self, begun: float, ended: float, waits: Sequence[Wait], *, folded: bool) -> None:
+    def show(self, begun: float, ended: float, waits: Sequence[FoldedWait], *, folded: bool) -> None:
         """Take another time; zoom and place stay as far as they can."""
         self._begun, self._ended = begun, max(ended, begun + 1e-3)
         self._waits = tuple(wait for wait in waits if wait.ended > wait.begun)

@@ -13,12 +13,12 @@ def headless(
     """Run the task; `on_gate` is by default what the settings have by default."""
     entry = LLMSettings(base_url=server.base_url, model="test-model", attempts=1)
     llms = llms_for(settings_for(stage.settings.database, llms={"test": entry}))
-    workshop = stage.workshop
+    services = stage.services
     try:
         return stage.thread.run(
             run_headless(
-                workshop,
-                workshop.environments.find(task),
+                services,
+                services.environments.find(task),
                 0,
                 preset=preset,
                 llm=llms.routed("test"),

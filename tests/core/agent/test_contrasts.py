@@ -3,7 +3,7 @@
 import pytest
 
 from core.agent.prompt_builder import EXEMPLARS, UNSAID, exemplar_messages, exemplar_parts
-from core.agent.resources import knowledge_of
+from core.agent.resources import agent_resources_of
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
 
 FORM = '[1] button "Book"\n[2] button "Cancel"'
@@ -31,7 +31,7 @@ TOLD = "Wrong here: click [2]. Right: click [1]. The other one gives up."
 
 @pytest.fixture(scope="module")
 def prompts():
-    return knowledge_of().prompts
+    return agent_resources_of().prompts
 
 
 def messages(prompts, one):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.agent.human_actions import Deeds
+from core.agent.human_actions import HumanActions
 from core.browser.demonstration import Deed
 from core.schema.action import parse_action
 from tests.core.agent.traced import records, steps
@@ -32,7 +32,7 @@ def does(stage, run, text):
 
 
 def test_what_was_typed_is_in_the_page_of_the_next_deed(stage, run):
-    deeds = Deeds(run)
+    deeds = HumanActions(run)
     stage.thread.run(deeds.look())
     field, link = ref(run, "Name"), ref(run, "Send")
     does(stage, run, f"type [{field}] [Ada]")
@@ -50,7 +50,7 @@ def test_what_was_typed_is_in_the_page_of_the_next_deed(stage, run):
 
 
 def test_what_was_typed_in_haste_is_in_the_page_of_the_next_deed_too(stage, run):
-    deeds = Deeds(run)
+    deeds = HumanActions(run)
     stage.thread.run(deeds.look())
     field, link = ref(run, "Name"), ref(run, "Send")
     does(stage, run, f"type [{field}] [Ada]")
@@ -66,7 +66,7 @@ def test_what_the_ranking_would_leave_out_is_kept_where_it_was_used(stage, llm_s
     many = "".join(f"<button>Order {number}</button>" for number in range(80))
     url = page_file(tmp_path, f"{many}<button>Else</button>", "many.html")
     run = stage.open(llm_server, url=url, instruction="Order 7.", preset="combined")
-    deeds = Deeds(run)
+    deeds = HumanActions(run)
     stage.thread.run(deeds.look())
     used = ref(run, "Else")
     does(stage, run, f"click [{used}]")
@@ -78,7 +78,7 @@ def test_what_the_ranking_would_leave_out_is_kept_where_it_was_used(stage, llm_s
 
 
 def test_a_deed_without_an_action_leaves_no_step(stage, run):
-    deeds = Deeds(run)
+    deeds = HumanActions(run)
     stage.thread.run(deeds.look())
     assert stage.thread.run(deeds.take(Deed(kind="click"), more=False)) is None
     assert steps(run) == ()

@@ -21,7 +21,7 @@ def test_what_happens_before_the_first_look_and_in_an_action_is_kept_with_its_st
     llm_server.script(on('button "Save"'), on('button "Save"'), stop())
     run = stage.open(llm_server, url=page_file(tmp_path, PAGE))
     stage.to_the_end(run)
-    store = stage.workshop.store
+    store = stage.services.store
     assert lines(store.page_log(run.state.run, 1)) == [
         ("before the action", "while loading"),
         ("in the action", "clicked"),
@@ -34,14 +34,14 @@ def test_the_log_can_be_read_while_the_step_waits_at_its_review(stage, llm_serve
     llm_server.script(on('button "Save"'))
     run = stage.open(llm_server, url=page_file(tmp_path, PAGE))
     stage.until(run, "review")
-    assert lines(stage.workshop.store.page_log(run.state.run, 1)) == [("before the action", "while loading")]
+    assert lines(stage.services.store.page_log(run.state.run, 1)) == [("before the action", "while loading")]
 
 
 def test_phases_are_stored_with_their_beginning(stage, llm_server, tmp_path):
     llm_server.script(stop())
     run = stage.open(llm_server, url=page_file(tmp_path, PAGE))
     stage.to_the_end(run)
-    (times,) = stage.workshop.store.times(run.state.run)
+    (times,) = stage.services.store.times(run.state.run)
     begun = dict(times.phases_begun)
     assert set(begun) == {phase for phase, _ in times.saved}
     for phase, saved in times.saved:

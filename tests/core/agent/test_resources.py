@@ -1,11 +1,11 @@
 """The files an agent goes by, as the doctor looks at them all at once."""
 
-from core.agent.resources import knowledge_of
+from core.agent.resources import agent_resources_of
 from core.doctor.checks import check_agent_files
 
 
 def test_all_files_that_come_along_can_be_used():
-    assert knowledge_of().problems() == ()
+    assert agent_resources_of().problems() == ()
 
 
 def test_each_file_of_the_users_that_is_wrong_is_told_and_the_others_hold(tmp_path, monkeypatch):
@@ -14,7 +14,7 @@ def test_each_file_of_the_users_that_is_wrong_is_told_and_the_others_hold(tmp_pa
     (tmp_path / "presets" / "mine.toml").write_text("nonsense")
     (tmp_path / "state_spaces" / "mine.toml").write_text('titel = "x"')
     (tmp_path / "policies" / "mine.md").write_text("no front matter")
-    problems = knowledge_of(tmp_path).problems()
+    problems = agent_resources_of(tmp_path).problems()
     assert [
         str(tmp_path / name) in text
         for name, text in zip(("presets", "state_spaces", "policies"), problems, strict=True)

@@ -13,11 +13,11 @@ PRESETS = ("plain", "laser", "step", "reflect", "synapse", "combined")
 
 def with_rules(stage, preset, task="", url="", instruction=""):
     """Run to the end and return the report."""
-    workshop = stage.workshop
-    found = workshop.environments.find(task or "web/open", url=url, instruction=instruction)
+    services = stage.services
+    found = services.environments.find(task or "web/open", url=url, instruction=instruction)
     return stage.thread.run(
         run_headless(
-            workshop,
+            services,
             found,
             0,
             preset=preset,
@@ -29,7 +29,7 @@ def with_rules(stage, preset, task="", url="", instruction=""):
 
 
 def purposes(stage, report):
-    return {one.purpose for one in stage.workshop.store.calls(report.run)}
+    return {one.purpose for one in stage.services.store.calls(report.run)}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -45,14 +45,14 @@ def test_a_wrong_first_click_of_the_rules_is_mended_by_their_remedy(stage, tmp_p
         "<p id=done hidden>It was saved.</p>",
     )
     report = with_rules(stage, "reflect", url=page, instruction='Click the "Save" button.')
-    steps = stage.workshop.store.steps(report.run)
+    steps = stage.services.store.steps(report.run)
     assert [(step.effect, step.origin) for step in steps][:3] == [
         ("page action", "agent"),
         ("go back", "remedy"),
         ("page action", "remedy"),
     ]
     first, third = (
-        next(one for one in stage.workshop.store.step(report.run, number).records if one.phase == "align")
+        next(one for one in stage.services.store.step(report.run, number).records if one.phase == "align")
         for number in (1, 3)
     )
     assert first.aligned is False  # Nothing had changed.

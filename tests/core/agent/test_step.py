@@ -130,7 +130,7 @@ def test_the_same_call_with_nothing_new_ends_a_run_without_a_window(stage, llm_s
     assert "choose_result [A  kettle] is a loop" in report.error
     assert "came back for lack of: a list of results" in report.error
     assert len(llm_server.requests) == 3
-    assert stage.workshop.store.run(report.run).outcome == "loop"
+    assert stage.services.store.run(report.run).outcome == "loop"
 
 
 def test_a_policy_that_calls_itself_with_the_same_words_is_a_loop(stage, llm_server):

@@ -20,7 +20,7 @@ from typing import Any
 from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost
 from core.debugger.headless import run_headless
-from core.debugger.services import open_workshop
+from core.debugger.services import open_services
 from core.environments.registry import Environments
 from core.schema.step import PhaseRecord
 from core.settings.settings import LLMSettings
@@ -50,12 +50,12 @@ async def main(folder: Path, llm_url: str, page: str, phase: str) -> None:
     settings = settings_for(folder / "traces.db", llms={"test": entry})
     llms = llms_for(settings)
     environments = Environments()
-    workshop = await open_workshop(
+    services = await open_services(
         settings, ChromiumHost(need_chromium()), llms=llms, environments=environments, config=folder
     )
-    workshop.store = DeadlyStore(workshop.store, phase)  # type: ignore[assignment]
+    services.store = DeadlyStore(services.store, phase)  # type: ignore[assignment]
     await run_headless(
-        workshop,
+        services,
         environments.find("web/open", url=page, instruction="Press Go."),
         0,
         preset="plain",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from core.browser.chromium import ChromiumHost
-from core.debugger.services import Workshop, open_workshop
+from core.debugger.services import Services, open_services
 from core.debugger.session import Session
 from core.debugger.snapshots import (
     Catalogue,
@@ -118,8 +118,8 @@ def live_session(folder: Path, settings: Settings, config: Path, executable: str
     """Return a session that has not been started."""
     path = executable or need_chromium()
 
-    async def open_it() -> Workshop:
-        return await open_workshop(
+    async def open_it() -> Services:
+        return await open_services(
             settings,
             ChromiumHost(path, profiles=str(settings.database.parent / "profiles")),
             llms=llms_for(settings),

@@ -1,4 +1,4 @@
-"""What services are given in the tests in place of a session: a loop, a store, and parts of a workshop."""
+"""What services are given in the tests in place of a session: a loop, a store, and parts of a services."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from core.agent.loop import AgentRun
-from core.debugger.breakpoints.monitor import Breaking
+from core.debugger.breakpoints.monitor import BreakpointMonitor
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
 from core.trace.store import TraceStore
@@ -18,7 +18,7 @@ from tests.core.stage import SECONDS, LoopThread
 class StandInSession:
     """Does what is queued on a loop of its own, and keeps what a service asks it to show.
 
-    `services` are those parts of a workshop that the service under test uses.
+    `services` are those parts of a services that the service under test uses.
     """
 
     agent_run: AgentRun | None = None
@@ -29,7 +29,7 @@ class StandInSession:
     ) -> None:
         self.store = store
         self.closers: list[Callable[[], Awaitable[None]]] = []
-        self.breaking = Breaking(lambda hit: None)
+        self.breaking = BreakpointMonitor(lambda hit: None)
         if store is not None:
             self.breaking.open(store)
         self.messages: list[str] = []
@@ -52,7 +52,7 @@ class StandInSession:
         else:
             self._queued.append(self.thread.start(work))
 
-    def workshop(self) -> Any:
+    def services(self) -> Any:
         return self._services
 
     def environments(self) -> Environments:

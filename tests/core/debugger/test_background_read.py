@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from core.debugger.background_read import LatestRead, Reader
+from core.debugger.background_read import LatestRead, TraceReader
 from core.trace.store import TraceStore
 
 
@@ -21,7 +21,7 @@ class Reads:
 
     def __init__(self, store):
         self._store = store
-        self._reader = Reader()
+        self._reader = TraceReader()
         self.sent = []
         self.failed = []
         self.latest = LatestRead(self._reader, self.failed.append)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from core.debugger.service import LatestRead, Service, command
+from core.debugger.service import LatestAnswer, Service, command
 from core.schema.errors import UsageError
 from core.schema.record import Record
 from core.schema.signal import Signal
@@ -207,7 +207,7 @@ class Reading(Service[Counted]):
         super().__init__(session, Counted())
         self.other: Signal[Counted] = Signal()
         self.read_runs = []
-        self._steps, self._others = LatestRead(session), LatestRead(session)
+        self._steps, self._others = LatestAnswer(session), LatestAnswer(session)
 
     @command
     async def steps_of(self, run: int) -> None:

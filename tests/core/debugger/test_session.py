@@ -349,7 +349,7 @@ def test_the_person_answers_in_the_llms_place(live, server):
 
 @pytest.mark.parametrize("reply_format", ["json", "lines"])
 def test_the_person_answers_in_any_reply_format(live, server, reply_format):
-    text = (live.session.workshop().knowledge.presets._folders[0] / "laser.toml").read_text()
+    text = (live.session.services().knowledge.presets._folders[0] / "laser.toml").read_text()
     path = live.config / "presets" / "written.toml"
     path.write_text(text.replace('"tools"', f'"{reply_format}"'))
     live.session.agent.set_preset("written")
@@ -378,7 +378,7 @@ def test_a_question_is_withdrawn_when_the_run_is_stopped(live, server):
 
 
 def change_page(live, script):
-    page = live.session.workshop().tabs.current
+    page = live.session.services().tabs.current
     asyncio.run_coroutine_threadsafe(
         page.evaluate(script, main_world=True), live.session._worker.loop
     ).result(20)
@@ -572,7 +572,7 @@ def test_a_crash_of_the_page_is_an_event_and_the_run_goes_on(live, server, tmp_p
     server.script(on('button "Go"'), stop("survived"))
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     live.to_review()
-    loop, page = live.session._worker.loop, live.session.workshop().tabs.current
+    loop, page = live.session._worker.loop, live.session.services().tabs.current
 
     async def crash():
         try:

@@ -33,12 +33,12 @@ def person_does(live, *actions):
     done = threading.Event()
 
     async def work():
-        workshop = live.session.workshop()
+        services = live.session.services()
         world = live.session.agent_run.world
         for text in actions:
-            before = workshop.tabs.mark()
+            before = services.tabs.mark()
             await world.actor.act(parse_action(text))
-            await workshop.tabs.settle(before)
+            await services.tabs.settle(before)
         done.set()
 
     live.session.queue(work())

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from core.doctor.report import Check, Finding, Note, examine, exit_code, fail, ok, warn
+from core.doctor.report import Check, CheckNote, Finding, examine, exit_code, fail, ok, warn
 from core.schema.errors import BrowserError
 
 
@@ -11,7 +11,7 @@ async def findings(checks: dict[str, Check], seconds: float = 30.0) -> list[Find
     return [finding async for finding in examine(checks, seconds=seconds)]
 
 
-async def fine() -> Note:
+async def fine() -> CheckNote:
     return ok("All is well.")
 
 
@@ -24,7 +24,7 @@ async def test_each_check_gives_one_finding_under_its_name_in_order():
 
 
 async def test_a_check_that_raises_does_not_keep_the_next_from_being_made():
-    def broken() -> Note:
+    def broken() -> CheckNote:
         raise BrowserError("The browser has died; start it again.")
 
     found = await findings({"broken": broken, "after": fine})
@@ -35,14 +35,14 @@ async def test_a_check_that_raises_does_not_keep_the_next_from_being_made():
 
 
 async def test_an_error_that_is_no_sentence_of_ours_names_its_kind():
-    def broken() -> Note:
+    def broken() -> CheckNote:
         raise ModuleNotFoundError("No module named 'lxml'\nmore")
 
     assert (await findings({"broken": broken}))[0].text == "ModuleNotFoundError: No module named 'lxml'"
 
 
 async def test_a_coroutine_that_never_ends_is_left_at_its_limit():
-    async def hanging() -> Note:
+    async def hanging() -> CheckNote:
         await asyncio.Event().wait()
         raise AssertionError
 
@@ -54,7 +54,7 @@ async def test_a_coroutine_that_never_ends_is_left_at_its_limit():
 async def test_a_function_that_never_returns_is_left_at_its_limit():
     release = threading.Event()
 
-    def hanging() -> Note:
+    def hanging() -> CheckNote:
         release.wait()
         return ok("late")
 
@@ -66,7 +66,7 @@ async def test_a_function_that_never_returns_is_left_at_its_limit():
 
 
 async def test_a_timeout_inside_a_check_is_not_taken_for_its_limit():
-    def slow_server() -> Note:
+    def slow_server() -> CheckNote:
         raise TimeoutError("the server said nothing")
 
     assert (await findings({"server": slow_server}))[0].text == "TimeoutError: the server said nothing"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.environments.webarena_config import Evaluation, WebArenaConfig
+from core.environments.webarena_config import EvaluationConfig, WebArenaConfig
 from core.environments.webarena_functions import parse_call, post_url
 from core.environments.webarena_judge import clean, includes, judge_config, plain_string_failure, url_failure
 from core.schema.errors import LLMError
@@ -37,8 +37,8 @@ def test_a_single_character_must_be_a_word_and_longer_text_may_lie_inside_one(
     assert includes(reference, text, whole_word=whole_word) is found
 
 
-def string_evaluation(**references) -> Evaluation:
-    return Evaluation.model_validate({"eval_types": ["string_match"], "reference_answers": references})
+def string_evaluation(**references) -> EvaluationConfig:
+    return EvaluationConfig.model_validate({"eval_types": ["string_match"], "reference_answers": references})
 
 
 @pytest.mark.parametrize(

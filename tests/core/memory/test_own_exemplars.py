@@ -147,8 +147,8 @@ def test_on_the_real_page_a_program_names_what_is_there_and_what_is_acted_on_las
     need_sandbox()
     exemplar = next(one for one in OWN if one.family == family)
     script, seed = SOLVERS[family][0], int(exemplar.id.rpartition("/")[2])
-    task = stage.workshop.environments.find(f"miniwob/{family}")
-    world = stage.workshop.world(task)
+    task = stage.services.environments.find(f"miniwob/{family}")
+    world = stage.services.world(task)
     left: list[Look] = []
     cut = without_last(script, len(exemplar.steps), left)
     page = stage.thread.run(perform(world, task, seed, cut)).page
@@ -166,8 +166,8 @@ def test_on_the_real_page_a_program_names_what_is_there_and_what_is_acted_on_las
 @pytest.mark.parametrize("family", REPLAYED)
 def test_a_recorded_seed_is_a_success_again_and_gives_the_same_actions(stage, family):
     script, seeds = SOLVERS[family]
-    task = stage.workshop.environments.find(f"miniwob/{family}")
-    recorded = stage.thread.run(perform(stage.workshop.world(task), task, seeds[-1], script))
+    task = stage.services.environments.find(f"miniwob/{family}")
+    recorded = stage.thread.run(perform(stage.services.world(task), task, seeds[-1], script))
     again = exemplar_of(recorded, task, seeds[-1])
     kept = next(one for one in OWN if one.id == again.id)
     assert [step.actions for step in again.steps] == [step.actions for step in kept.steps]

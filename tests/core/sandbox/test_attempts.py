@@ -21,7 +21,7 @@ import pytest
 from core.sandbox.confinement import confinement
 from core.sandbox.inside.filter import MACHINES
 from core.sandbox.process import ParserProcess
-from core.sandbox.records import Limits, Parsed
+from core.sandbox.records import Parsed, SandboxLimits
 from tests.core.sandbox.attempts import ALL, ALONE, MODULES, NUMBERS, PRELUDE, WATCHED
 
 pytestmark = pytest.mark.skipif(
@@ -108,7 +108,7 @@ def attempt(code: str, traps: Traps, *, guarded: bool, seconds: float = 0.5) -> 
     process = ParserProcess(
         "\n".join((PRELUDE, traps.names(), code)),
         "<p>page</p>",
-        limits=Limits(seconds=seconds),
+        limits=SandboxLimits(seconds=seconds),
         guarded=guarded,
         modules=tuple(MODULES),
     )
@@ -242,7 +242,7 @@ def test_a_limit_that_was_reached_is_named(traps):
 
 @pytest.mark.parametrize("thing", ["object()", "bytes(99)", "[0] * 99", "'x' * 10**5"])
 def test_memory_filled_with_small_things_is_told_too(thing):
-    limits = Limits(seconds=60, memory=128 * 1024 * 1024)
+    limits = SandboxLimits(seconds=60, memory=128 * 1024 * 1024)
     code = f"kept = []\nwhile True: kept.append({thing})"
     parsed = ParserProcess(code, "", limits=limits).run()
     assert parsed.error == "The code needed more than 128 MiB of memory."

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.sandbox.confinement import confinement
-from core.sandbox.records import Limits
+from core.sandbox.records import SandboxLimits
 from core.sandbox.running import run_parser
 
 pytestmark = pytest.mark.skipif(
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 ROOT = Path(__file__).resolve().parents[3]
-PATIENT = Limits(seconds=60)
+PATIENT = SandboxLimits(seconds=60)
 PAGE = '<html><body><h1>Two &amp; three</h1><a class="x" href="/go?a=1">Go</a></body></html>'
 
 FLIGHTS = 8000
@@ -159,7 +159,7 @@ async def test_half_a_character_of_a_page_does_not_break_the_run():
 
 
 async def test_as_much_text_as_allowed_comes_out():
-    limits = Limits(seconds=60, output=300_000)
+    limits = SandboxLimits(seconds=60, output=300_000)
     parsed = await run_parser("obs = 'x' * 300_000", "", limits=limits)
     assert len(parsed.text) == 300_000
     assert (await run_parser("obs = 'x' * 300_001", "", limits=limits)).error
@@ -226,7 +226,7 @@ async def test_runs_leave_no_descriptors_processes_or_folders_behind(tmp_path, m
     await run_parser("obs = 'x'", "")
     descriptors, children = set(os.listdir("/proc/self/fd")), children_of(os.getpid())
     for code in ("obs = 'x'", "while True: pass", "1 / 0", "obs = 'x' * 10**6", "x = ("):
-        await run_parser(code, LARGE, limits=Limits(seconds=0.2))
+        await run_parser(code, LARGE, limits=SandboxLimits(seconds=0.2))
     assert len(os.listdir("/proc/self/fd")) <= len(descriptors)
     assert children_of(os.getpid()) == children
     assert list(tmp_path.iterdir()) == []

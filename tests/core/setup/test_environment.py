@@ -6,7 +6,7 @@ import pytest
 
 from core.schema.errors import WorldError
 from core.setup import build
-from core.setup.environment import LOG, STAMP, Environment
+from core.setup.environment import LOG, STAMP, VirtualEnvironment
 from core.setup.project import Project
 
 
@@ -15,9 +15,9 @@ def project_in(root: Path, asks: str = "this") -> Project:
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Environment:
+def environment(tmp_path: Path) -> VirtualEnvironment:
     """Give one whose interpreter is there and which is not stamped."""
-    environment = Environment(tmp_path / ".venv")
+    environment = VirtualEnvironment(tmp_path / ".venv")
     environment.python.parent.mkdir(parents=True)
     environment.python.symlink_to(sys.executable)
     return environment
@@ -100,7 +100,7 @@ def test_compiled_files_may_come_and_go(tmp_path):
 
 
 def test_no_folder_is_absent_and_so_is_one_with_the_log_alone(tmp_path):
-    environment = Environment(tmp_path / ".venv")
+    environment = VirtualEnvironment(tmp_path / ".venv")
     assert build.condition(environment) == "absent"
     environment.folder.mkdir()
     environment.log.touch()
@@ -108,7 +108,7 @@ def test_no_folder_is_absent_and_so_is_one_with_the_log_alone(tmp_path):
 
 
 def test_a_folder_of_somebody_else_is_foreign(tmp_path):
-    environment = Environment(tmp_path / ".venv")
+    environment = VirtualEnvironment(tmp_path / ".venv")
     environment.folder.mkdir()
     (environment.folder / "thesis.tex").touch()
     assert build.condition(environment) == "foreign"
@@ -116,14 +116,14 @@ def test_a_folder_of_somebody_else_is_foreign(tmp_path):
 
 def test_a_file_in_the_place_of_the_folder_is_foreign(tmp_path):
     (tmp_path / ".venv").touch()
-    assert build.condition(Environment(tmp_path / ".venv")) == "foreign"
+    assert build.condition(VirtualEnvironment(tmp_path / ".venv")) == "foreign"
 
 
 @pytest.mark.parametrize(
     "names", [("bin",), ("bin", "lib", "include", LOG), ("pyvenv.cfg",), ("pyvenv.cfg", "bin")]
 )
 def test_an_environment_begun_and_not_ended_is_broken(tmp_path, names):
-    environment = Environment(tmp_path / ".venv")
+    environment = VirtualEnvironment(tmp_path / ".venv")
     environment.folder.mkdir()
     for name in names:
         path = environment.folder / name
@@ -132,7 +132,7 @@ def test_an_environment_begun_and_not_ended_is_broken(tmp_path, names):
 
 
 def test_an_environment_whose_interpreter_is_gone_is_broken(tmp_path):
-    environment = Environment(tmp_path / ".venv")
+    environment = VirtualEnvironment(tmp_path / ".venv")
     (environment.folder / "lib/python3.11/site-packages").mkdir(parents=True)
     (environment.folder / "bin").mkdir()
     environment.python.symlink_to(tmp_path / "python-that-was-removed")
@@ -141,7 +141,7 @@ def test_an_environment_whose_interpreter_is_gone_is_broken(tmp_path):
 
 
 def test_clearing_keeps_the_log_and_nothing_else(tmp_path):
-    environment = Environment(tmp_path / ".venv")
+    environment = VirtualEnvironment(tmp_path / ".venv")
     (environment.folder / "lib" / "deep").mkdir(parents=True)
     (environment.folder / "link").symlink_to(tmp_path)
     environment.log.write_text("what happened")
@@ -153,4 +153,4 @@ def test_clearing_keeps_the_log_and_nothing_else(tmp_path):
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(WorldError, match=r"file.*writable"):
-        build.clear(Environment(tmp_path / "file" / ".venv"))
+        build.clear(VirtualEnvironment(tmp_path / "file" / ".venv"))

@@ -11,7 +11,7 @@ from core.schema.errors import WorldError
 from core.setup import installer
 from core.setup.apt import Apt
 from core.setup.console import Console
-from core.setup.environment import Environment
+from core.setup.environment import VirtualEnvironment
 from core.setup.installer import Installer
 from core.setup.project import Project
 
@@ -22,7 +22,7 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.root = folder
         self.project = Project(root=folder, name="tiny", requirements=(), extras={}, asks="this")
-        self.environment = Environment(folder / ".venv")
+        self.environment = VirtualEnvironment(folder / ".venv")
         self.screen = io.StringIO()
         self.system = folder / "system"
         probe = self.environment.folder / "lib/python3.11/site-packages/PySide6/QtWebEngineCore.abi3.so"
@@ -116,5 +116,5 @@ def test_too_little_room_is_told_before_anything_is_installed(tmp_path, commands
     console = Console(tmp_path / "log", io.StringIO())
     project = Project(root=tmp_path, name="tiny", requirements=(), extras={}, asks="this")
     with pytest.raises(WorldError, match="make room"):
-        Installer(project, Environment(tmp_path / ".venv"), console).install((), libraries="ignore")
+        Installer(project, VirtualEnvironment(tmp_path / ".venv"), console).install((), libraries="ignore")
     assert not [call for call in commands.calls() if call.startswith("apt-get")]

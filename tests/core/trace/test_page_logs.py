@@ -10,7 +10,7 @@ from core.browser.log.records import (
     ConsoleEntry,
     DialogEntry,
     ErrorEntry,
-    LeftOut,
+    LogGap,
     LogPart,
     PageLog,
     RequestEntry,
@@ -36,7 +36,7 @@ LOG = PageLog(
         ),
         DialogEntry(time=4.0, dialog="confirm", text="sure?", answer="accepted"),
     ),
-    left_out=(LeftOut(kind="console", count=9500, after=1.0),),
+    left_out=(LogGap(kind="console", count=9500, after=1.0),),
 )
 
 

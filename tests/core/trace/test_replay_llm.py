@@ -16,19 +16,19 @@ pytestmark = pytest.mark.browser
 def repeat(stage, name, *, task="miniwob/click-test-2", preset="plain", url="", instruction="Do it."):
     """Open the task with the LLM of that name."""
     llms = llms_for(stage.settings)
-    environments = stage.workshop.environments
+    environments = stage.services.environments
     found = (
         environments.find("web/open", url=url, instruction=instruction) if url else environments.find(task)
     )
     return stage.thread.run(
         open_run(
-            stage.workshop.store,
-            stage.workshop.world(found),
+            stage.services.store,
+            stage.services.world(found),
             found,
             0,
-            preset=stage.workshop.knowledge.presets.get(preset),
+            preset=stage.services.knowledge.presets.get(preset),
             llm=llms.routed(name),
-            knowledge=stage.workshop.knowledge,
+            knowledge=stage.services.knowledge,
             budget=Budget(),
             browser="chromium",
         )
@@ -58,7 +58,7 @@ def test_a_site_served_on_another_port_is_repeated_all_the_same(stage, llm_serve
     llm_server.script(on('searchbox "Keywords"', "type", text="steel bottle", enter=True), stop("205"))
     run = stage.open(llm_server, "shop/goal-000")
     stage.to_the_end(run)
-    stage.thread.run(stage.workshop.environments.environment_of(run.state.episode.task).close())
+    stage.thread.run(stage.services.environments.environment_of(run.state.episode.task).close())
     again = repeat(stage, f"replay:{run.state.run}", task="shop/goal-000")
     assert again.state.episode.start_url != run.state.episode.start_url
     stage.to_the_end(again)

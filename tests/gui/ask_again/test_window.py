@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.ask_again.views import Answer, AskView, Question, WhatIf
+from core.debugger.ask_again.views import AskView, Question, ReplyAgain, WhatIf
 from core.schema.messages import Image, LLMChoice, Message, ToolCall
 from gui.ask_again.window import AskAgain
 
@@ -14,14 +14,14 @@ MESSAGES = (
     Message(role="assistant", text="click [1]"),
     Message(role="user", text="Objective: buy a green table lamp.\n[5] radio 'blue'\n[6] radio 'green'"),
 )
-GREEN = Answer(action="click [6]", thought="Green is wanted.", tokens=812, seconds=1.4, cost=0.004)
-BLUE = Answer(
+GREEN = ReplyAgain(action="click [6]", thought="Green is wanted.", tokens=812, seconds=1.4, cost=0.004)
+BLUE = ReplyAgain(
     action="click [5]", thought="Blue is near enough.", more=("click [9]",), tokens=800, seconds=1.1
 )
-BROKEN = Answer(problem="The reply names no action: write one ACTION line.", thought="Hm.")
+BROKEN = ReplyAgain(problem="The reply names no action: write one ACTION line.", thought="Hm.")
 
 
-def asked(number: int, *answers: Answer, **changes: object) -> WhatIf:
+def asked(number: int, *answers: ReplyAgain, **changes: object) -> WhatIf:
     values: dict[str, object] = {
         "run": 18,
         "step": 3,

@@ -5,13 +5,13 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.branching.views import ForkAmount, ForkView, PolicyChoice
-from core.debugger.snapshots import Catalogue, Preset
+from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.changes import Changes
 from core.schema.messages import LLMChoice
 from gui.branching.dialog import ForkDialog
 
 CATALOGUE = Catalogue(
-    presets=(Preset(name="plain", title="Plain"), Preset(name="laser", title="Laser")),
+    presets=(PresetOption(name="plain", title="Plain"), PresetOption(name="laser", title="Laser")),
     llms=(LLMChoice(name="rules", title="Built-in rules"), LLMChoice(name="fast", title="fast")),
 )
 VIEW = ForkView(

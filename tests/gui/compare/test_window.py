@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.debugger.compare.views import Compared, ComparedView, Pair, PairView, Part
+from core.debugger.compare.views import AlignedPair, Compared, ComparedView, PairView, Part
 from gui.compare.window import CompareWindow
 from gui.panels.diff.steps import PICTURE
 from tests.gui import samples
@@ -21,11 +21,11 @@ COMPARED = Compared(
     left=LEFT,
     right=RIGHT,
     pairs=(
-        Pair(left=SEARCH, right=SEARCH, shared=True),
-        Pair(left=RESULTS, right=OTHER, differs=("page", "action")),
-        Pair(left=BLUE, right=None),
-        Pair(left=GREEN, right=GREEN.replace(run=21, number=3)),
-        Pair(left=BUY, right=END, differs=("action", "outcome")),
+        AlignedPair(left=SEARCH, right=SEARCH, shared=True),
+        AlignedPair(left=RESULTS, right=OTHER, differs=("page", "action")),
+        AlignedPair(left=BLUE, right=None),
+        AlignedPair(left=GREEN, right=GREEN.replace(run=21, number=3)),
+        AlignedPair(left=BUY, right=END, differs=("action", "outcome")),
     ),
 )
 VIEW = ComparedView(left=18, right=21, compared=COMPARED)
@@ -174,7 +174,7 @@ def test_runs_that_are_read_that_cannot_be_and_that_are_empty_say_so(compare):
 
 
 def test_runs_without_a_difference_begin_at_the_first_step(compare):
-    same = Compared(left=LEFT, right=RIGHT, pairs=(Pair(left=SEARCH, right=SEARCH, shared=True),))
+    same = Compared(left=LEFT, right=RIGHT, pairs=(AlignedPair(left=SEARCH, right=SEARCH, shared=True),))
     compare.show_compared(VIEW.replace(compared=same))
     assert row_of(compare) == 0
     assert "No step differs" in compare.summary.text()

@@ -8,12 +8,12 @@ from pytestqt.qtbot import QtBot
 from core.debugger.experiments.bisect_records import Bisection, BisectRequest, PrefixResult
 from core.debugger.experiments.measurement import RunResult
 from core.debugger.experiments.views import BisectView
-from core.debugger.snapshots import Catalogue, Preset
+from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.messages import LLMChoice
 from gui.experiments.bisect_window import BisectPage
 
 CATALOGUE = Catalogue(
-    presets=(Preset(name="plain", title="plain"), Preset(name="laser", title="laser")),
+    presets=(PresetOption(name="plain", title="plain"), PresetOption(name="laser", title="laser")),
     llms=(LLMChoice(name="rules", title="Built-in rules"), LLMChoice(name="person", title="You")),
 )
 

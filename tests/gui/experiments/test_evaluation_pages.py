@@ -8,7 +8,7 @@ from core.debugger.experiments.attribution import AttributionSum
 from core.debugger.experiments.evaluation_records import Arm, Evaluation, EvaluationRequest, Pair, Subject
 from core.debugger.experiments.replay_records import ReplayReport, ReplayResult
 from core.debugger.experiments.views import EvaluationView, ReplayRow
-from core.debugger.snapshots import Catalogue, Preset
+from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.messages import LLMChoice
 from gui.experiments.attribution_page import AttributionPage
 from gui.experiments.evaluation_page import EvaluationPage
@@ -16,9 +16,9 @@ from gui.experiments.replay_page import ReplayPage
 
 CATALOGUE = Catalogue(
     presets=(
-        Preset(name="plain", title="Plain"),
-        Preset(name="combined", title="Combined", recalls=True),
-        Preset(name="synapse", title="Synapse", recalls=True),
+        PresetOption(name="plain", title="Plain"),
+        PresetOption(name="combined", title="Combined", recalls=True),
+        PresetOption(name="synapse", title="Synapse", recalls=True),
     ),
     llms=(LLMChoice(name="rules", title="Built-in rules"), LLMChoice(name="person", title="You")),
 )

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.debugger.breakpoints.service import BreakpointsService
-from core.debugger.services import Workshop, open_workshop
+from core.debugger.services import Services, open_services
 from core.debugger.session import Session
 from core.environments.registry import Environments
 from core.trace.store import TraceStore
@@ -36,8 +36,8 @@ class Desk:
         settings = settings_for(self.database, server.base_url)
         config = config_folder_in(folder / "config")
 
-        async def open_it() -> Workshop:
-            return await open_workshop(
+        async def open_it() -> Services:
+            return await open_services(
                 settings, host, llms=llms_for(settings), environments=Environments(), config=config
             )
 

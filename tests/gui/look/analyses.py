@@ -39,7 +39,7 @@ class Bench:
             closers=[],
             session_changed=Signal(),
             queue=lambda work: self.loop.create_task(work),
-            workshop=lambda: SimpleNamespace(knowledge=knowledge),
+            services=lambda: SimpleNamespace(knowledge=knowledge),
         )
         self.window = PlainWindow(theme, settings)
         self.tabs = QTabWidget()

@@ -2,8 +2,8 @@
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.ask_again.views import Answer, AskView
-from core.debugger.compare.views import Compared, ComparedView, Pair, PairView
+from core.debugger.ask_again.views import AskView, ReplyAgain
+from core.debugger.compare.views import AlignedPair, Compared, ComparedView, PairView
 from core.schema.messages import Message
 from gui.ask_again.window import AskAgain
 from gui.compare.window import CompareWindow
@@ -69,7 +69,7 @@ def ask_again_long(studio: Studio) -> QWidget:
     )
     huge = Message(role="user", text="word " * 80_000)
     answers = tuple(
-        Answer(action=f"type [{at % 9}] [{'a long text ' * 9}]", thought="I think this and that. " * 30)
+        ReplyAgain(action=f"type [{at % 9}] [{'a long text ' * 9}]", thought="I think this and that. " * 30)
         for at in range(100)
     )
     asked = tuple(
@@ -137,7 +137,7 @@ def compare_steps(studio: Studio) -> QWidget:
 
 def compare_long(studio: Studio) -> QWidget:
     pairs = tuple(
-        Pair(
+        AlignedPair(
             left=samples.step_row(18, at, action=f"type [{at}] [{'long ' * 30}]"),
             right=samples.step_row(21, at) if at % 7 else None,
             differs=("page", "action", "outcome") if at % 3 == 0 and at % 7 else (),

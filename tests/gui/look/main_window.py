@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from core.debugger.breakpoints.views import BreaksView
 from core.debugger.snapshots import (
     ActionView,
-    DiagramEdge,
+    DiagramEdgeView,
     DiagramState,
     ExemplarsView,
     ObservationView,
@@ -368,7 +368,7 @@ def state_long(studio: Studio) -> QWidget:
         for at in range(14)
     )
     edges = tuple(
-        DiagramEdge(
+        DiagramEdgeView(
             source=f"s{at}",
             target=f"s{(at * step + step) % 14}",
             actions=(f"go_to_page_{at}", "again", "more"),

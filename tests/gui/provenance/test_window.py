@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from core.debugger.provenance.views import Lead, Place, WhyQuestion, WhyView
+from core.debugger.provenance.views import Lead, SourcePlace, WhyQuestion, WhyView
 from gui.provenance.window import WhyWindow, how_words
 from tests.gui.reading_samples import WHY
 
@@ -85,7 +85,7 @@ def test_a_late_answer_is_left_aside(why):
 
 def test_hostile_excerpts_are_drawn_as_text(why):
     why.begin(18, 5, "x")
-    place = Place(
+    place = SourcePlace(
         kind="page",
         title="[1] text, name",
         how="words",

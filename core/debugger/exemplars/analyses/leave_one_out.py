@@ -11,7 +11,7 @@ from core.debugger.csv_files import write_table
 from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import LeaveOneOutView, Table
 from core.debugger.service import command
-from core.memory.analysis.records import LeftOut, MemberFound
+from core.memory.analysis.records import LeftOutExemplar, MemberFound
 from core.schema.errors import UsageError
 
 if TYPE_CHECKING:
@@ -86,13 +86,13 @@ class LeaveOneOutService(AnalysisService[LeaveOneOutView]):
     async def _take(self, found: tuple[MemberFound, ...], index: "ExemplarIndex") -> None:
         self.show(found=await asyncio.to_thread(self._sum, found, index), members=found)
 
-    def _sum(self, found: tuple[MemberFound, ...], index: "ExemplarIndex") -> LeftOut:
+    def _sum(self, found: tuple[MemberFound, ...], index: "ExemplarIndex") -> LeftOutExemplar:
         from core.memory.analysis.leave_one_out import summed
 
         return summed(found, votes=self.view.votes, embedding=index.embedding.name)
 
 
-def families_csv(found: LeftOut) -> str:
+def families_csv(found: LeftOutExemplar) -> str:
     """Return a row for each family, as comma-separated values with a heading."""
     return _table(
         ("family", "exemplars", "right", "share", "nearest_other", "taken_for"),

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from core.debugger.job_view import JobView
-from core.memory.analysis.records import LeftOut, Lonely, MemberFound, Sameness, Trial
+from core.memory.analysis.records import LeftOutExemplar, Lonely, LookupTrial, MemberFound, Sameness
 from core.schema.recall import RecallSettings
 from core.schema.record import Record
 
@@ -132,7 +132,7 @@ class BenchView(AnalysisView):
 
     query: BenchQuery | None = None
     """What `trial` is of, or what is looked up now."""
-    trial: Trial | None = None
+    trial: LookupTrial | None = None
     draft: str = ""
     """The id of the exemplar that is tried as it was changed."""
     members: int | None = None
@@ -153,7 +153,7 @@ class LeaveOneOutView(AnalysisView):
     votes: int = 3
     source: str = ""
     """The file of texts that were taken in place of the exemplars; empty for the exemplars."""
-    found: LeftOut | None = None
+    found: LeftOutExemplar | None = None
     members: tuple[MemberFound, ...] = ()
     total: int = 0
     """How many are to be left out in all."""

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from core.agent.resources import Knowledge
+from core.agent.resources import AgentResources
 from core.debugger.exemplars.editor.views import Checked, Conflict, OpenedExemplar
 from core.debugger.exemplars.prompt import prompt_of
 from core.llm.tokens import count_tokens
@@ -18,7 +18,7 @@ _MOST_PARTS = 4
 
 
 def checked(
-    knowledge: Knowledge, draft: Draft, edit: int, preset: str, run: int | None, is_success: bool | None
+    knowledge: AgentResources, draft: Draft, edit: int, preset: str, run: int | None, is_success: bool | None
 ) -> Checked:
     """Return what is found in a draft; `is_success` is the verdict of the run that it came from."""
     prompt = prompt_of(draft.as_far_as_it_goes(), knowledge, preset)

@@ -156,7 +156,7 @@ class EditorService(Service[EditorView]):
         key: str = "",
         version: int = 0,
     ) -> None:
-        workshop = self.services
+        services = self.services
         self._serial += 1
         self._provenance = provenance
         id = entry.exemplar.id if entry is not None else ""
@@ -174,11 +174,11 @@ class EditorService(Service[EditorView]):
             note=note,
         )
         counts = self._memory.listing().counts().by
-        pages, pages_note = run_pages(workshop.store, provenance.run, draft.task)
+        pages, pages_note = run_pages(services.store, provenance.run, draft.task)
         presets = []
-        for name in workshop.knowledge.presets.names():
+        for name in services.knowledge.presets.names():
             try:
-                presets.append(PresetChoice(name=name, title=workshop.knowledge.presets.get(name).title))
+                presets.append(PresetChoice(name=name, title=services.knowledge.presets.get(name).title))
             except BackstepError:
                 continue  # Its file is wrong, which is told where presets are chosen.
         self.view = EditorView(opened=opened, saves=self.view.saves)
@@ -211,12 +211,12 @@ class EditorService(Service[EditorView]):
         if problem != self._draft_problem:
             self._draft_problem = problem
             self.show(problem=problem)
-        workshop = self.services
-        name = preset or workshop.settings.preset
+        services = self.services
+        name = preset or services.settings.preset
         is_success = self._is_success(opened.run)
         # A long exemplar takes a second, which nobody else is to wait for.
         found = await asyncio.to_thread(
-            checked, workshop.knowledge, draft, edit, name, opened.run, is_success
+            checked, services.knowledge, draft, edit, name, opened.run, is_success
         )
         if self._checking != (opened.serial, edit):
             return  # It was edited meanwhile, or another one was opened.

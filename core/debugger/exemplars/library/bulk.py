@@ -15,7 +15,7 @@ from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
     # What writes foreign files takes long to load: only who needs it waits for it.
-    from core.memory.exchange.registry import ExportFormat
+    from core.memory.exchange.registry import ExemplarExportFormat
 
 T = TypeVar("T")
 _READ = 20
@@ -90,7 +90,7 @@ class Checker:
             return None
 
 
-def write(form: "ExportFormat", exemplars: tuple[Exemplar, ...], path: Path) -> int:
+def write(form: "ExemplarExportFormat", exemplars: tuple[Exemplar, ...], path: Path) -> int:
     """Write the files and return how many there are."""
     from core.memory.exchange.writer import write_files
 

@@ -17,8 +17,8 @@ from core.schema.exemplar import Exemplar
 
 if TYPE_CHECKING:
     # What reads foreign files takes long to load, which only an import has to wait for.
-    from core.memory.exchange.plan import Plan
-    from core.memory.exchange.reader import Found
+    from core.memory.exchange.plan import ImportPlan
+    from core.memory.exchange.reader import FoundExemplars
 
 _FIRST = ("faulty", "id taken", "new version", "new", "there already", "left out")
 """In which order entries are listed: what asks for a decision first."""
@@ -34,8 +34,8 @@ class _Read(NamedTuple):
     """What was read last, beside what the library has of it."""
 
     choices: ImportChoices
-    found: "Found"
-    plan: "Plan"
+    found: "FoundExemplars"
+    plan: "ImportPlan"
     own: frozenset[str]
     """Ids that the library itself has."""
     taken: frozenset[str]

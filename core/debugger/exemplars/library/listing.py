@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.debugger.exemplars.known import file_entry
 from core.debugger.exemplars.library.views import PAGE, CountsView, DetailView, ListView, Query
 from core.debugger.exemplars.prompt import prompt_of
-from core.debugger.services import Workshop
-from core.memory.library.records import Filter, Origin, Row, Standing
+from core.debugger.services import Services
+from core.memory.library.records import Filter, LibraryRow, Origin, RetrievalRecord
 from core.memory.memory import Memory
 from core.schema.errors import LibraryError
 from core.schema.exemplar import Exemplar
@@ -101,7 +101,7 @@ def list_of(
     keep: Sequence[str],
     anchor: str,
     first: int,
-    near: Sequence[tuple[Row, float]] = (),
+    near: Sequence[tuple[LibraryRow, float]] = (),
 ) -> ListView:
     """Return a list with the rows around `anchor`, else around the place `first`."""
     whole = library.total(Filter(archived=query.filter.archived))
@@ -190,9 +190,9 @@ def _looser(wanted: Filter) -> list[tuple[str, Filter]]:
     return found
 
 
-def detail_of(workshop: Workshop, id: str, preset: str) -> DetailView:
+def detail_of(services: Services, id: str, preset: str) -> DetailView:
     """Return one exemplar whole; raises NotInLibraryError that names the nearest."""
-    memory = workshop.knowledge.memory
+    memory = services.knowledge.memory
     member = next((one for one in memory.file_members() if one[1].id == id), None)
     entry = file_entry(*member) if member is not None else memory.library().get(id)
     library = memory.open_library()
@@ -205,9 +205,9 @@ def detail_of(workshop: Workshop, id: str, preset: str) -> DetailView:
         place=path,
         versions=library.versions(id) if own and library is not None else (),
         retrievals=library.retrievals(id) if library is not None else (),
-        standing=library.standing(id) if library is not None else Standing(),
-        trace=str(workshop.store.path.absolute()),
-        prompt=prompt_of(entry.exemplar, workshop.knowledge, preset).text,
+        standing=library.standing(id) if library is not None else RetrievalRecord(),
+        trace=str(services.store.path.absolute()),
+        prompt=prompt_of(entry.exemplar, services.knowledge, preset).text,
         preset=preset,
     )
 

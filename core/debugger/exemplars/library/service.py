@@ -45,7 +45,7 @@ from core.trace.store import TraceStore
 if TYPE_CHECKING:
     # What writes foreign files, and SQLite, take long to load: only who needs them waits for it.
     from core.debugger.session import Session
-    from core.memory.exchange.registry import ExportFormat
+    from core.memory.exchange.registry import ExemplarExportFormat
     from core.memory.library.store import Library
 
 _EVERY = 1.0
@@ -369,7 +369,7 @@ class LibraryService(JobService[LibraryJob]):
             "Reading exemplars to export", lambda: self._export(chosen, known, Path(path)), importing=False
         )
 
-    async def _export(self, chosen: Chosen, form: "ExportFormat", path: Path) -> None:
+    async def _export(self, chosen: Chosen, form: "ExemplarExportFormat", path: Path) -> None:
         ids = await self._ids_of(chosen)
         report = self.reporting()
         exemplars: list[Exemplar] = []

@@ -4,8 +4,17 @@ from typing import Literal
 
 from core.debugger.job_view import JobView
 from core.memory.checks import Problem
-from core.memory.library.records import Counts, Entry, Filter, Order, Retrieval, Row, Standing, Version
-from core.memory.library.version_diff import Difference
+from core.memory.library.records import (
+    Counts,
+    Entry,
+    Filter,
+    LibraryRow,
+    Order,
+    Retrieval,
+    RetrievalRecord,
+    Version,
+)
+from core.memory.library.version_diff import VersionDifference
 from core.schema.record import Record
 
 PAGE = 100
@@ -51,7 +60,7 @@ class ListView(Record):
     """How many there are without any condition, in the archive or not as the query has it."""
     first: int = 0
     """The place of the first of these rows."""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[LibraryRow, ...] = ()
     distances: tuple[float, ...] = ()
     """From the text that is looked for by meaning, for each row."""
     places: dict[str, int] = {}
@@ -66,7 +75,7 @@ class PageView(Record):
 
     query: Query
     first: int
-    rows: tuple[Row, ...] = ()
+    rows: tuple[LibraryRow, ...] = ()
     problem: str = ""
 
 
@@ -93,7 +102,7 @@ class DetailView(Record):
     """The oldest first; none for one of a file."""
     retrievals: tuple[Retrieval, ...] = ()
     """The latest first, the first hundreds."""
-    standing: Standing = Standing()
+    standing: RetrievalRecord = RetrievalRecord()
     trace: str = ""
     """The database that the window shows: runs of others cannot be opened."""
     prompt: str = ""
@@ -114,7 +123,7 @@ class ComparedVersions(Record):
     right: int
     left_text: str = ""
     right_text: str = ""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[VersionDifference, ...] = ()
 
 
 class Undo(Record):

@@ -51,7 +51,7 @@ ScriptOf = Callable[[str, Observation], Script]
 """Makes the script from the instruction and the page as it opens."""
 
 
-class Recorded(Record):
+class RecordedExemplar(Record):
     """What a script did, and where it left the page."""
 
     steps: tuple[ExemplarStep, ...]
@@ -99,7 +99,7 @@ def world_for(
     )
 
 
-async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> Recorded:
+async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> RecordedExemplar:
     """Open the task in a clean profile, carry the script out and have it judged.
 
     What goes wrong in the page is told in `problem`. Raises UsageError,
@@ -162,7 +162,7 @@ async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> R
         unjudged = verdict.success is None
         if verdict.success is not True:
             problem = f"It was not judged a success. {verdict.reason}".strip()
-    return Recorded(
+    return RecordedExemplar(
         steps=tuple(steps),
         abstraction=tuple(pairs),
         instruction=episode.instruction,
@@ -173,7 +173,7 @@ async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> R
 
 
 def exemplar_of(
-    recorded: Recorded, task: Task, seed: int, *, family: str = "", parser: str = "", note: str = ""
+    recorded: RecordedExemplar, task: Task, seed: int, *, family: str = "", parser: str = "", note: str = ""
 ) -> Exemplar:
     """Return a recorded success as an exemplar; raises UsageError for what is none."""
     if recorded.problem or not recorded.steps:

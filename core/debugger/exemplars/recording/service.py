@@ -4,7 +4,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from core.debugger.exemplars.recording.views import RecordedSteps, RecordingView
-from core.debugger.human_actions import Demonstrating
+from core.debugger.human_actions import HumanActionRecorder
 from core.debugger.service import Service, command
 from core.debugger.snapshots import SessionView
 from core.schema.errors import TraceError, UsageError
@@ -24,7 +24,7 @@ class RecordingService(Service[RecordingView]):
     def __init__(self, session: "Session") -> None:
         super().__init__(session, RecordingView())
         self.recorded: Signal[RecordedSteps] = Signal()
-        self._demonstrating: Demonstrating | None = None
+        self._demonstrating: HumanActionRecorder | None = None
         self._first = 0
         """The first step that may be of the recording."""
         session.session_changed.connect(self._on_session)

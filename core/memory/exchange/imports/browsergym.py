@@ -18,7 +18,7 @@ from core.memory.exchange.values import MisplacedError, object_of, plain
 from core.schema.errors import DataError
 from core.schema.exemplar import ExemplarStep
 from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import Entry
+from core.trace.imports.records import FileEntry
 
 SUMMARY = "summary_info.json"
 STEPS = "steps_info.json"
@@ -42,7 +42,7 @@ def read_browsergym(document: Document, beside: Document | None, options: ReadOp
     name = document.path.name
     if name == SUMMARY:
         why = f"it tells how the run went and not what was done: import its folder, or {STEPS}"
-        return Reading(left_out=(Entry(position=name, why=why),))
+        return Reading(left_out=(FileEntry(position=name, why=why),))
     entries, where = _steps_of(document.value)
     summary = beside.value if beside is not None and isinstance(beside.value, dict) else {}
     about = document.value if isinstance(document.value, dict) else {}
@@ -52,11 +52,11 @@ def read_browsergym(document: Document, beside: Document | None, options: ReadOp
     first = entries[0] if entries and isinstance(entries[0], dict) else {}
     if isinstance(first.get("step"), int) and first["step"] > 0:
         why = f"it begins at step {first['step']}: {STEPS} holds only the last step if it was written over at each"
-        return Reading(left_out=(Entry(position=name, why=why),))
+        return Reading(left_out=(FileEntry(position=name, why=why),))
     reward, judged = _reward(entries, summary)
     if judged and reward < options.least_reward:
         why = f"its reward is {reward:.3g}, less than {options.least_reward:g}"
-        return Reading(left_out=(Entry(position=name, why=why),))
+        return Reading(left_out=(FileEntry(position=name, why=why),))
     return _trajectory(entries, where, about, label, reward if judged else None, options)
 
 
@@ -69,10 +69,12 @@ def read_experiment(folder: Path, options: ReadOptions) -> Reading:
     pickles = sorted(one.name for one in folder.iterdir() if one.name.endswith((".pkl", ".pkl.gz")))
     if not reading.candidates and pickles:
         shown = pickles[0] if len(pickles) == 1 else f"{pickles[0]} and {len(pickles) - 1} more"
-        entry = Entry(position=shown, why=f"it {PICKLE}" if len(pickles) == 1 else f"each {PICKLE}")
+        entry = FileEntry(position=shown, why=f"it {PICKLE}" if len(pickles) == 1 else f"each {PICKLE}")
         return reading.replace(left_out=(*reading.left_out, entry))
     if not (folder / STEPS).is_file():
-        entry = Entry(position=SUMMARY, why=f"the folder holds no {STEPS}: how the run went is no trajectory")
+        entry = FileEntry(
+            position=SUMMARY, why=f"the folder holds no {STEPS}: how the run went is no trajectory"
+        )
         return Reading(left_out=(entry,))
     return reading
 
@@ -111,7 +113,7 @@ def _trajectory(
     reward: float | None,
     options: ReadOptions,
 ) -> Reading:
-    left_out: list[Entry] = []
+    left_out: list[FileEntry] = []
     remarks: list[str] = []
     steps: list[ExemplarStep] = []
     task = _goal(about)
@@ -125,7 +127,7 @@ def _trajectory(
             error = _said(after, ("last_action_error",))
             if error:
                 left_out.append(
-                    Entry(position=position, why=f"its action failed: {error.splitlines()[0][:160]}")
+                    FileEntry(position=position, why=f"its action failed: {error.splitlines()[0][:160]}")
                 )
                 continue
             if not isinstance(one["action"], str):
@@ -156,7 +158,7 @@ def _trajectory(
         )
     except FaultyError as fault:
         position = fault.position if isinstance(fault, MisplacedError) else label
-        return Reading(left_out=tuple(left_out), faulty=(Entry(position=position, why=str(fault)),))
+        return Reading(left_out=tuple(left_out), faulty=(FileEntry(position=position, why=str(fault)),))
     candidate = Candidate(position=label, exemplar=exemplar, remarks=tuple(remarks))
     return Reading(candidates=(candidate,), left_out=tuple(left_out))
 

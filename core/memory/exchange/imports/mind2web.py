@@ -19,7 +19,7 @@ from core.schema.action import Action, Click, Hover, Press, RefTarget, RoleTarge
 from core.schema.exemplar import ExemplarStep
 from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import Entry
+from core.trace.imports.records import FileEntry
 
 _TAGS = {"a": "link", "input": "textbox", "select": "combobox", "textarea": "textbox"}
 
@@ -45,7 +45,7 @@ def is_mind2web(document: Document) -> bool:
 def read_mind2web(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
     """Read the records; an action that cannot be read makes its record faulty, as a gap is no trajectory."""
     found: list[Candidate] = []
-    faulty: list[Entry] = []
+    faulty: list[FileEntry] = []
     for position, value, fault in _records(document):
         try:
             if fault:
@@ -53,7 +53,7 @@ def read_mind2web(document: Document, beside: Document | None, options: ReadOpti
             found.append(_candidate(object_of(value, position), position, document.path.stem, options))
         except FaultyError as error:
             place = error.position if isinstance(error, MisplacedError) else position
-            faulty.append(Entry(position=place, why=str(error)))
+            faulty.append(FileEntry(position=place, why=str(error)))
     return Reading(candidates=tuple(found), faulty=tuple(faulty))
 
 

@@ -8,7 +8,7 @@ from core.memory.exchange.documents import Document
 from core.memory.exchange.records import Candidate, Reading, ReadOptions
 from core.memory.files import exemplar_of
 from core.schema.errors import DataError
-from core.trace.imports.records import Entry
+from core.trace.imports.records import FileEntry
 
 _KEYS = {"id", "family", "task", "steps"}
 
@@ -21,16 +21,16 @@ def is_own(document: Document) -> bool:
 def read_own(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
     """Read the exemplars; each line stands or falls alone."""
     found: list[Candidate] = []
-    faulty: list[Entry] = []
+    faulty: list[FileEntry] = []
     for position, text, fault in _entries(document):
         if fault:
-            faulty.append(Entry(position=position, why=fault))
+            faulty.append(FileEntry(position=position, why=fault))
             continue
         try:
             exemplar = exemplar_of(text, position)
         except DataError as error:
             why = str(error).removeprefix(f"{position}: ").rstrip(".")
-            faulty.append(Entry(position=position, why=why))
+            faulty.append(FileEntry(position=position, why=why))
             continue
         if options.family:
             exemplar = exemplar.replace(family=options.family)

@@ -8,7 +8,7 @@ from core.schema.exemplar import ExemplarStep
 from core.trace.imports.browser_use import is_browser_use_history, read_browser_use_history
 from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording
 from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import Entry, ImportedRun, ImportedStep
+from core.trace.imports.records import FileEntry, ImportedRun, ImportedStep
 
 _NO_PAGE = "The file does not hold the pages: observations tell where the page was and what was acted on."
 
@@ -49,14 +49,14 @@ def _reading(run: ImportedRun, document: Document, options: ReadOptions, why: st
     if run.faulty and not why:
         why = f"{run.faulty[0].position} is faulty, and an exemplar has to be complete"
     if why:
-        left_out.append(Entry(position=document.path.name, why=why))
+        left_out.append(FileEntry(position=document.path.name, why=why))
         return Reading(left_out=tuple(left_out), faulty=run.faulty)
     steps: list[ExemplarStep] = []
     remarks = [_NO_PAGE]
     for step in run.steps:
         if step.action is None or step.outcome != "done":
             told = step.message or step.outcome
-            left_out.append(Entry(position=step.position, why=f"it was not done: {told}"))
+            left_out.append(FileEntry(position=step.position, why=f"it was not done: {told}"))
             continue
         if step.action.kind == "named":
             remarks.append(f"{step.position}: {step.action} is kept as it is called there.")
@@ -75,7 +75,7 @@ def _reading(run: ImportedRun, document: Document, options: ReadOptions, why: st
             source=f"{run.made_with}, {document.path.name}",
         )
     except FaultyError as error:
-        entry = Entry(position=document.path.name, why=str(error))
+        entry = FileEntry(position=document.path.name, why=str(error))
         return Reading(left_out=tuple(left_out), faulty=(*run.faulty, entry))
     candidate = Candidate(position=document.path.name, exemplar=exemplar, remarks=tuple(remarks))
     return Reading(candidates=(candidate,), left_out=tuple(left_out), faulty=run.faulty)

@@ -19,7 +19,7 @@ from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import ExemplarStep
 from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import Entry
+from core.trace.imports.records import FileEntry
 
 _PARTS = ("OBJECTIVE", "OBSERVATION", "URL", "PREVIOUS ACTIONS", "REASON", "ACTION")
 _PART = re.compile(rf"^[ \t]*({'|'.join(_PARTS)}):[ \t]*", re.MULTILINE)
@@ -57,13 +57,13 @@ class Decision(Record):
     remark: str = ""
 
 
-class Policy(Record):
+class StepPolicy(Record):
     """A policy with those of its examples that can be read."""
 
     name: str
     instruction: str
     decisions: tuple[Decision, ...] = ()
-    faulty: tuple[Entry, ...] = ()
+    faulty: tuple[FileEntry, ...] = ()
 
 
 def is_step(document: Document) -> bool:
@@ -78,24 +78,24 @@ def is_step(document: Document) -> bool:
 def read_step(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
     """Read the trajectories; a policy without examples is left out."""
     found: list[Candidate] = []
-    left_out: list[Entry] = []
+    left_out: list[FileEntry] = []
     policies, faulty = read_policies(document)
     for policy in policies:
         faulty += policy.faulty
         if not policy.decisions and not policy.faulty:
-            left_out.append(Entry(position=policy.name, why="the policy has no examples"))
+            left_out.append(FileEntry(position=policy.name, why="the policy has no examples"))
         for chain in _chains(policy.decisions):
             try:
                 found.append(_candidate(policy, chain, options))
             except FaultyError as error:
-                faulty.append(Entry(position=chain[0].position, why=str(error)))
+                faulty.append(FileEntry(position=chain[0].position, why=str(error)))
     return Reading(candidates=tuple(found), left_out=tuple(left_out), faulty=tuple(faulty))
 
 
-def read_policies(document: Document) -> tuple[tuple[Policy, ...], list[Entry]]:
+def read_policies(document: Document) -> tuple[tuple[StepPolicy, ...], list[FileEntry]]:
     """Return the policies of the file, and what of it is none."""
-    policies: list[Policy] = []
-    faulty: list[Entry] = []
+    policies: list[StepPolicy] = []
+    faulty: list[FileEntry] = []
     names = [name for name in document.value if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name)]
     for name, values in document.value.items():
         try:
@@ -107,22 +107,22 @@ def read_policies(document: Document) -> tuple[tuple[Policy, ...], list[Entry]]:
     return tuple(policies), faulty
 
 
-def _entry(error: FaultyError, position: str) -> Entry:
+def _entry(error: FaultyError, position: str) -> FileEntry:
     place = error.position if isinstance(error, MisplacedError) else position
-    return Entry(position=place if is_sound(place) else repr(place), why=str(error))
+    return FileEntry(position=place if is_sound(place) else repr(place), why=str(error))
 
 
-def _policy(name: str, values: dict[str, Any], names: Iterable[str]) -> Policy:
+def _policy(name: str, values: dict[str, Any], names: Iterable[str]) -> StepPolicy:
     instruction = text_at(values, "instruction", name)
     decisions: list[Decision] = []
-    faulty: list[Entry] = []
+    faulty: list[FileEntry] = []
     for number, example in enumerate(list_at(values, "examples", name, optional=True)):
         position = f"{name}.examples[{number}]"
         try:
             decisions.append(_decision(object_of(example, position), position, number, instruction, names))
         except FaultyError as error:
             faulty.append(_entry(error, position))
-    return Policy(name=name, instruction=instruction, decisions=tuple(decisions), faulty=tuple(faulty))
+    return StepPolicy(name=name, instruction=instruction, decisions=tuple(decisions), faulty=tuple(faulty))
 
 
 def _decision(
@@ -210,7 +210,7 @@ def _chains(decisions: tuple[Decision, ...]) -> list[list[Decision]]:
     return chains
 
 
-def _candidate(policy: Policy, chain: list[Decision], options: ReadOptions) -> Candidate:
+def _candidate(policy: StepPolicy, chain: list[Decision], options: ReadOptions) -> Candidate:
     first = chain[0]
     remarks = [one.remark for one in chain if one.remark]
     if first.before:

@@ -24,7 +24,7 @@ from core.memory.exchange.values import MisplacedError, is_sound, kind_of, list_
 from core.schema.exemplar import AbstractionPair, ExemplarStep, KeptPrompt
 from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import Entry
+from core.trace.imports.records import FileEntry
 
 OWN = "backstep"
 """The key of what Synapse has no field for."""
@@ -82,12 +82,12 @@ def _is_text(value: object) -> bool:
 def read_synapse(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
     """Read the exemplars, with the specifiers of the file beside them where there is one."""
     found: list[Candidate] = []
-    left_out: list[Entry] = []
-    faulty: list[Entry] = []
+    left_out: list[FileEntry] = []
+    faulty: list[FileEntry] = []
     specifiers = beside.value if beside is not None and isinstance(beside.value, dict) else {}
     for family, values in document.value.items():
         if not family or not is_sound(family):
-            faulty.append(Entry(position=repr(family), why="a family needs a name of whole characters"))
+            faulty.append(FileEntry(position=repr(family), why="a family needs a name of whole characters"))
             continue
         try:
             reading = _family(family, object_of(values, family), specifiers.get(family, []), options)
@@ -100,21 +100,23 @@ def read_synapse(document: Document, beside: Document | None, options: ReadOptio
     for family in specifiers:
         if family not in document.value:
             why = "no demonstration has these metadata texts"
-            left_out.append(Entry(position=f"specifiers: {family}", why=why))
+            left_out.append(FileEntry(position=f"specifiers: {family}", why=why))
     return Reading(candidates=tuple(found), left_out=tuple(left_out), faulty=tuple(faulty))
 
 
-def _entry(error: FaultyError, position: str) -> Entry:
-    return Entry(position=error.position if isinstance(error, MisplacedError) else position, why=str(error))
+def _entry(error: FaultyError, position: str) -> FileEntry:
+    return FileEntry(
+        position=error.position if isinstance(error, MisplacedError) else position, why=str(error)
+    )
 
 
 def _family(family: str, values: dict[str, Any], specifiers: object, options: ReadOptions) -> Reading:
     demos: list[_Demo] = []
-    faulty: list[Entry] = []
+    faulty: list[FileEntry] = []
     texts: list[str] = []
     if not isinstance(specifiers, list):
         faulty.append(
-            Entry(position=f"specifiers: {family}", why=f"it has to be a list, not {kind_of(specifiers)}")
+            FileEntry(position=f"specifiers: {family}", why=f"it has to be a list, not {kind_of(specifiers)}")
         )
         specifiers = []
     for number, text in enumerate(specifiers):
@@ -122,7 +124,7 @@ def _family(family: str, values: dict[str, Any], specifiers: object, options: Re
             texts.append(text)
         else:
             texts.append("")
-            faulty.append(Entry(position=f"specifiers: {family}[{number}]", why="it has to be a text"))
+            faulty.append(FileEntry(position=f"specifiers: {family}[{number}]", why="it has to be a text"))
     prompts = _prompts(family, values)
     for number, demo in enumerate(list_at(values, "demo", family)):
         position = f"{family}.demo[{number}]"
@@ -133,7 +135,7 @@ def _family(family: str, values: dict[str, Any], specifiers: object, options: Re
             faulty.append(_entry(error, position))
     if not demos:
         why = "it has no demonstration" if not faulty else "none of its demonstrations can be read"
-        return Reading(left_out=(Entry(position=family, why=why),), faulty=tuple(faulty))
+        return Reading(left_out=(FileEntry(position=family, why=why),), faulty=tuple(faulty))
     candidates: list[Candidate] = []
     for demo, text, own in _with_texts(demos, texts):
         try:

@@ -20,7 +20,7 @@ from core.schema.action import Action, Click, Goto, RoleTarget, Type
 from core.schema.exemplar import ExemplarStep
 from core.schema.record import Record
 from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import Entry
+from core.trace.imports.records import FileEntry
 
 KINDS = ("index", "search_results", "item_page", "item_sub_page", "done")
 _PARTS = ("Description", "Features", "Reviews", "Attributes")
@@ -77,8 +77,8 @@ def is_webshop(document: Document) -> bool:
 def read_webshop(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
     """Read the sessions of a file; one without its end, or with too small a reward, is left out."""
     found: list[Candidate] = []
-    left_out: list[Entry] = []
-    faulty: list[Entry] = []
+    left_out: list[FileEntry] = []
+    faulty: list[FileEntry] = []
     name = document.path.stem
     for number, (pages, faults) in enumerate(_sessions(document)):
         faulty += faults
@@ -89,7 +89,7 @@ def read_webshop(document: Document, beside: Document | None, options: ReadOptio
         if faults:
             why = f"line {faults[0].position.removeprefix('line ')} is faulty, and an exemplar has to be complete"
         if why:
-            left_out.append(Entry(position=position, why=why))
+            left_out.append(FileEntry(position=position, why=why))
             continue
         try:
             steps, remarks, idle = _steps(pages)
@@ -109,14 +109,14 @@ def read_webshop(document: Document, beside: Document | None, options: ReadOptio
             )
             left_out += idle
         except FaultyError as error:
-            faulty.append(Entry(position=position, why=str(error)))
+            faulty.append(FileEntry(position=position, why=str(error)))
     return Reading(candidates=tuple(found), left_out=tuple(left_out), faulty=tuple(faulty))
 
 
-def _sessions(document: Document) -> Iterator[tuple[list[_Page], list[Entry]]]:
+def _sessions(document: Document) -> Iterator[tuple[list[_Page], list[FileEntry]]]:
     """Yield the pages of each session with the lines of it that cannot be read."""
     pages: list[_Page] = []
-    faults: list[Entry] = []
+    faults: list[FileEntry] = []
     for line in document.lines:
         position = f"line {line.number}"
         try:
@@ -126,7 +126,7 @@ def _sessions(document: Document) -> Iterator[tuple[list[_Page], list[Entry]]]:
         except FaultyError as error:
             where = error.position if isinstance(error, MisplacedError) else ""
             inside = "" if where in ("", position) else f"{where}: "
-            faults.append(Entry(position=position, why=f"{inside}{error}"))
+            faults.append(FileEntry(position=position, why=f"{inside}{error}"))
             continue
         if pages and (
             pages[-1].kind == "done" or (page.session, page.task) != (pages[0].session, pages[0].task)
@@ -201,14 +201,14 @@ def _why_not(pages: list[_Page], options: ReadOptions) -> str:
     return "nothing was done in it" if len(pages) < 2 else ""
 
 
-def _steps(pages: list[_Page]) -> tuple[tuple[ExemplarStep, ...], tuple[str, ...], tuple[Entry, ...]]:
+def _steps(pages: list[_Page]) -> tuple[tuple[ExemplarStep, ...], tuple[str, ...], tuple[FileEntry, ...]]:
     steps: list[ExemplarStep] = []
     remarks: list[str] = []
-    idle: list[Entry] = []
+    idle: list[FileEntry] = []
     for before, after in pairwise(pages):
         actions, remark = _between(before, after)
         if not actions:
-            idle.append(Entry(position=f"line {after.line}", why="it is the page before it, once more"))
+            idle.append(FileEntry(position=f"line {after.line}", why="it is the page before it, once more"))
             continue
         if remark:
             remarks.append(f"line {after.line}: {remark}")

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from core.agent.policies.frame import Place
-from core.agent.policies.stack import Limits, Stack
+from core.agent.policies.frame import SeenPage
+from core.agent.policies.stack import Stack, StackLimits
 
 GOOD = """+++
 description = "Finds an order."
@@ -55,9 +55,9 @@ REASON: Only a phone number is given.
 ACTION: find_customer [555 0142]
 """
 
-HERE = Place(url="http://desk/orders", fingerprint="a")
-THERE = Place(url="http://desk/order/7", fingerprint="b")
-ELSEWHERE = Place(url="http://desk/customers", fingerprint="c")
+HERE = SeenPage(url="http://desk/orders", fingerprint="a")
+THERE = SeenPage(url="http://desk/order/7", fingerprint="b")
+ELSEWHERE = SeenPage(url="http://desk/customers", fingerprint="c")
 
 
 def write(folder: Path, id: str, text: str = "", **head: str) -> Path:
@@ -72,13 +72,13 @@ def write(folder: Path, id: str, text: str = "", **head: str) -> Path:
     return path
 
 
-def begun(limits: Limits | None = None) -> Stack:
+def begun(limits: StackLimits | None = None) -> Stack:
     """Return the stack of a run at its first step: the frame of ``desk/top`` on HERE."""
-    return Stack(limits=limits or Limits()).begin("desk/top", "top", ["Do it."], step=1, page=HERE)
+    return Stack(limits=limits or StackLimits()).begin("desk/top", "top", ["Do it."], step=1, page=HERE)
 
 
 def pushed(
-    stack: Stack, name: str = "find_order", argument: str = "Ada", *, step: int = 2, page: Place = HERE
+    stack: Stack, name: str = "find_order", argument: str = "Ada", *, step: int = 2, page: SeenPage = HERE
 ) -> Stack:
     """Return the stack with a call on top that is not refused."""
     found = stack.push(f"desk/{name}", name, [argument], step=step, page=page)

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agent.policies.frame import Place, place_of_page
-from core.agent.policies.stack import Limits, Refusal, Stack
+from core.agent.policies.frame import SeenPage, place_of_page
+from core.agent.policies.stack import Refusal, Stack, StackLimits
 from core.schema.messages import Turn
 from tests.core.agent.policies.making import ELSEWHERE, HERE, THERE, begun, pushed
 from tests.core.observations import element, observation, options
@@ -55,11 +55,11 @@ def test_notes_stay_in_the_frame_that_took_them():
 
 
 def test_calls_beyond_the_depth_or_the_number_are_refused_as_such():
-    deep = pushed(begun(Limits(depth=2)))
+    deep = pushed(begun(StackLimits(depth=2)))
     refused = deep.push("desk/x", "x", ["y"], step=3, page=HERE)
     assert isinstance(refused, Refusal)
     assert (refused.kind, "2 policies deep" in refused.sentence) == ("depth", True)
-    often = pushed(begun(Limits(calls=1))).stop(step=3, page=THERE)
+    often = pushed(begun(StackLimits(calls=1))).stop(step=3, page=THERE)
     refused = often.push("desk/x", "x", ["y"], step=4, page=THERE)
     assert isinstance(refused, Refusal)
     assert (refused.kind, "1 calls" in refused.sentence) == ("calls", True)
@@ -88,7 +88,7 @@ def test_calling_oneself_on_another_page_or_for_another_thing_is_no_loop():
     stack = pushed(begun())
     assert refused(stack, page=THERE) is None
     assert refused(stack, "Bo") is None
-    assert refused(stack, page=Place(url=HERE.url, fingerprint="changed")) is None
+    assert refused(stack, page=SeenPage(url=HERE.url, fingerprint="changed")) is None
 
 
 def test_calling_again_what_came_back_with_nothing_changed_is_a_loop():
@@ -139,7 +139,7 @@ def test_a_person_may_let_a_loop_pass_but_no_limit():
     stack = pushed(begun()).stop(step=3, page=HERE)
     again = stack.push("desk/find_order", "find_order", ["Ada"], step=4, page=HERE, despite_loop=True)
     assert isinstance(again, Stack)
-    full = Stack(limits=Limits(calls=1), frames=stack.frames, finished=stack.finished)
+    full = Stack(limits=StackLimits(calls=1), frames=stack.frames, finished=stack.finished)
     again = full.push("desk/find_order", "find_order", ["Ada"], step=4, page=HERE, despite_loop=True)
     assert isinstance(again, Refusal)
 
@@ -235,7 +235,7 @@ def played(moves, limits):
 @settings(max_examples=150, deadline=None)
 @given(MOVES, st.integers(1, 5), st.integers(0, 8))
 def test_the_stack_holds_together_whatever_is_called_and_stopped(moves, depth, calls):
-    limits = Limits(depth=depth, calls=calls)
+    limits = StackLimits(depth=depth, calls=calls)
     for stack in played(moves, limits):
         everyone = (*stack.frames, *stack.finished)
         assert sorted(one.number for one in everyone) == list(range(1, len(everyone) + 1))
@@ -256,7 +256,7 @@ def test_the_stack_holds_together_whatever_is_called_and_stopped(moves, depth, c
 @settings(max_examples=100, deadline=None)
 @given(MOVES, st.text(max_size=20), st.text(max_size=20), st.sampled_from(PLACES))
 def test_a_call_and_its_return_leave_the_chain_below_as_it_was(moves, argument, answer, place):
-    for stack in played(moves, Limits(depth=6, calls=100)):
+    for stack in played(moves, StackLimits(depth=6, calls=100)):
         if not stack.frames:
             continue
         called = stack.push("desk/new", "new", [argument], step=99, page=place)
@@ -274,7 +274,7 @@ def test_a_call_and_its_return_leave_the_chain_below_as_it_was(moves, argument, 
 @settings(max_examples=100, deadline=None)
 @given(MOVES, st.text(max_size=12))
 def test_the_same_call_twice_on_an_unchanged_page_never_passes(moves, argument):
-    for stack in played(moves, Limits(depth=50, calls=100)):
+    for stack in played(moves, StackLimits(depth=50, calls=100)):
         if not stack.frames:
             continue
         page = stack.top.seen[0]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from core.agent.policies.call import Call, read_call, what_it_does
 from core.agent.policies.catalogue import Policies
-from core.agent.policies.stack import Limits, Refusal
+from core.agent.policies.stack import Refusal, StackLimits
 from core.llm.reply_parser import read_lines
 from core.schema.action import Stop, Type, parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
@@ -94,7 +94,7 @@ def test_a_reason_of_any_lines_that_begin_with_capitals_is_whole(lines):
 
 
 def test_a_parent_is_told_what_its_child_lacked_and_cannot_ask_the_same_for_ever():
-    stack = begun(Limits(calls=40))
+    stack = begun(StackLimits(calls=40))
     asked = 0
     for step in range(2, 60, 2):
         found = stack.push("desk/find_order", "find_order", ["the order"], step=step, page=HERE)

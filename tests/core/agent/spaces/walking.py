@@ -25,11 +25,11 @@ class Walk:
         self.walked: set[tuple[str, str]] = set()
         """Which action of which state was carried out."""
         self._thread = stage.thread
-        workshop = stage.workshop
-        found = workshop.environments.find(task)
-        self._world = workshop.world(found)
-        self._thread.run(workshop.tabs.open_profile())
-        self._driver = TabDriver(workshop.tabs)
+        services = stage.services
+        found = services.environments.find(task)
+        self._world = services.world(found)
+        self._thread.run(services.tabs.open_profile())
+        self._driver = TabDriver(services.tabs)
         self.episode = self._thread.run(self._world.environment.open(found, seed, self._driver))
         self._capture = self._thread.run(self._world.read())
         self.state = self._recognised()

@@ -1,6 +1,6 @@
 """Going back in a real page: what each way brings back, and what it says where it cannot."""
 
-from core.browser.checkpoints.checkpoint import Checkpoint, Ground
+from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext
 from core.browser.checkpoints.in_place import AsItIs, SameDocument
 from core.browser.checkpoints.reloading import HistoryEntry, UrlWithStorage
 from core.browser.checkpoints.replaying import (
@@ -31,12 +31,12 @@ COUNTER = """
 """
 
 
-def ground(browser: Browsing, url: str) -> Ground:
+def ground(browser: Browsing, url: str) -> RestoreContext:
     async def reopen() -> None:
         await browser.tabs.open_profile()
         await browser.open(url)
 
-    return Ground(tabs=browser.tabs, actor=browser.actor, read=browser.see, reopen=reopen)
+    return RestoreContext(tabs=browser.tabs, actor=browser.actor, read=browser.see, reopen=reopen)
 
 
 async def done(browser: Browsing, *texts: str) -> tuple[list[RecordedInput], Observation]:

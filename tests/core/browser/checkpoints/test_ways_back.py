@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from werkzeug import Request, Response
 
-from core.browser.checkpoints.checkpoint import Checkpoint, Ground
-from core.browser.checkpoints.history import History
+from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext
+from core.browser.checkpoints.history import TabHistory
 from core.browser.checkpoints.in_place import AsItIs, SameDocument
 from core.browser.checkpoints.page_state import EMPTY_PAGE, read_page_state
 from core.browser.checkpoints.reloading import HistoryEntry, UrlWithStorage
@@ -70,8 +70,8 @@ class Scene:
         self.touches = 0
 
     @property
-    def ground(self) -> Ground:
-        return Ground(
+    def ground(self) -> RestoreContext:
+        return RestoreContext(
             tabs=self.browser.tabs,
             actor=self.browser.actor,
             read=self.browser.see,
@@ -293,7 +293,7 @@ async def test_a_first_page_that_is_opened_again_from_the_first_place_has_nothin
     await done(browser, 'click [link "Down"]')
     await browser.open(site.page("<p>elsewhere"))
     assert len((await scene.page_state()).behind or ()) == 2
-    await (await History.read(browser.tabs.current)).go_to_first(browser.tabs)
+    await (await TabHistory.read(browser.tabs.current)).go_to_first(browser.tabs)
     await browser.open(start)
     assert (await scene.page_state()).behind == ()
 
@@ -465,7 +465,7 @@ class _ClosesTheTab:
     def unfit(self, checkpoint: Checkpoint) -> str:
         return ""
 
-    async def restore(self, checkpoint: Checkpoint, ground: Ground):  # type: ignore[no-untyped-def]
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext):  # type: ignore[no-untyped-def]
         await ground.tabs.current.playwright_page.close()
         return await self._inner.restore(checkpoint, ground)
 

@@ -41,8 +41,8 @@ def asking(stage, llm_server, stand_in):
     """Questions about the stage's runs, answered by the server."""
     entry = LLMSettings(base_url=llm_server.base_url, model="test-model", attempts=1)
     llms = llms_for(settings_for(stage.settings.database, llms={"test": entry}))
-    workshop = stage.workshop
+    services = stage.services
     yield Asking(
-        stand_in(store=workshop.store, thread=stage.thread, llms=llms, knowledge_for=workshop.knowledge_for)
+        stand_in(store=services.store, thread=stage.thread, llms=llms, knowledge_for=services.knowledge_for)
     )
     stage.thread.run(llms.close())

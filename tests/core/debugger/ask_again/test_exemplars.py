@@ -116,7 +116,7 @@ def test_the_credit_of_an_exemplar_is_how_much_likelier_it_made_the_action(stage
     assert found[shown[0].id].with_all == found[shown[0].id].without_all == 3
     # Every question is stored with the step, and what was found is in the library.
     assert [one.count for one in view.asked] == [3, 3, 3]
-    library = stage.workshop.knowledge.memory.library()
+    library = stage.services.knowledge.memory.library()
     assert [one.total for one in sums_of(kept_attributions(library))] == [1.0, 0.0]
 
 
@@ -137,14 +137,14 @@ def test_the_built_in_llm_answers_again_as_it_did_in_the_run(stage, llm_server, 
     run.use(llm=llms.routed("rules"))
     stage.step(run)
     question = Question(run=run.state.run, step=1, count=2)
-    found = stage.thread.run(ask_again(stage.workshop.store, llms.routed("rules"), question))
+    found = stage.thread.run(ask_again(stage.services.store, llms.routed("rules"), question))
     assert found.recorded.startswith("click")
     assert found.distribution == ((found.recorded, 2),)
     stage.thread.run(llms.close())
 
 
 def test_a_run_of_an_older_version_says_that_it_was_not_recorded(stage, asking, run, monkeypatch):
-    store = stage.workshop.store
+    store = stage.services.store
     call = deciding_call(store.step(run, 1))
     old = store.prompt(call).replace(view=None, parts=())
     monkeypatch.setattr(type(store), "prompt", lambda self, call: Prompt.model_validate(old.model_dump()))

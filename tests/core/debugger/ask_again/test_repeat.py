@@ -33,7 +33,7 @@ def ask(stage, llm_server, run):
 
     def asking(step=1, **more):
         question = Question(run=run.state.run, step=step, **more)
-        return stage.thread.run(ask_again(stage.workshop.store, llms.routed("test"), question))
+        return stage.thread.run(ask_again(stage.services.store, llms.routed("test"), question))
 
     yield asking
     stage.thread.run(llms.close())
@@ -42,7 +42,7 @@ def ask(stage, llm_server, run):
 def test_the_same_question_k_times_gives_a_distribution_beside_what_was_done(stage, llm_server, run, ask):
     llm_server.script(SAVE, SAVE, DELETE, SAVE)
     found = ask(count=4)
-    delete = stage.workshop.store.steps(run.state.run)[0].action
+    delete = stage.services.store.steps(run.state.run)[0].action
     (most, times), (other, once) = found.distribution
     assert (times, once, other) == (3, 1, delete)
     assert found.recorded == delete != most
@@ -54,8 +54,8 @@ def test_the_same_question_k_times_gives_a_distribution_beside_what_was_done(sta
 
 
 def test_what_was_changed_in_the_prompt_is_sent_and_told(stage, llm_server, run, ask):
-    call = stage.workshop.store.step(run.state.run, 1).calls[0]
-    messages = list(stage.workshop.store.prompt(call).messages)
+    call = stage.services.store.step(run.state.run, 1).calls[0]
+    messages = list(stage.services.store.prompt(call).messages)
     text = f"{messages[0].text}\nNever delete."
     llm_server.script(SAVE)
     found = ask(count=1, messages=(messages[0].replace(text=text), *messages[1:]), temperature=0.9)
@@ -65,7 +65,7 @@ def test_what_was_changed_in_the_prompt_is_sent_and_told(stage, llm_server, run,
 
 
 def test_it_is_stored_with_the_step_and_changes_nothing_in_the_run(stage, llm_server, run, ask):
-    store = stage.workshop.store
+    store = stage.services.store
     before = (store.run(run.state.run), store.steps(run.state.run), store.calls(run.state.run))
     llm_server.script(SAVE)
     found = ask(count=1)
@@ -84,7 +84,7 @@ def test_an_answer_that_fails_or_cannot_be_used_is_one_among_the_others(llm_serv
 
 
 def test_a_step_that_asked_nobody_is_refused(stage, run):
-    detail = stage.workshop.store.step(run.state.run, 1)
+    detail = stage.services.store.step(run.state.run, 1)
     with pytest.raises(UsageError, match="asked no LLM"):
         deciding_call(detail.replace(calls=()))
 
@@ -107,7 +107,7 @@ def test_cancelled_what_has_come_in_is_kept(stage, llm_server, run):
     async def cancelled():
         question = Question(run=run.state.run, step=1, count=3)
         asking = asyncio.ensure_future(
-            ask_again(stage.workshop.store, Slow(), question, on_answer=lambda _: came.set())
+            ask_again(stage.services.store, Slow(), question, on_answer=lambda _: came.set())
         )
         await came.wait()
         asking.cancel()
@@ -115,7 +115,7 @@ def test_cancelled_what_has_come_in_is_kept(stage, llm_server, run):
         return asking.cancelled()
 
     assert stage.thread.run(cancelled())
-    (kept,) = what_ifs_of(stage.workshop.store, run.state.run, 1)
+    (kept,) = what_ifs_of(stage.services.store, run.state.run, 1)
     assert (len(kept.answers), kept.count) == (1, 3)
 
 

@@ -51,7 +51,7 @@ class Stored:
     """Runs by the names of the functions here that make them; each is made when it is first asked for."""
 
     def __init__(self, stage: Stage, server: LLMServer, folder: Path) -> None:
-        self.store: TraceStore = stage.workshop.store
+        self.store: TraceStore = stage.services.store
         self._stage = stage
         self._server = server
         self._folder = folder

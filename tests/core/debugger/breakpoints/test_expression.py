@@ -12,12 +12,12 @@ from core.debugger.breakpoints.expression import LONGEST, SUBJECT, compile_expre
 from core.debugger.breakpoints.operations import FUNCTIONS, text_of_value
 from core.debugger.breakpoints.subject import (
     ActionPart,
+    EventSubject,
     LastPart,
     PagePart,
     RunPart,
     StatePart,
     StepPart,
-    Subject,
 )
 from core.schema.errors import UsageError
 from core.schema.observation import Box, Element
@@ -35,7 +35,7 @@ def page(*elements):
 
 
 SEEN = {
-    **dict.fromkeys(Subject.model_fields),
+    **dict.fromkeys(EventSubject.model_fields),
     "run": RunPart(
         number=4,
         task="shop/goal-000",

@@ -3,7 +3,7 @@
 import pytest
 
 from core.debugger.breakpoints.stored_events import events_of
-from core.debugger.breakpoints.subject import Subject, SubjectOf
+from core.debugger.breakpoints.subject import EventSubject, SubjectOf
 from core.trace.store import TraceStore
 from tests.core.trace.making import page, start, write_step
 
@@ -12,7 +12,7 @@ browser = pytest.mark.browser
 
 def seen(event):
     subject = SubjectOf(event)
-    return {name: subject[name] for name in Subject.model_fields}
+    return {name: subject[name] for name in EventSubject.model_fields}
 
 
 def test_between_two_steps_expressions_see_the_page_of_the_first_and_no_action(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.agent.branching import Conduct, open_branch
+from core.agent.branching import RunSetup, open_branch
 from core.debugger.compare.alignment import compare_runs, compare_steps
 from tests.core.stage import on, page_file, stop
 
@@ -37,7 +37,7 @@ def told(compared):
 def test_a_detour_of_one_stands_alone_and_what_follows_is_together_again(stage, llm_server, page):
     long = run_of(stage, llm_server, page, ARCHIVE, START, ORDERS, stop("there"))
     short = run_of(stage, llm_server, page, ORDERS, stop("there"))
-    compared = compare_runs(stage.workshop.store, long.state.run, short.state.run)
+    compared = compare_runs(stage.services.store, long.state.run, short.state.run)
     assert told(compared) == [(1, None, ()), (2, None, ()), (3, 1, ()), (4, 2, ())]
     assert compared.first_difference == 0
 
@@ -45,11 +45,11 @@ def test_a_detour_of_one_stands_alone_and_what_follows_is_together_again(stage, 
 def test_a_step_done_otherwise_stands_beside_what_was_done_in_its_place(stage, llm_server, page):
     one = run_of(stage, llm_server, page, ARCHIVE, stop("nothing"))
     other = run_of(stage, llm_server, page, ORDERS, stop("found"))
-    compared = compare_runs(stage.workshop.store, one.state.run, other.state.run)
+    compared = compare_runs(stage.services.store, one.state.run, other.state.run)
     assert told(compared) == [(1, 1, ("action",)), (2, 2, ("page", "action"))]
     parts = {
         part.name: part
-        for part in compare_steps(stage.workshop.store, (one.state.run, 1), (other.state.run, 1))
+        for part in compare_steps(stage.services.store, (one.state.run, 1), (other.state.run, 1))
     }
     assert (parts["thought"].left, parts["thought"].right) == ("Archive", "Orders")
     assert parts["page"].same
@@ -60,30 +60,30 @@ def test_a_step_done_otherwise_stands_beside_what_was_done_in_its_place(stage, l
 def test_two_equal_runs_do_not_part(stage, llm_server, page):
     one = run_of(stage, llm_server, page, ORDERS, stop("found"))
     other = run_of(stage, llm_server, page, ORDERS, stop("found"))
-    assert compare_runs(stage.workshop.store, one.state.run, other.state.run).first_difference is None
+    assert compare_runs(stage.services.store, one.state.run, other.state.run).first_difference is None
 
 
 def test_branches_share_the_steps_before_they_part(stage, llm_server, page):
     run = run_of(stage, llm_server, page, ARCHIVE, START, stop("nothing"))
     llm_server.script(ORDERS, stop("found"))
-    conduct = Conduct(
-        preset=run.state.preset, llm=run._asker.llm, knowledge=stage.workshop.knowledge, browser="chromium"
+    conduct = RunSetup(
+        preset=run.state.preset, llm=run._asker.llm, knowledge=stage.services.knowledge, browser="chromium"
     )
     branch, restored = stage.thread.run(
         open_branch(
-            stage.workshop.store, run.world, run.state.episode, run=run.state.run, step=3, conduct=conduct
+            stage.services.store, run.world, run.state.episode, run=run.state.run, step=3, conduct=conduct
         )
     )
     assert restored.verified
     stage.to_the_end(branch)
-    compared = compare_runs(stage.workshop.store, run.state.run, branch.state.run)
+    compared = compare_runs(stage.services.store, run.state.run, branch.state.run)
     assert [pair.shared for pair in compared.pairs] == [True, True, False, False]
     assert compared.first_difference == 2
 
 
 def test_a_step_without_counterpart_is_shown_alone(stage, llm_server, page):
     run = run_of(stage, llm_server, page, ORDERS, stop("found"))
-    parts = compare_steps(stage.workshop.store, (run.state.run, 1), None)
+    parts = compare_steps(stage.services.store, (run.state.run, 1), None)
     assert {part.right for part in parts} == {""}
     assert any(part.left.startswith("click") for part in parts if part.name == "action")
 
@@ -93,7 +93,7 @@ def test_any_two_steps_show_page_clean_observation_and_prompt(stage, llm_server,
     number = run.state.run
     for left, right in ((1, 2), (4, 1), (2, 2)):
         parts = {
-            part.name: part for part in compare_steps(stage.workshop.store, (number, left), (number, right))
+            part.name: part for part in compare_steps(stage.services.store, (number, left), (number, right))
         }
         for name in ("page", "clean observation", "prompt"):
             assert parts[name].left

@@ -36,7 +36,7 @@ def runs(stage, llm_server, tmp_path):
 
 @pytest.fixture
 def asked(stage, stand_in):
-    return Asked(stand_in(store=stage.workshop.store, thread=stage.thread))
+    return Asked(stand_in(store=stage.services.store, thread=stage.thread))
 
 
 def test_two_runs_are_announced_at_once_and_then_aligned(asked, runs):

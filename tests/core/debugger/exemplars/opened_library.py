@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from core.agent.resources import knowledge_of
+from core.agent.resources import agent_resources_of
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.worker import Worker
@@ -24,14 +24,14 @@ class OpenedLibrary:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.knowledge = knowledge_of(folder / "config", data=folder)
+        self.knowledge = agent_resources_of(folder / "config", data=folder)
         self.store = TraceStore.open(folder / "traces.db")
         self.failures: list[BaseException] = []
         self.worker = Worker(self.failures.append)
         self.worker.start()
-        workshop = SimpleNamespace(knowledge=self.knowledge, store=self.store)
+        services = SimpleNamespace(knowledge=self.knowledge, store=self.store)
         self.session = SimpleNamespace(
-            workshop=lambda: workshop,
+            services=lambda: services,
             store=self.store,
             session=SimpleNamespace(preset="plain"),
             queue=self._queue,

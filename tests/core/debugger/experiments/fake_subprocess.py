@@ -20,8 +20,8 @@ class FakeSubprocess:
         """`make` makes the service of a session; `script` prints `lines`, where it has a place for them."""
         self.asked: list[list[str]] = []
         self.session = SimpleNamespace(
-            workshop=lambda: stage.workshop,
-            store=stage.workshop.store,
+            services=lambda: stage.services,
+            store=stage.services.store,
             session=SimpleNamespace(max_steps=30),
             agent_run=None,
             query="",

@@ -56,7 +56,7 @@ def lines(run, *bisections):
 
 
 def test_a_run_is_opened_with_its_steps_and_what_was_bisected_before(stage, opened, run):
-    stage.workshop.store.save_bisection(run, BISECTION.replace(run=run).model_dump_json())
+    stage.services.store.save_bisection(run, BISECTION.replace(run=run).model_dump_json())
     fake = opened()
     view = fake.views[-1]
     assert [number for number, _ in view.steps] == [1, 2]

@@ -173,13 +173,13 @@ def test_a_change_has_two_versions():
 
 @pytest.mark.browser
 def test_a_run_without_an_exemplar_is_not_shown_it_and_says_so(stage):
-    memory = stage.workshop.knowledge.memory
+    memory = stage.services.knowledge.memory
     nearest = memory.exemplar("miniwob/click-link/0")
     assert nearest is not None
     subject = Subject(name=nearest.id)
     with_it = one_run(stage, subject.with_it)
     without = one_run(stage, subject.without_it)
-    store = stage.workshop.store
+    store = stage.services.store
     assert used_in(store, with_it.run, subject)
     assert not used_in(store, without.run, subject)
     assert [str(one) for one in store.run(without.run).differences] == [f"exemplars without {nearest.id}"]

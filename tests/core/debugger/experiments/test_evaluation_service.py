@@ -47,7 +47,7 @@ def opened(stage):
 
 
 def test_what_is_known_of_a_subject_is_shown(stage, opened):
-    library = stage.workshop.knowledge.memory.library()
+    library = stage.services.knowledge.memory.library()
     library.save_proof("worth", KEPT.name, 1.0, EVALUATION.model_dump_json())
     library.save_proof("worth", "other", 2.0, EVALUATION.model_dump_json())
     library.save_proof("replay", KEPT.name, 1.0, REPLAYED.model_dump_json())
@@ -86,8 +86,8 @@ def test_replaying_tells_how_many_still_succeed(opened):
 
 
 def test_the_command_line_of_the_program_does_what_was_asked(stage, opened, monkeypatch):
-    chosen = stage.workshop.settings.replace(browser=need_chromium())
-    monkeypatch.setattr(stage.workshop, "settings", chosen)
+    chosen = stage.services.settings.replace(browser=need_chromium())
+    monkeypatch.setattr(stage.services, "settings", chosen)
     fake = opened()
     fake.service.process.program = JobProcess().program
     fake.service.evaluate(EvaluationRequest(subject=KEPT, seeds=(1,), llm="rules", on_gate="allow"))

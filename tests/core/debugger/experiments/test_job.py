@@ -82,7 +82,7 @@ def test_the_job_is_given_the_choices_and_the_task_files_of_the_command_line(sta
     remembered = tmp_path / "remembered.toml"
     remembered.write_text(path.read_text().replace("own/one", "own/two"))
     environments = Environments(task_files=(path,), remembered_task_files=(remembered,), strict=False)
-    monkeypatch.setattr(stage.workshop, "environments", environments)
+    monkeypatch.setattr(stage.services, "environments", environments)
     fake = FakeSubprocess(stage, EvaluationService)
     fake.service.open(None)
     fake.wait(lambda view: view.ready)
@@ -100,7 +100,7 @@ def test_the_job_is_given_the_choices_and_the_task_files_of_the_command_line(sta
     flags = dict(pairwise(arguments))
     assert arguments.count("--tasks-file") == 1
     assert flags["--tasks-file"] == str(path)
-    assert flags["--db"] == str(stage.workshop.store.path)
+    assert flags["--db"] == str(stage.services.store.path)
     assert (flags["--preset"], flags["--llm"], flags["--max-calls"]) == ("synapse", "rules", "7")
     assert (flags["--on-gate"], flags["--max-steps"], flags["--task"]) == (
         "allow",

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def again(stage):
-    workshop = stage.workshop
+    services = stage.services
 
     def again(exemplar, provenance=None, **more):
         return stage.thread.run(
@@ -24,9 +24,9 @@ def again(stage):
                 exemplar,
                 provenance or Provenance(),
                 1,
-                environments=workshop.environments,
-                world_of=workshop.world,
-                store=workshop.store,
+                environments=services.environments,
+                world_of=services.world,
+                store=services.store,
                 **more,
             )
         )
@@ -36,7 +36,7 @@ def again(stage):
 
 @pytest.fixture
 def kept(stage):
-    exemplar = stage.workshop.knowledge.memory.exemplar("miniwob/enter-text/0")
+    exemplar = stage.services.knowledge.memory.exemplar("miniwob/enter-text/0")
     assert exemplar is not None
     return exemplar
 
@@ -49,7 +49,7 @@ def changed(exemplar, *actions, **more):
 
 @pytest.mark.parametrize("id", ["miniwob/enter-text/0", "miniwob/click-tab-2/0", "miniwob/login-user/1"])
 def test_one_that_comes_with_the_program_still_succeeds(stage, again, id):
-    found = again(stage.workshop.knowledge.memory.exemplar(id))
+    found = again(stage.services.knowledge.memory.exemplar(id))
     assert (found.success, found.problem, found.guessed) == (True, "", ())
     assert (found.task, str(found.seed)) == tuple(id.rsplit("/", 1))
 
@@ -94,7 +94,7 @@ def test_one_whose_task_is_not_known_is_not_called_a_failure_without_a_reason(ag
 
 def test_one_that_was_kept_from_a_run_is_replayed_where_the_run_was(stage, again, kept):
     run = one_run(stage, Changes(), "miniwob/enter-text", 0).run
-    made = exemplar_of_run(stage.workshop.store, run)
+    made = exemplar_of_run(stage.services.store, run)
     bare = made.exemplar.replace(source="")
     found = again(bare, made.provenance)
     assert (found.task, found.seed, found.success) == ("miniwob/enter-text", 0, True)
@@ -105,7 +105,7 @@ def test_what_cannot_be_undone_is_not_done_again_unless_it_is_allowed(stage, llm
     llm_server.script(on('button "Pay now"'), stop())
     run = stage.open(llm_server, url=page, instruction="Pay.")
     stage.to_the_end(run)
-    kept = exemplar_of_run(stage.workshop.store, run.state.run)
+    kept = exemplar_of_run(stage.services.store, run.state.run)
     held = again(kept.exemplar, kept.provenance)
     assert (held.success, held.looks) == (None, 0)
     assert "stopped before click" in held.problem

@@ -12,8 +12,8 @@ def one_run(stage: Stage, changes: Changes, task: str = "miniwob/click-link", se
     try:
         return stage.thread.run(
             run_headless(
-                stage.workshop,
-                stage.workshop.environments.find(task),
+                stage.services,
+                stage.services.environments.find(task),
                 seed,
                 preset="synapse",
                 llm=llms.routed("rules"),

@@ -1,12 +1,12 @@
 import pytest
 
-from core.environments.shop.catalogue import Catalogue, bundled_catalogue
+from core.environments.shop.catalogue import ProductCatalogue, bundled_catalogue
 from core.environments.shop.environment import Shop
 from core.environments.shop.search import SearchIndex
 
 
 @pytest.fixture(scope="session")
-def catalogue() -> Catalogue:
+def catalogue() -> ProductCatalogue:
     return bundled_catalogue()
 
 

@@ -3,9 +3,9 @@ import re
 
 import pytest
 
-from core.environments.shop.catalogue import Catalogue
+from core.environments.shop.catalogue import ProductCatalogue
 from core.environments.shop.dice import Dice
-from core.environments.shop.words import Words, read_words, with_article
+from core.environments.shop.words import ShopWords, read_words, with_article
 
 
 def texts_of(product) -> str:
@@ -32,13 +32,13 @@ def test_the_catalogue_is_the_same_on_every_machine(catalogue):
 
 
 def test_a_catalogue_made_anew_holds_the_same_products(catalogue):
-    assert Catalogue(read_words()).products == catalogue.products
+    assert ProductCatalogue(read_words()).products == catalogue.products
 
 
 def test_a_product_keeps_its_id_and_content_when_other_types_go(catalogue):
     words = catalogue.words
     fewer = words.replace(departments=words.departments[3:])
-    assert all(catalogue.find(product.id) == product for product in Catalogue(fewer).products)
+    assert all(catalogue.find(product.id) == product for product in ProductCatalogue(fewer).products)
 
 
 def test_every_attribute_can_be_read_somewhere_in_its_product(catalogue):
@@ -110,7 +110,7 @@ def test_words_that_name_an_unknown_attribute_are_refused(catalogue):
     data = catalogue.words.model_dump()
     data["departments"][0]["types"][0]["attributes"] = ("levitating",)
     with pytest.raises(ValueError, match='water bottle: there is no attribute "levitating"'):
-        Words.model_validate(data)
+        ShopWords.model_validate(data)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from core.environments.protocol import Environment, KeepsState
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.environment import TASKS, Shop
 from core.environments.shop.goals import bundled_goals
-from core.environments.shop.reward import Goal
+from core.environments.shop.reward import PurchaseGoal
 from core.schema.errors import DataError
 from tests.core.environments.driver import PlaywrightDriver
 from tests.core.environments.shop.task_list import task_list
@@ -14,7 +14,7 @@ from tests.core.environments.shop.task_list import task_list
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-def goal_of(task) -> Goal:
+def goal_of(task) -> PurchaseGoal:
     return next(one.goal for one in bundled_goals() if task.id.endswith(one.name))
 
 
@@ -28,7 +28,7 @@ def task_with_options(shop):
     )
 
 
-async def find_item(page: PlaywrightDriver, goal: Goal) -> None:
+async def find_item(page: PlaywrightDriver, goal: PurchaseGoal) -> None:
     """Search and turn pages by clicks until the goal's item is there, and open it."""
     tab = page.playwright_page
     await tab.get_by_label("Keywords").fill(f"{' '.join(goal.attributes)} {goal.type}")

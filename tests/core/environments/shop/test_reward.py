@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.environments.shop.product import OptionGroup, Product
-from core.environments.shop.reward import Goal, score
+from core.environments.shop.product import Product, ProductOptions
+from core.environments.shop.reward import PurchaseGoal, score
 
 BOTTLE = Product(
     id="BK00000001",
@@ -17,11 +17,11 @@ BOTTLE = Product(
     base_price=1999,
     attributes=("bpa free", "leak proof"),
     groups=(
-        OptionGroup(name="color", title="Color", values=("navy", "teal")),
-        OptionGroup(name="capacity", title="Capacity", values=("12 oz", "24 oz"), factors=(1.0, 1.5)),
+        ProductOptions(name="color", title="Color", values=("navy", "teal")),
+        ProductOptions(name="capacity", title="Capacity", values=("12 oz", "24 oz"), factors=(1.0, 1.5)),
     ),
 )
-GOAL = Goal(
+GOAL = PurchaseGoal(
     product=BOTTLE.id,
     department="Kitchen",
     shelf="Drinkware",

@@ -131,12 +131,12 @@ def mended(stage: Stage) -> Any:
 
     def play(task: str, seed: int, preset: str) -> tuple[RunReport, list[tuple[str, str]]]:
         llms = llms_for(stage.settings)
-        workshop = stage.workshop
+        services = stage.services
         try:
             report = stage.thread.run(
                 run_headless(
-                    workshop,
-                    workshop.environments.find(task),
+                    services,
+                    services.environments.find(task),
                     seed,
                     preset=preset,
                     llm=llms.routed("rules"),
@@ -147,7 +147,7 @@ def mended(stage: Stage) -> Any:
         finally:
             stage.thread.run(llms.close())
         assert report.run is not None
-        rows = workshop.store.steps(report.run)
+        rows = services.store.steps(report.run)
         return report, [(row.action, row.origin) for row in rows]
 
     return play

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from core.memory.exchange.reader import Found, read_exemplars_of
+from core.memory.exchange.reader import FoundExemplars, read_exemplars_of
 from core.memory.exchange.records import Reading, ReadOptions
 
 PAGE = (
@@ -27,7 +27,7 @@ def saved(folder: Path, value: object, name: str = "file.json") -> Path:
     return path
 
 
-def found(path: Path, form: str = "", **options: Any) -> Found:
+def found(path: Path, form: str = "", **options: Any) -> FoundExemplars:
     return read_exemplars_of(path, form, ReadOptions(**options))
 
 

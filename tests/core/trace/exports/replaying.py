@@ -34,12 +34,12 @@ setInterval(() => {
 def run_by_rules(stage: Stage, task: str, *, seed: int = 0, preset: str = "plain") -> RunReport:
     """Run a task to its end with the built-in LLM."""
     llms = llms_for(stage.settings)
-    workshop = stage.workshop
+    services = stage.services
     try:
         return stage.thread.run(
             run_headless(
-                workshop,
-                workshop.environments.find(task),
+                services,
+                services.environments.find(task),
                 seed,
                 preset=preset,
                 llm=llms.routed("rules"),

@@ -29,7 +29,7 @@ def agent_steps(whole):
 )
 def test_a_real_run_keeps_the_rules_and_its_actions(stage, task, preset):
     done = run_by_rules(stage, task, preset=preset)
-    store = stage.workshop.store
+    store = stage.services.store
     whole = atif(store, done.run)
     steps = store.steps(done.run)
     assert [step["extra"]["step"] for step in agent_steps(whole)] == [step.number for step in steps]
@@ -44,7 +44,7 @@ def test_a_real_run_keeps_the_rules_and_its_actions(stage, task, preset):
 def test_the_tools_that_the_llm_was_given_are_defined_once(stage):
     done = run_by_rules(stage, "miniwob/login-user")
     names = [
-        tool["function"]["name"] for tool in atif(stage.workshop.store, done.run)["agent"]["tool_definitions"]
+        tool["function"]["name"] for tool in atif(stage.services.store, done.run)["agent"]["tool_definitions"]
     ]
     assert {"click", "type"} <= set(names)
     assert len(names) == len(set(names))

@@ -26,7 +26,7 @@ def named(spans, name):
 @pytest.mark.browser
 def test_a_real_run_is_one_trace_with_steps_phases_calls_and_actions(stage, collector):
     done = run_by_rules(stage, "miniwob/login-user", preset="reflect")
-    count = send_otel(stage.workshop.store, done.run, collector.server.origin)
+    count = send_otel(stage.services.store, done.run, collector.server.origin)
     spans = collector.spans
     assert collector.paths == ["/v1/traces"]
     assert len(spans) == count

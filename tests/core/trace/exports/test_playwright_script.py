@@ -24,7 +24,7 @@ from core.schema.action import (
 )
 from core.schema.browser_event import BrowserEvent
 from core.schema.errors import TraceError
-from core.schema.observation import Box, Element, Frame, Observation, Option, Tab
+from core.schema.observation import Box, Element, Observation, Option, PageFrame, Tab
 from core.schema.step import Acted, Committed, Decided, Observed, Proposal, Reviewed
 from core.trace.exports.playwright_script import export_playwright
 from core.trace.records import Intervention
@@ -71,7 +71,7 @@ def body_of(script):
 def test_the_script_of_a_solved_miniwob_run_solves_the_page_again(stage, tmp_path, task):
     done = run_by_rules(stage, f"miniwob/{task}", seed=3)
     assert done.success
-    store = stage.workshop.store
+    store = stage.services.store
     script = export_playwright(store, done.run)
     with miniwob_pages(3) as (origin, ends):
         process = replay(script, tmp_path, origin + urlsplit(store.run(done.run).start_url).path)
@@ -83,7 +83,7 @@ def test_the_script_of_a_solved_miniwob_run_solves_the_page_again(stage, tmp_pat
 @pytest.mark.parametrize(("preset", "goal"), [("plain", "goal-001"), ("laser", "goal-001")])
 def test_the_script_of_a_shop_run_buys_for_the_same_reward(stage, tmp_path, preset, goal):
     done = run_by_rules(stage, f"shop/{goal}", preset=preset)
-    script = export_playwright(stage.workshop.store, done.run)
+    script = export_playwright(stage.services.store, done.run)
     with shop() as (origin, watched):
         process = replay(script, tmp_path, f"{origin}/")
     assert process.returncode == 0, process.stderr
@@ -213,7 +213,7 @@ def test_addresses_of_the_start_site_move_with_the_given_one(store):
 
 def test_what_lies_in_a_frame_is_found_in_it(store):
     element = Element(ref=1, role="button", name="Go", frame=1, box=Box(x=0, y=0, width=9, height=9))
-    frames = (Frame(id="a", url="http://127.0.0.1:1/"), Frame(id="b", url="http://127.0.0.1:1/in"))
+    frames = (PageFrame(id="a", url="http://127.0.0.1:1/"), PageFrame(id="b", url="http://127.0.0.1:1/in"))
     seen = Observation(url="http://127.0.0.1:1/", elements=(element,), frames=frames)
     script = script_of(store, (Click(target=RefTarget(ref=1)), None, seen))
     assert 'frame(page, url=urljoin(start, "/in")).get_by_role("button", name="Go", exact=True)' in script

@@ -75,7 +75,7 @@ def of_type(data: bytes, kind: str) -> list[dict]:
 @pytest.mark.browser
 async def test_the_real_viewer_lists_the_actions_and_shows_page_picture_and_log(stage, viewer):
     done = run_by_rules(stage, "miniwob/login-user")
-    store = stage.workshop.store
+    store = stage.services.store
     handler, server = viewer
     handler.trace = export_playwright_trace(store, done.run)
     async with async_playwright() as driver:

@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
-from core.memory.analysis.records import Place, Trial, TrialRow
+from core.memory.analysis.records import LookupTrial, MapPlace, TrialRow
 from core.schema.recall import Recall, RecallSettings
 from gui.exemplars.analyses.bench_page import BenchPage
 
@@ -15,24 +15,24 @@ ROWS = (
         id="a",
         family="login",
         task="Log in.",
-        now=Place(rank=1, distance=0.2, voted=True, used=True, why="It votes for login, which wins."),
+        now=MapPlace(rank=1, distance=0.2, voted=True, used=True, why="It votes for login, which wins."),
     ),
     TrialRow(
-        id="b", family="click", task="Click.", now=Place(rank=2, distance=0.4, voted=True, why="It loses.")
+        id="b", family="click", task="Click.", now=MapPlace(rank=2, distance=0.4, voted=True, why="It loses.")
     ),
 )
 VIEW = BenchView(
     members=12,
     presets=(("synapse", RecallSettings(votes=7, threshold=0.9)),),
     environments=("miniwob", "shop"),
-    trial=Trial(before=BEFORE, rows=ROWS),
+    trial=LookupTrial(before=BEFORE, rows=ROWS),
 )
-COMPARED = Trial(
+COMPARED = LookupTrial(
     before=BEFORE,
     after=BEFORE.replace(why="The nearest is used."),
     rows=(
-        ROWS[0].replace(before=Place(rank=2, distance=0.5), move="used now", draft=True),
-        ROWS[1].replace(now=None, before=Place(rank=1, distance=0.3), move="gone"),
+        ROWS[0].replace(before=MapPlace(rank=2, distance=0.5), move="used now", draft=True),
+        ROWS[1].replace(now=None, before=MapPlace(rank=1, distance=0.3), move="gone"),
     ),
 )
 

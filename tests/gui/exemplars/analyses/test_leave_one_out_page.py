@@ -3,7 +3,7 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import LeaveOneOutView
-from core.memory.analysis.records import FamilyFound, LeftOut, MemberFound
+from core.memory.analysis.records import FamilyFound, LeftOutExemplar, MemberFound
 from gui.exemplars.analyses.leave_one_out_page import LeaveOneOutPage
 
 
@@ -17,7 +17,7 @@ MEMBERS = (
     member("b/1", "b", "b"),
     member("c/1", "c", "a"),
 )
-FOUND = LeftOut(
+FOUND = LeftOutExemplar(
     members=4,
     right=2,
     alone=1,

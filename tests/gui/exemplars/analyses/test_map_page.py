@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import MapView, NearOnMap, TaskOnMap
 from core.memory.analysis.records import Lonely
-from gui.exemplars.analyses.map_colours import Look
+from gui.exemplars.analyses.map_colours import MarkStyle
 from gui.exemplars.analyses.map_page import MapPage
 
 POINTS = np.array([[0, 0], [1, 0], [0, 1], [-1, -1], [0.5, 0.5]], np.float32)
@@ -143,7 +143,7 @@ def test_a_task_that_is_typed_has_no_page_and_one_that_is_shown_has(page, qtbot)
 
 
 def test_no_two_of_the_first_48_families_look_alike():
-    assert len({(look.hue, look.shape) for look in map(Look, range(48))}) == 48
+    assert len({(look.hue, look.shape) for look in map(MarkStyle, range(48))}) == 48
 
 
 @pytest.mark.parametrize("count", [0, 1, 20_000])

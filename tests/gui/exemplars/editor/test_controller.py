@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.agent.resources import knowledge_of
+from core.agent.resources import agent_resources_of
 from core.debugger.exemplars.editor.service import EditorService
 from core.memory.library.records import Provenance
 from core.trace.store import TraceStore
@@ -18,9 +18,9 @@ ONE = ALL[0]
 
 
 @pytest.fixture
-def workshop(tmp_path):
+def services(tmp_path):
     store = TraceStore.open(tmp_path / "traces.db", busy_seconds=0)
-    knowledge = knowledge_of(data=tmp_path)
+    knowledge = agent_resources_of(data=tmp_path)
     settings = SimpleNamespace(database=tmp_path / "traces.db", preset="synapse")
     yield SimpleNamespace(knowledge=knowledge, store=store, settings=settings)
     knowledge.memory.close()
@@ -28,14 +28,14 @@ def workshop(tmp_path):
 
 
 @pytest.fixture
-def controller(workshop, window):
-    session = SimpleNamespace(workshop=lambda: workshop, queue=asyncio.run, store=workshop.store, closers=[])
+def controller(services, window):
+    session = SimpleNamespace(services=lambda: services, queue=asyncio.run, store=services.store, closers=[])
     return EditorController(window, EditorService(session))
 
 
 @pytest.fixture
-def library(workshop):
-    library = workshop.knowledge.memory.library()
+def library(services):
+    library = services.knowledge.memory.library()
     library.save(ONE, Provenance(origin="agent run"))
     return library
 

@@ -4,16 +4,16 @@ import pytest
 from PySide6.QtCore import Qt
 
 from core.debugger.exemplars.library.views import PAGE, Chosen, ListView, PageView, Query
-from core.memory.library.records import Row
+from core.memory.library.records import LibraryRow
 from gui.exemplars.library.row_model import COLUMNS
 from gui.exemplars.library.row_table import RowTable
 
 NAMES = [column.name for column in COLUMNS]
 
 
-def rows(first: int, end: int) -> tuple[Row, ...]:
+def rows(first: int, end: int) -> tuple[LibraryRow, ...]:
     return tuple(
-        Row(id=f"e/{n:06}", family="f", task=f"Task {n}", origin="bundled" if n == 1 else "import")
+        LibraryRow(id=f"e/{n:06}", family="f", task=f"Task {n}", origin="bundled" if n == 1 else "import")
         for n in range(first, end)
     )
 

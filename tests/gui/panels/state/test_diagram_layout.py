@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gui.panels.state.diagram_layout import Layout, Place, lay_out
+from gui.panels.state.diagram_layout import BoxPlace, Layout, lay_out
 
 SIZE = (80.0, 30.0)
 LABEL = (60.0, 14.0)
@@ -11,7 +11,7 @@ def laid(states: str, *edges: str) -> Layout:
     return lay_out(dict.fromkeys(states, SIZE), {(edge[0], edge[1]): LABEL for edge in edges})
 
 
-def overlap(one: Place, other: Place) -> bool:
+def overlap(one: BoxPlace, other: BoxPlace) -> bool:
     return (
         abs(one.x - other.x) * 2 < one.width + other.width - 0.01
         and abs(one.y - other.y) * 2 < one.height + other.height - 0.01

@@ -4,7 +4,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import DiagramEdge, DiagramState, StateView
+from core.debugger.snapshots import DiagramEdgeView, DiagramState, StateView
 from gui.panels.state.panel import StatePanel
 from tests.gui import samples
 
@@ -149,7 +149,7 @@ def test_a_screen_reader_hears_the_diagram(panel: StatePanel):
 
 def test_a_way_to_a_state_outside_the_space_has_a_box_for_it(panel: StatePanel):
     states = (DiagramState(name="a", current=True),)
-    panel.show_state(SPACE.replace(states=states, edges=(DiagramEdge(source="a", target="b"),)))
+    panel.show_state(SPACE.replace(states=states, edges=(DiagramEdgeView(source="a", target="b"),)))
     assert "b" in panel.diagram.drawing.words
 
 

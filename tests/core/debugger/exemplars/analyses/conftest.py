@@ -29,7 +29,7 @@ class FakeSession:
     def queue(self, work):
         self._queued.add(asyncio.ensure_future(work))
 
-    def workshop(self):
+    def services(self):
         return SimpleNamespace(knowledge=self.knowledge)
 
     async def close(self):

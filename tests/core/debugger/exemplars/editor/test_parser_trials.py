@@ -25,7 +25,7 @@ def test_it_reads_the_refs_of_the_recorded_page(stage, llm_server, tmp_path):
     llm_server.script(on('button "Save"'), stop())
     run = stage.open(llm_server, url=page_file(tmp_path, PAGE), instruction="Keep it.")
     stage.to_the_end(run)
-    store, number = stage.workshop.store, run.state.run
+    store, number = stage.services.store, run.state.run
     pages, note = run_pages(store, number, "Keep it.")
     assert (pages[0].kind, pages[0].number, note) == ("step", 1, "")
     trial = stage.thread.run(try_parser(store, Draft(task="Keep it.", parser=PARSER), number, pages[0]))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.agent.resources import knowledge_of
+from core.agent.resources import agent_resources_of
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.editor.views import EditorView, PageChoice
 from core.memory.editing.draft import Draft
@@ -26,11 +26,11 @@ class Asked:
 
     def __init__(self, folder):
         self.store = TraceStore.open(folder / "traces.db", busy_seconds=0)
-        self.knowledge = knowledge_of(data=folder)
+        self.knowledge = agent_resources_of(data=folder)
         self.library = self.knowledge.memory.library()
         settings = SimpleNamespace(database=folder / "traces.db", preset="synapse")
-        workshop = SimpleNamespace(knowledge=self.knowledge, store=self.store, settings=settings)
-        session = SimpleNamespace(workshop=lambda: workshop, queue=self._do, store=self.store, closers=[])
+        services = SimpleNamespace(knowledge=self.knowledge, store=self.store, settings=settings)
+        session = SimpleNamespace(services=lambda: services, queue=self._do, store=self.store, closers=[])
         self.service = EditorService(session)
         self.drafts = Drafts(folder / "drafts")
         self.view = EditorView()

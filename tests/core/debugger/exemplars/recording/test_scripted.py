@@ -9,8 +9,8 @@ pytestmark = pytest.mark.browser
 
 
 def recorded(stage, *looks: Look, task: str = "miniwob/enter-text", seed: int = 0, script=None):
-    found = stage.workshop.environments.find(task)
-    world = stage.workshop.world(found)
+    found = stage.services.environments.find(task)
+    world = stage.services.world(found)
     return found, stage.thread.run(perform(world, found, seed, script or written(looks)))
 
 

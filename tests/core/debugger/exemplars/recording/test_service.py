@@ -65,7 +65,7 @@ class Recording:
         failed = []
 
         async def work():
-            tabs, world = self.live.session.workshop().tabs, self.live.session.agent_run.world
+            tabs, world = self.live.session.services().tabs, self.live.session.agent_run.world
             try:
                 for text in actions:
                     before = tabs.mark()
@@ -127,10 +127,10 @@ def test_a_task_done_by_hand_is_one_action_a_field_and_succeeds_again(recording)
     assert check_actions(exemplar) == ()
 
     async def again():
-        workshop = live.session.workshop()
-        task = workshop.environments.find("miniwob/login-user")
+        services = live.session.services()
+        task = services.environments.find("miniwob/login-user")
         looks = written(Look(actions=one.actions) for one in exemplar.steps)
-        return await perform(workshop.world(task), task, 3, looks)
+        return await perform(services.world(task), task, 3, looks)
 
     result = []
     done = threading.Event()

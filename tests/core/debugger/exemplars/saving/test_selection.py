@@ -20,7 +20,7 @@ def played(stage, server, scene, folder):
 
 def test_what_was_gone_back_over_and_an_earlier_trial_are_left_out(stage, llm_server, tmp_path):
     run = played(stage, llm_server, "mended", tmp_path)
-    kept = exemplar_of_run(stage.workshop.store, run)
+    kept = exemplar_of_run(stage.services.store, run)
     assert [look.actions[0].split(" ")[0] for look in kept.exemplar.steps] == ["click", "stop"]
     assert "Orders" in kept.exemplar.steps[0].observation
     assert {one.why for one in kept.left_out} == {"a later trial began anew"}
@@ -29,7 +29,7 @@ def test_what_was_gone_back_over_and_an_earlier_trial_are_left_out(stage, llm_se
 
 def test_a_states_actions_are_told_by_what_they_did_in_the_page(stage, llm_server, tmp_path):
     run = played(stage, llm_server, "shopping", tmp_path)
-    kept = exemplar_of_run(stage.workshop.store, run, family="buying")
+    kept = exemplar_of_run(stage.services.store, run, family="buying")
     exemplar = kept.exemplar
     assert (kept.successful, exemplar.family, exemplar.source) == (
         True,
@@ -42,7 +42,7 @@ def test_a_states_actions_are_told_by_what_they_did_in_the_page(stage, llm_serve
 
 def test_a_part_of_a_run_is_kept_and_none_is_refused(stage, llm_server, tmp_path):
     run = played(stage, llm_server, "shopping", tmp_path)
-    store = stage.workshop.store
+    store = stage.services.store
     part = exemplar_of_run(store, run, first=2, last=3)
     assert (len(part.exemplar.steps), part.provenance.step) == (2, 3)
     with pytest.raises(UsageError, match="has no step to keep"):
@@ -51,7 +51,7 @@ def test_a_part_of_a_run_is_kept_and_none_is_refused(stage, llm_server, tmp_path
 
 def test_just_the_steps_that_are_chosen_are_kept_also_one_that_would_be_left_out(stage, llm_server, tmp_path):
     run = played(stage, llm_server, "mended", tmp_path)
-    store = stage.workshop.store
+    store = stage.services.store
     suggested = exemplar_of_run(store, run)
     left_out = suggested.left_out[0].step
     kept = exemplar_of_run(store, run, chosen=frozenset({left_out}))
@@ -73,7 +73,7 @@ def test_a_correction_is_a_contrast_and_its_thought_is_not_the_agents(stage, llm
     state.pending.action, state.pending.proposed = parse_action(f"click [{right}]"), wrong
     state.pending.origin = "person"
     stage.to_the_end(run)
-    exemplar = exemplar_of_run(stage.workshop.store, state.run).exemplar
+    exemplar = exemplar_of_run(stage.services.store, state.run).exemplar
     (contrast,) = exemplar.contrasts
     assert (contrast.tried, contrast.right) == (str(wrong), f"click [{right}]")
     assert exemplar.family == "web"  # The page is a file, of no site.
@@ -95,7 +95,7 @@ def test_a_corrected_action_of_a_state_is_a_contrast_by_its_own_name(stage, llm_
     state.pending.action, state.pending.proposed = Named(name="select_item", arguments=(other,)), chosen
     state.pending.origin = "person"
     stage.step(run)
-    exemplar = exemplar_of_run(stage.workshop.store, state.run, last=2).exemplar
+    exemplar = exemplar_of_run(stage.services.store, state.run, last=2).exemplar
     (contrast,) = exemplar.contrasts
     assert (contrast.tried, contrast.right) == (str(chosen), f"select_item [{other}]")
     assert contrast.names == ("select_item",)

@@ -18,7 +18,7 @@ class Current:
         """The run that is shown and gone on with; it may have ended."""
         self.services: Services | None = None
         self.failure = ""
-        """Why there is no services."""
+        """Why there are none, where they could not be opened."""
         self._who = who
 
     @property
@@ -31,7 +31,7 @@ class Current:
         return self.run if self.run is not None and not self.run.ended else None
 
     def need_services(self) -> Services:
-        """Return the services; raises UsageError where it is not open."""
+        """Return the services; raises UsageError where they are not open."""
         if self.services is None:
             raise UsageError(self.failure or "The browser is not ready yet; wait a moment and try again.")
         return self.services

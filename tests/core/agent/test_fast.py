@@ -34,6 +34,15 @@ def clicks(words, **more):
     return answer
 
 
+def together(plan, decided):
+    """Return the answers to the questions for a plan and an action, which are sent at once: either may come first."""
+
+    def answer(request):
+        return decided(request) if any("ACTION:" in text for text in request.texts) else plan
+
+    return answer, answer
+
+
 def judged(aligned, subtask="open", task_done=False):
     said = f'{{"effect": "A page came up.", "aligned": {aligned}, "subtask": "{subtask}", "task_done": {task_done}}}'
     return Reply(text=said.replace("True", "true").replace("False", "false"))
@@ -41,8 +50,7 @@ def judged(aligned, subtask="open", task_done=False):
 
 def test_four_judgements_are_one_structured_reply(stage, llm_server, fast, page):
     llm_server.script(
-        Reply(text="1. Open the orders\n2. Read the number"),
-        clicks('link "Archive"'),
+        *together(Reply(text="1. Open the orders\n2. Read the number"), clicks('link "Archive"')),
         clicks('link "Orders"'),
         judged(False),
         judged(True, "done", True),
@@ -69,8 +77,7 @@ def test_remedies_are_asked_for_while_the_action_runs_and_their_record_is_comple
 ):
     go_on = threading.Event()
     llm_server.script(
-        Reply(text="1. Open the orders"),
-        clicks('link "Archive"'),
+        *together(Reply(text="1. Open the orders"), clicks('link "Archive"')),
         clicks('link "Orders"', before=go_on),
         judged(False),
     )
@@ -97,7 +104,9 @@ def test_remedies_are_asked_for_while_the_action_runs_and_their_record_is_comple
 
 
 def test_by_hand_nothing_overlaps(stage, llm_server, fast, page):
-    llm_server.script(Reply(text="1. Open the orders"), clicks('link "Archive"'), clicks('link "Orders"'))
+    llm_server.script(
+        *together(Reply(text="1. Open the orders"), clicks('link "Archive"')), clicks('link "Orders"')
+    )
     run = stage.open(llm_server, url=page, instruction="Find the order number.", preset=fast)
     stage.until(run, "review")
     assert len(records(run, 1)["anticipate"].remedies) == 1
@@ -105,8 +114,7 @@ def test_by_hand_nothing_overlaps(stage, llm_server, fast, page):
 
 def test_an_overlapped_question_that_fails_leaves_the_step_to_be_judged(stage, llm_server, fast, page):
     llm_server.script(
-        Reply(text="1. Open the orders"),
-        clicks('link "Orders"'),
+        *together(Reply(text="1. Open the orders"), clicks('link "Orders"')),
         Reply(status=400, body='{"error": {"message": "too many tokens"}}'),
         judged(True, "done", True),
     )
@@ -122,8 +130,7 @@ def test_a_reply_that_is_no_judgement_is_told_as_not_known_and_schedules_nothing
     stage, llm_server, fast, page
 ):
     llm_server.script(
-        Reply(text="1. Open the orders"),
-        clicks('link "Orders"'),
+        *together(Reply(text="1. Open the orders"), clicks('link "Orders"')),
         clicks('link "Archive"'),
         Reply(text="I am not sure what to say."),
     )
@@ -147,8 +154,7 @@ def test_a_long_page_is_shortened_before_it_is_judged_and_the_record_says_by_wha
         preset.replace('"paper"', '"fast"', 1).replace('mode = "paper"', 'mode = "fast"')
     )
     llm_server.script(
-        Reply(text="1. Open the orders"),
-        clicks('link "Orders"'),
+        *together(Reply(text="1. Open the orders"), clicks('link "Orders"')),
         Reply(text="There is one link, Orders."),
         Reply(text="The list of orders."),
         Reply(text="The orders came up.\nYES"),

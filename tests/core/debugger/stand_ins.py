@@ -1,4 +1,4 @@
-"""What services are given in the tests in place of a session: a loop, a store, and parts of a services."""
+"""What services are given in the tests in place of a session: a loop, a store, and parts of the services."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -18,7 +18,7 @@ from tests.core.stage import SECONDS, LoopThread
 class StandInSession:
     """Does what is queued on a loop of its own, and keeps what a service asks it to show.
 
-    `services` are those parts of a services that the service under test uses.
+    `services` are those parts of the services that the service under test uses.
     """
 
     agent_run: AgentRun | None = None

@@ -121,7 +121,7 @@ def test_an_edit_of_a_task_file_holds_when_one_of_its_tasks_is_opened(live, tmp_
     assert live.view.instruction == "Press it twice."
     live.wait(lambda: "edited/two" in {task.id for task in live.catalogue.tasks}, "the new task")
     path.write_text("[[tasks]\n")
-    live.session.open_task("edited/one", 0)
+    live.session.tasks.open("edited/one", 0)
     live.wait(lambda: live.view.mode == "failed" and "not TOML" in live.view.message, "the problem")
     service.remove(str(path))
     live.wait(lambda: not live.catalogue.sources, "an empty list")

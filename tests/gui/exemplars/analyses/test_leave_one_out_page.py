@@ -78,7 +78,7 @@ def test_exemplars_are_listed_by_family_by_confusion_or_all_and_opened(page, qtb
 
 
 def test_a_part_is_told_as_a_part_and_texts_open_nothing(page, qtbot):
-    page.show_view(VIEW.replace(total=9, busy=True, done=4, of=9, words="Looking"))
+    page.show_view(VIEW.replace(total=9, busy=True, done=4, of=9, doing="Looking"))
     assert "4 of 9" in page.total.text()
     assert page.cancel_button.isEnabled()
     page.show_view(VIEW.replace(source="texts.json"))

@@ -241,7 +241,7 @@ def test_a_recording_that_is_thrown_away_leaves_its_steps_in_the_run(recording, 
 
 def test_without_a_task_it_says_what_to_do(live):
     recording = Recording(live)
-    live.session.agent_run = None
+    live.session._current.run = None
     recording.service.record(fresh=False)
     live.wait(lambda: "Open a task first" in live.view.message)
     assert not recording.view.recording

@@ -178,7 +178,7 @@ def test_what_a_page_sends_is_held_before_it_leaves_and_goes_when_told(
     live.session.run_commands.step()
     live.wait(lambda: live.view.step == 2 and live.view.phase == "review" and live.view.mode == "waiting")
     assert len(saving.came) == came
-    assert shown in live.step.observation.raw
+    live.wait(lambda: shown in live.step.observation.raw)
     assert live.view.held_request == ""
     assert breaks.views[-1].breakpoints[0].hits == 1
 

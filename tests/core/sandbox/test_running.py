@@ -234,9 +234,9 @@ async def test_runs_leave_no_descriptors_processes_or_folders_behind(tmp_path, m
 
 _PARENT = """
 import asyncio
-from core.sandbox.records import Limits
+from core.sandbox.records import SandboxLimits
 from core.sandbox.running import run_parser
-asyncio.run(run_parser("while True: pass", "", limits=Limits(seconds=600)))
+asyncio.run(run_parser("while True: pass", "", limits=SandboxLimits(seconds=600)))
 """
 
 

@@ -1,5 +1,6 @@
 """What every experiment is asked: how often, who answers, and where it ends at the latest."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -85,19 +86,19 @@ class ExperimentForm(QWidget):
         self.limits.changed.connect(self.on_edited)
 
     @property
+    @abstractmethod
     def request(self) -> MeasurementRequest:
         """The choices; only to be asked for where there is no `problem`."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def problem(self) -> str:
         """Why the choices cannot be used, in a sentence, or nothing."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def words(self) -> str:
         """What the choices come to, in a sentence."""
-        raise NotImplementedError
 
     @property
     def is_begun(self) -> bool:

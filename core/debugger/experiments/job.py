@@ -1,6 +1,7 @@
 """The base of the experiments: one job at a time, which measures in a subprocess and reports by JSON lines."""
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +23,7 @@ Report = TypeVar("Report", bound=JobReport)
 _FLAGS = {"tasks": "--tasks-file", "webarena": "--webarena"}
 
 
-class ExperimentService(Service[View]):
+class ExperimentService(Service[View], ABC):
     """Holds the view and the job; what was measured is kept where the job is cancelled or the session closed."""
 
     def __init__(self, session: "Session", view: View) -> None:
@@ -41,9 +42,9 @@ class ExperimentService(Service[View]):
         self.session.log("info", "export", notice)
         self.show(notice=notice, problem="")
 
+    @abstractmethod
     async def reread(self) -> None:
         """Read and show what is kept of what is in view; raises BackstepError."""
-        raise NotImplementedError
 
     def closing_notice(self, job: str, report: JobReport | None, *, cancelled: bool) -> str:
         """Return what to say when a job has ended well or was cancelled."""

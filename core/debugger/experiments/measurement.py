@@ -1,5 +1,6 @@
 """What bisections and evaluations have in common: runs that are made several times, judged and counted."""
 
+from abc import abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -81,9 +82,9 @@ class JobReport(Record):
     """What a job in a subprocess has come to so far."""
 
     @property
+    @abstractmethod
     def is_complete(self) -> bool:
         """Whether the job ended by itself, and not by a failure."""
-        raise NotImplementedError
 
     @property
     def failure(self) -> str:
@@ -114,27 +115,27 @@ class Measurement(JobReport):
     """Why it ended before everything was done."""
 
     @property
+    @abstractmethod
     def what(self) -> str:
         """What is measured, in a few words."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def run_results(self) -> Iterable[RunResult]:
         """What came of each run."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def done(self) -> int:
         """How much of `total` is done."""
-        raise NotImplementedError
 
     @property
-    def total(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def total(self) -> int: ...
 
+    @abstractmethod
     def table(self) -> Sequence[Mapping[str, object]]:
         """Return the results as rows with the same columns, as they are exported."""
-        raise NotImplementedError
 
     @property
     def calls(self) -> int:

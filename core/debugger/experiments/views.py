@@ -1,5 +1,6 @@
 """What the window draws of experiments."""
 
+from abc import abstractmethod
 from typing import Generic, TypeVar
 
 from core.debugger.experiments.attribution import AttributionSum
@@ -31,9 +32,9 @@ class ExperimentView(Record, Generic[M]):
     """Why nothing can be measured, or what went wrong."""
 
     @property
+    @abstractmethod
     def about(self) -> object:
         """What is in view."""
-        raise NotImplementedError
 
     @property
     def job(self) -> JobReport | None:
@@ -49,9 +50,9 @@ class ExperimentView(Record, Generic[M]):
         return self.ready and not self.busy
 
     @property
+    @abstractmethod
     def going(self) -> M | None:
         """The one that goes on now, where it is of what is in view."""
-        raise NotImplementedError
 
     @property
     def measurements(self) -> tuple[M, ...]:

@@ -30,8 +30,8 @@ class AskAgainController(FeatureController):
         self.dialog: AskAgain | None = None
         """The dialog, once it was opened."""
         self.follow(service.changed, self._show_view)
-        self.follow(window.commands.catalogue_changed, self._show_catalogue)
-        self.follow(window.commands.session_changed, self._show_session)
+        self.follow(window.session.catalogue_changed, self._show_catalogue)
+        self.follow(window.session.session_changed, self._show_session)
         window.runs.ask_requested.connect(self.open)
 
     @Slot(int, int)
@@ -43,7 +43,7 @@ class AskAgainController(FeatureController):
             self.dialog.credit_requested.connect(self._service.ask_credit)
             self.dialog.cancel_requested.connect(self._service.cancel)
             self.dialog.exemplar_requested.connect(self._service.write_exemplar)
-            self.dialog.adopt_requested.connect(self.window.commands.corrections.edit_action)
+            self.dialog.adopt_requested.connect(self.window.session.corrections.edit_action)
             self.dialog.show_llms(self._catalogue.llms)
         if (run, step) != self._step:
             self._step = (run, step)

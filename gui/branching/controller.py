@@ -30,7 +30,7 @@ class ForkController(FeatureController):
         self.dialog: ForkDialog | None = None
         """The dialog, once it was opened."""
         self.follow(service.changed, self._show_view)
-        self.follow(window.commands.catalogue_changed, self._show_catalogue)
+        self.follow(window.session.catalogue_changed, self._show_catalogue)
         window.runs.fork_requested.connect(self.open)
 
     @Slot(int, int)

@@ -32,7 +32,7 @@ class CompareController(FeatureController):
         self.follow(service.changed, self._show_compared)
         self.follow(service.paired, self._show_pair)
         self.follow(service.diffed, window.diff.show_pair)
-        self.follow(window.commands.session_changed, self._show_session)
+        self.follow(window.session.session_changed, self._show_session)
         window.dock("Diff").visibilityChanged.connect(window.diff.set_seen)
         window.diff.set_seen(window.docks.is_in_front("Diff"))
         window.diff.pair_requested.connect(service.diff)

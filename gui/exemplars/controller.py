@@ -53,7 +53,7 @@ class ExemplarsController(FeatureController):
         self.saving.edit_requested.connect(self.editor.open_draft)
         self.editor.edited.connect(self._on_edited)
         self.library.made.connect(self._on_library_made)
-        self.follow(window.commands.session_changed, self._show_session)
+        self.follow(window.session.session_changed, self._show_session)
         window.step_shown.connect(self._on_step)
         window.closed.connect(self._on_closed)
         QTimer.singleShot(_AFTER_MS, self, self.library.prepare)

@@ -37,7 +37,7 @@ class RecordingController(FeatureController):
         window.page.discard_requested.connect(service.cancel)
         self.follow(service.changed, self._show_view)
         self.follow(service.recorded, self._on_recorded, keep="every")
-        self.follow(window.commands.session_changed, self._show_session)
+        self.follow(window.session.session_changed, self._show_session)
         self._show_view(self._view)
 
     @Slot(object)

@@ -44,7 +44,7 @@ class ExperimentsController(FeatureController):
         """The pages, once the library was opened."""
         self.follow(service.bisect.changed, self._show_bisect)
         self.follow(service.evaluation.changed, self._show_evaluation)
-        self.follow(window.commands.catalogue_changed, self._show_catalogue)
+        self.follow(window.session.catalogue_changed, self._show_catalogue)
         window.runs.bisect_requested.connect(self.open_bisect)
         window.library_made.connect(self._add_pages)
         window.evaluation_requested.connect(self._on_evaluation_requested)

@@ -36,7 +36,7 @@ class WhyLeads(QObject):
         if lead.step and (step is None or (step.run, step.number) != (lead.run, lead.step)):
             # A step before a branch is one of the run in view as well, where it has the parent's number.
             self._waiting = place
-            self._window.commands.trace.show_step(lead.run, lead.step)
+            self._window.session.trace.show_step(lead.run, lead.step)
             return
         self._show(place)
 

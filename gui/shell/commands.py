@@ -24,7 +24,7 @@ class WindowCommands(QObject):
     def __init__(self, window: WindowParts) -> None:
         super().__init__(window)
         self._window = window
-        self._session = SessionView()
+        self._view = SessionView()
         self._step: StepView | None = None
         self._docs: QWidget | None = None
 
@@ -54,13 +54,13 @@ class WindowCommands(QObject):
             "back_to_change": window.breakpoints.go_to_change,
             "add_breakpoint": window.breakpoints.add_requested.emit,
             "add_watch": self._on_add_watch,
-            "stop": window.commands.run_commands.stop,
+            "stop": window.session.run_commands.stop,
             "previous": self._on_previous,
             "next_recorded": self._on_next_recorded,
             "now": self._on_escape,
             "accept": window.action.accept,
-            "ask_again": window.commands.corrections.ask_again,
-            "skip": window.commands.corrections.skip,
+            "ask_again": window.session.corrections.ask_again,
+            "skip": window.session.corrections.skip,
             "fire_remedy": window.plan.fire,
             "edit_plan": self._on_edit_plan,
             "handover": self._on_handover,
@@ -87,7 +87,7 @@ class WindowCommands(QObject):
 
     def refresh(self, session: SessionView, step: StepView | None) -> None:
         """Let only those commands be given that make sense now."""
-        self._session, self._step = session, step
+        self._view, self._step = session, step
         window = self._window
         recorded = step is not None and not step.live
         scene = CommandContext(
@@ -111,7 +111,7 @@ class WindowCommands(QObject):
             window.actions_by_name[name].setEnabled(on)
 
     def _run_in_view(self) -> int | None:
-        return self._step.run if self._step is not None else self._session.run
+        return self._step.run if self._step is not None else self._view.run
 
     def _neighbour(self, offset: int) -> tuple[int, int] | None:
         if self._step is None:
@@ -138,7 +138,7 @@ class WindowCommands(QObject):
 
     def _on_back(self) -> None:
         if (place := self._back_to()) is not None:
-            self._window.commands.branches.go_back(*place)
+            self._window.session.branches.go_back(*place)
 
     def _on_fork(self) -> None:
         if (place := self._back_to()) is not None:
@@ -153,31 +153,31 @@ class WindowCommands(QObject):
             self._window.runs.keep_requested.emit(run, ())
 
     def _on_run(self) -> None:
-        if can_pause(self._session):
-            self._window.commands.run_commands.pause()
+        if can_pause(self._view):
+            self._window.session.run_commands.pause()
         else:
-            self._from_now(self._window.commands.run_commands.run)
+            self._from_now(self._window.session.run_commands.run)
 
     def _on_step(self) -> None:
-        self._from_now(self._window.commands.run_commands.step)
+        self._from_now(self._window.session.run_commands.step)
 
     def _on_over(self) -> None:
-        self._from_now(self._window.commands.run_commands.over)
+        self._from_now(self._window.session.run_commands.over)
 
     def _on_out(self) -> None:
-        self._from_now(self._window.commands.run_commands.out)
+        self._from_now(self._window.session.run_commands.out)
 
     def _on_run_to_step(self) -> None:
         number, chosen = QInputDialog.getInt(
             self._window,
             "Run to a step",
             "The step at whose review it stops:",
-            self._session.step + 1,
-            self._session.step + 1,
+            self._view.step + 1,
+            self._view.step + 1,
             1_000_000,
         )
         if chosen:
-            self._from_now(lambda: self._window.commands.run_commands.run_to_step(number))
+            self._from_now(lambda: self._window.session.run_commands.run_to_step(number))
 
     def _on_add_watch(self) -> None:
         dock = self._window.dock("Breakpoints")
@@ -186,12 +186,12 @@ class WindowCommands(QObject):
         self._window.breakpoints.begin_watch()
 
     def _on_phase(self) -> None:
-        self._from_now(self._window.commands.run_commands.phase)
+        self._from_now(self._window.session.run_commands.phase)
 
     def _from_now(self, ask: Callable[[], None]) -> None:
         """Go on from the step under way, with the action as it was edited."""
         if self._step is not None and not self._step.live:
-            self._window.commands.trace.show_now()
+            self._window.session.trace.show_now()
             ask()
         else:
             self._window.action.settle(ask)
@@ -203,46 +203,46 @@ class WindowCommands(QObject):
         self._window.plan.edit()
 
     def _on_handover(self) -> None:
-        self._window.commands.live_page.set_handover(not self._session.handed_over)
+        self._window.session.live_page.set_handover(not self._view.handed_over)
 
     def _on_success(self) -> None:
-        self._window.commands.run_commands.end(True)
+        self._window.session.run_commands.end(True)
 
     def _on_failure(self) -> None:
-        self._window.commands.run_commands.end(False)
+        self._window.session.run_commands.end(False)
 
     def _on_previous(self) -> None:
         if step := self._neighbour(-1):
-            self._window.commands.trace.show_step(*step)
+            self._window.session.trace.show_step(*step)
 
     def _on_next_recorded(self) -> None:
         if step := self._neighbour(1):
-            if step == (self._session.run, self._session.step):
-                self._window.commands.trace.show_now()
+            if step == (self._view.run, self._view.step):
+                self._window.session.trace.show_now()
             else:
-                self._window.commands.trace.show_step(*step)
+                self._window.session.trace.show_step(*step)
 
     def _on_escape(self) -> None:
         window = self._window
         if window.page.pointing:
             window.page.set_pointing(False)
         elif self._step is not None and not self._step.live:
-            window.commands.trace.show_now()
+            window.session.trace.show_now()
         else:
             window.page.messages.dismiss()
-            self.refresh(self._session, self._step)
+            self.refresh(self._view, self._step)
 
     def _on_max_steps(self) -> None:
         count, chosen = QInputDialog.getInt(
             self._window,
             "Step limit",
             "Page actions after which a run ends:",
-            self._session.max_steps,
+            self._view.max_steps,
             1,
             10_000,
         )
         if chosen:
-            self._window.commands.run_commands.set_max_steps(count)
+            self._window.session.run_commands.set_max_steps(count)
 
     def _on_export(self) -> None:
         run = self._run_in_view()
@@ -257,13 +257,13 @@ class WindowCommands(QObject):
         )
         if path:
             form, path = chosen_format(path, filters.get(chosen, FORMATS[0].title))
-            self._window.commands.trace.export_run(run, form.name, path)
+            self._window.session.trace.export_run(run, form.name, path)
 
     def _on_import(self) -> None:
         """Ask for a file with a run in it."""
         path, _ = QFileDialog.getOpenFileName(self._window, "Import a run", "", IMPORTED)
         if path:
-            self._window.commands.trace.import_run(path)
+            self._window.session.trace.import_run(path)
 
     def name_run(self, row: RunRow) -> None:
         """Ask what a run is to be called."""
@@ -275,7 +275,7 @@ class WindowCommands(QObject):
             row.name,
         )
         if chosen:
-            self._window.commands.trace.name_run(row.run, name.strip())
+            self._window.session.trace.name_run(row.run, name.strip())
 
     def _on_find(self) -> None:
         window = self._window

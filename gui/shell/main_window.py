@@ -29,7 +29,7 @@ _FIRST_PAINT_MS = 300
 
 
 class MainWindow(WindowParts):
-    """Shows what the session `commands` announces and asks it for what the person wants.
+    """Shows what the session announces and asks it for what the person wants.
 
     `page_area` is the live page: see `PageStack`. Preset, LLM and pace of the
     last time are asked for by `restore_choices`, and the first-start welcome
@@ -39,13 +39,13 @@ class MainWindow(WindowParts):
 
     def __init__(
         self,
-        commands: "Session",
+        session: "Session",
         page_area: QWidget,
         settings: QSettings,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(commands, page_area, settings, parent)
-        self._session = SessionView()
+        super().__init__(session, page_area, settings, parent)
+        self._view = SessionView()
         self._step: StepView | None = None
         self._problems: frozenset[str] = frozenset()
         """What is wrong with files, as the Log has it already."""
@@ -53,7 +53,7 @@ class MainWindow(WindowParts):
         self._connect_panels()
         self.conduct = WindowCommands(self)
         self.conduct.connect_actions()
-        self._relays = self._connect_commands()
+        self._relays = self._follow_session()
         self.heartbeat = Heartbeat(self)
         self.heartbeat.stalled.connect(self._on_stalled)
         self._show_session(SessionView())
@@ -72,10 +72,10 @@ class MainWindow(WindowParts):
     def restore_choices(self, *, preset: str = "", llm: str = "") -> None:
         """Ask for the preset, LLM and pace of the last time; a name given here wins."""
         if chosen := preset or self.remembered.preset:
-            self.commands.agent.set_preset(chosen)
+            self.session.agent.set_preset(chosen)
         if chosen := llm or self.remembered.llm:
-            self.commands.agent.set_llm(chosen)
-        self.commands.run_commands.set_pace(self.remembered.pace)
+            self.session.agent.set_llm(chosen)
+        self.session.run_commands.set_pace(self.remembered.pace)
 
     def welcome_at_first_start(self) -> None:
         """Show the welcome unless it was seen and not asked for again."""
@@ -91,29 +91,29 @@ class MainWindow(WindowParts):
         return self._step
 
     def _connect_panels(self) -> None:
-        commands = self.commands
+        session = self.session
         self.runs.folding.recall(self.remembered.folding)
         self.runs.folding.changed.connect(self._on_folded)
-        self.runs.step_requested.connect(commands.trace.show_step)
-        self.runs.run_requested.connect(commands.trace.open_run)
-        self.runs.back_requested.connect(commands.branches.go_back)
-        self.runs.current_requested.connect(commands.branches.make_current)
+        self.runs.step_requested.connect(session.trace.show_step)
+        self.runs.run_requested.connect(session.trace.open_run)
+        self.runs.back_requested.connect(session.branches.go_back)
+        self.runs.current_requested.connect(session.branches.make_current)
         self.runs.naming_requested.connect(self._on_naming_requested)
         self.runs.export_requested.connect(self._on_export_requested)
         self.runs.state_changed.connect(self._refresh_actions)
         self.breakpoints.state_changed.connect(self._refresh_actions)
         self.permissible.highlight_requested.connect(self.page.highlight)
         self.permissible.replace_requested.connect(self._on_replace)
-        self.action.edit_requested.connect(commands.corrections.edit_action)
-        self.action.accept_requested.connect(commands.corrections.accept)
-        self.action.skip_requested.connect(commands.corrections.skip)
-        self.action.queue_edited.connect(commands.corrections.edit_queue)
-        self.action.ask_again_requested.connect(commands.corrections.ask_again)
-        self.action.answer_requested.connect(commands.corrections.answer)
+        self.action.edit_requested.connect(session.corrections.edit_action)
+        self.action.accept_requested.connect(session.corrections.accept)
+        self.action.skip_requested.connect(session.corrections.skip)
+        self.action.queue_edited.connect(session.corrections.edit_queue)
+        self.action.ask_again_requested.connect(session.corrections.ask_again)
+        self.action.answer_requested.connect(session.corrections.answer)
         self.action.pointing_requested.connect(self.page.set_pointing)
         self.action.why_requested.connect(self._on_why_requested)
         self.runs.why_requested.connect(lambda run, step: self.why_requested.emit(run, step, ""))
-        self.time.bar.step_requested.connect(commands.trace.show_step)
+        self.time.bar.step_requested.connect(session.trace.show_step)
         self.page.pointing_changed.connect(self.action.show_pointing)
         self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
         self.page.pointing_changed.connect(self._refresh_actions)
@@ -124,33 +124,33 @@ class MainWindow(WindowParts):
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.plan_edited.connect(self._on_plan_edited)
         self.plan.remedy_fired.connect(self._on_remedy_fired)
-        self.plan.subtask_wanted.connect(commands.run_commands.run_to_subtask)
+        self.plan.subtask_wanted.connect(session.run_commands.run_to_subtask)
         self.plan.state_changed.connect(self._refresh_actions)
-        self.page.handover_requested.connect(commands.live_page.set_handover)
-        self.page.back_requested.connect(commands.trace.show_now)
-        self.page.messages.end_requested.connect(commands.run_commands.end)
+        self.page.handover_requested.connect(session.live_page.set_handover)
+        self.page.back_requested.connect(session.trace.show_now)
+        self.page.messages.end_requested.connect(session.run_commands.end)
         self.tool_bar.preset_chosen.connect(self._on_preset)
         self.tool_bar.llm_chosen.connect(self._on_llm)
         self.tool_bar.task_reopened.connect(self.tasks.open_task)
         self.tasks.recent_changed.connect(self.tool_bar.show_recent)
         self.tasks.hinted.connect(self._on_hinted)
         self.tasks.settings_wanted.connect(self.llm_settings_requested)
-        self.tool_bar.search_wanted.connect(commands.trace.search_runs)
+        self.tool_bar.search_wanted.connect(session.trace.search_runs)
         self.menus.pace_chosen.connect(self._on_pace)
         self.menus.mechanisms.switched.connect(self._on_switched)
         self.menus.mechanisms.amount_set.connect(self._on_amount_set)
 
-    def _connect_commands(self) -> list[Relay]:
-        commands = self.commands
+    def _follow_session(self) -> list[Relay]:
+        session = self.session
         wired = (
-            (commands.catalogue_changed, "latest", self._show_catalogue),
-            (commands.session_changed, "latest", self._show_session),
-            (commands.live_page_changed, "latest", self.page.show_live_page),
-            (commands.runs_changed, "latest", self.runs.show_runs),
-            (commands.step_changed, "latest", self._show_step),
-            (commands.question_asked, "latest", self._show_question),
-            (commands.picked, "every", self._show_picked),
-            (commands.logged, "every", self.log.show_lines),
+            (session.catalogue_changed, "latest", self._show_catalogue),
+            (session.session_changed, "latest", self._show_session),
+            (session.live_page_changed, "latest", self.page.show_live_page),
+            (session.runs_changed, "latest", self.runs.show_runs),
+            (session.step_changed, "latest", self._show_step),
+            (session.question_asked, "latest", self._show_question),
+            (session.picked, "every", self._show_picked),
+            (session.logged, "every", self.log.show_lines),
         )
         relays = []
         for source, keep, slot in wired:
@@ -176,8 +176,8 @@ class MainWindow(WindowParts):
 
     @Slot(object)
     def _show_session(self, view: SessionView) -> None:
-        gone = view.run is None and self._session.run is not None
-        self._session = view
+        gone = view.run is None and self._view.run is not None
+        self._view = view
         if gone:
             self._show_no_step()
         self.tasks.show_session(view)
@@ -238,7 +238,7 @@ class MainWindow(WindowParts):
                 self.action.show_picked(one)
 
     def _refresh_actions(self) -> None:
-        self.conduct.refresh(self._session, self._step)
+        self.conduct.refresh(self._view, self._step)
 
     def _on_replace(self, row: PermissibleRow) -> None:
         self.docks.by_name["Next action"].show()
@@ -256,8 +256,8 @@ class MainWindow(WindowParts):
 
     def show_run(self, run: int, step: int) -> None:
         """Show a step of a run that another window names, and its run in the tree."""
-        self.commands.trace.open_run(run)
-        self.commands.trace.show_step(run, step)
+        self.session.trace.open_run(run)
+        self.session.trace.show_step(run, step)
         self.raise_()
         self.activateWindow()
 
@@ -271,31 +271,31 @@ class MainWindow(WindowParts):
         self.conduct.export(run)
 
     def _on_switched(self, name: str, on: bool) -> None:
-        self.commands.agent.set_mechanism(name, on)
+        self.session.agent.set_mechanism(name, on)
 
     def _on_amount_set(self, name: str, value: int) -> None:
-        self.commands.agent.set_amount(name, value)
+        self.session.agent.set_amount(name, value)
 
     def _on_plan_edited(self, subtasks: tuple[str, ...], current: int) -> None:
-        self.commands.corrections.edit_plan(subtasks, current)
+        self.session.corrections.edit_plan(subtasks, current)
 
     def _on_remedy_fired(self, number: int) -> None:
-        self.commands.corrections.fire_remedy(number)
+        self.session.corrections.fire_remedy(number)
 
     def _on_point(self, x: float, y: float, final: bool) -> None:
-        self.commands.live_page.point(x, y, final=final)
+        self.session.live_page.point(x, y, final=final)
 
     def _on_preset(self, name: str) -> None:
         self.remembered.preset = name
-        self.commands.agent.set_preset(name)
+        self.session.agent.set_preset(name)
 
     def _on_llm(self, name: str) -> None:
         self.remembered.llm = name
-        self.commands.agent.set_llm(name)
+        self.session.agent.set_llm(name)
 
     def _on_pace(self, seconds: float) -> None:
         self.remembered.pace = seconds
-        self.commands.run_commands.set_pace(seconds)
+        self.session.run_commands.set_pace(seconds)
 
     def _on_hinted(self, title: str, hint: str) -> None:
         self.page.messages.say(title, hint)

@@ -50,19 +50,19 @@ class WindowParts(QMainWindow):
 
     def __init__(
         self,
-        commands: "Session",
+        session: "Session",
         page_area: QWidget,
         settings: QSettings,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.commands = commands
+        self.session = session
         self.theme = Theme(settings, self)
         self.remembered = Remembered(settings)
         self.theme.dress(self)
         self.setWindowTitle("Backstep")
         self.setMinimumSize(760, 480)
-        self.tasks = TaskOpening(commands, self.remembered, self.theme, self)
+        self.tasks = TaskOpening(session, self.remembered, self.theme, self)
         self._build(page_area)
 
     def _build(self, page_area: QWidget) -> None:

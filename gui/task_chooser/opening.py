@@ -27,14 +27,14 @@ class TaskOpening(QObject):
     """The `TaskChooser`, when it is first asked for."""
     chooser_opened = Signal()
 
-    def __init__(self, commands: "Session", remembered: Remembered, theme: Theme, window: QWidget) -> None:
+    def __init__(self, session: "Session", remembered: Remembered, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
-        self._commands = commands
+        self._session = session
         self._remembered = remembered
         self._theme = theme
         self._window = window
         self._catalogue = Catalogue()
-        self._session = SessionView()
+        self._view = SessionView()
         self.chooser: TaskChooser | None = None
         """Made when it is first asked for, as is the welcome."""
         self.welcome: Welcome | None = None
@@ -45,14 +45,14 @@ class TaskOpening(QObject):
             self.chooser.show_catalogue(catalogue)
 
     def show_session(self, view: SessionView) -> None:
-        self._session = view
+        self._view = view
 
     @Slot(object)
     def open_task(self, opened: OpenedTask) -> None:
         """Open a task and remember it as the last one."""
         self._remembered.add_recent(opened)
         self.recent_changed.emit(self._remembered.recent)
-        self._commands.tasks.open(
+        self._session.tasks.open(
             opened.task,
             opened.seed,
             url=opened.url,
@@ -82,12 +82,12 @@ class TaskOpening(QObject):
     @Slot()
     def open_again(self) -> None:
         """Open the same task with the same seed."""
-        self._reopen(self._session.seed)
+        self._reopen(self._view.seed)
 
     @Slot()
     def open_next_seed(self) -> None:
         """Open the same task with the next seed."""
-        self._reopen(self._session.seed + 1)
+        self._reopen(self._view.seed + 1)
 
     @Slot()
     def show_welcome(self) -> None:
@@ -105,10 +105,10 @@ class TaskOpening(QObject):
 
     def _reopen(self, seed: int) -> None:
         last = self._remembered.last_task
-        if last is not None and last.task == self._session.task:
+        if last is not None and last.task == self._view.task:
             self.open_task(last.replace(seed=seed))
         else:
-            self.open_task(OpenedTask(task=self._session.task, seed=seed))
+            self.open_task(OpenedTask(task=self._view.task, seed=seed))
 
     def _on_welcome_seen(self, show_again: bool) -> None:
         self._remembered.welcome_seen = not show_again
@@ -117,6 +117,6 @@ class TaskOpening(QObject):
         if trial.opens is None:
             self.settings_wanted.emit()
             return
-        self._commands.agent.set_llm("rules")
+        self._session.agent.set_llm("rules")
         self.open_task(trial.opens)
         self.hinted.emit(trial.title, trial.hint)

@@ -35,7 +35,7 @@ class TimelineController(FeatureController):
         self._rest.timeout.connect(self._read_times)
         self.follow(service.changed, self._show_times)
         self.follow(service.logged, window.page_log.show_log)
-        self.follow(window.commands.session_changed, self._show_session)
+        self.follow(window.session.session_changed, self._show_session)
         window.step_shown.connect(self._on_step)
         window.dock("Page log").visibilityChanged.connect(self._on_log_seen)
         window.time.shown_changed.connect(self._read_times)

@@ -23,7 +23,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 def show(qtbot: QtBot, window: MainWindow, session: AskedSession, **changes) -> None:
     view = samples.SESSION.replace(**changes)
     session.session_changed.send(view)
-    qtbot.waitUntil(lambda: window._session == view)
+    qtbot.waitUntil(lambda: window._view == view)
 
 
 def review(qtbot: QtBot, window: MainWindow, session: AskedSession) -> None:

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QListView, QSizePolicy, QStyle, QVBoxLayout, QWidg
 from core.debugger.ask_again.views import ReplyAgain, WhatIf
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds
-from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
+from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
+from gui.widgets.layouts import Section, on_panel, scrolled
 from gui.widgets.rows import Row, Rows
-from gui.widgets.section import Section, on_panel, scrolled
 from gui.widgets.words import OrWords
 
 UNUSABLE = ""

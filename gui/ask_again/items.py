@@ -21,9 +21,9 @@ from gui.ask_again.exemplar_chooser import ExemplarChooser
 from gui.ask_again.messages import MessagesEditor
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
-from gui.widgets.row_menu import MenuEntry, RowMenu
+from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.layouts import Section, scrolled
 from gui.widgets.rows import ROW, Row, Rows
-from gui.widgets.section import Section, scrolled
 from gui.widgets.words import NoteLabel
 
 _IDLE_MS = 120

@@ -21,8 +21,8 @@ from gui.ask_again.items import PromptItems
 from gui.ask_again.messages import MessagesEditor
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.layouts import Section, on_panel, scrolled
 from gui.widgets.rows import Rows
-from gui.widgets.section import Section, on_panel, scrolled
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 _MOST_TIMES = 100

@@ -15,8 +15,8 @@ from core.debugger.branching.views import ForkView
 from core.schema.changes import Changes
 from gui.branching.form import ForkForm
 from gui.theme.theme import Theme
-from gui.widgets.key_button import key_button
-from gui.widgets.section import on_panel
+from gui.widgets.buttons import key_button
+from gui.widgets.layouts import on_panel
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 _READING = "The step is being read…"

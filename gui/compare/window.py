@@ -31,7 +31,7 @@ from core.debugger.compare.views import AlignedPair, Compared, ComparedView, Pai
 from core.trace.records import RunRow, StepRow
 from gui.panels.diff.steps import StepsBeside
 from gui.theme.theme import Theme
-from gui.widgets.row_delegate import Index, RowDelegate, draw_cut
+from gui.widgets.item_views import Index, RowDelegate, draw_cut
 from gui.widgets.words import ElidedLabel, OrWords, set_tone
 
 _NONE = "No runs are chosen: choose two in Runs & steps, then compare them."

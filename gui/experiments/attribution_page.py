@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from core.debugger.experiments.attribution import AttributionSum
 from core.debugger.experiments.views import EvaluationView
 from gui.theme.theme import Theme
+from gui.widgets.layouts import on_panel
 from gui.widgets.plain_table import Column, PlainTable, TableLine
-from gui.widgets.section import on_panel
 from gui.widgets.words import NoteLabel, OrWords
 
 _NONE = (

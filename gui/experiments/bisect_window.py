@@ -12,9 +12,9 @@ from gui.experiments.bisect_plot import BisectPlot, result_words
 from gui.experiments.page import ExperimentPage
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds
+from gui.widgets.layouts import Section, on_panel, scrolled
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.rows import Row, Rows
-from gui.widgets.section import Section, on_panel, scrolled
 
 _COLUMNS = (
     Column("From", number=True),

@@ -10,7 +10,7 @@ from core.debugger.snapshots import Catalogue
 from gui.experiments.evaluation_form import EvaluationForm
 from gui.experiments.page import ExperimentPage
 from gui.theme.theme import Theme
-from gui.widgets.key_button import key_button
+from gui.widgets.buttons import key_button
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 
 _COLUMNS = (

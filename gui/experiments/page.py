@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 from core.debugger.experiments.measurement import Measurement
 from core.debugger.experiments.views import ExperimentView
 from gui.experiments.form import ExperimentForm
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, dollars
-from gui.widgets.key_button import key_button
-from gui.widgets.section import on_panel
+from gui.widgets.layouts import on_panel
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 View = TypeVar("View", bound=ExperimentView[Any])

@@ -9,9 +9,9 @@ from core.debugger.experiments.replay_records import ReplayResult
 from core.debugger.experiments.views import EvaluationView, ReplayRow
 from gui.experiments.page import JobFoot
 from gui.theme.theme import Theme
-from gui.widgets.key_button import key_button
+from gui.widgets.buttons import key_button
+from gui.widgets.layouts import on_panel
 from gui.widgets.plain_table import Column, PlainTable, TableLine
-from gui.widgets.section import on_panel
 from gui.widgets.words import OrWords
 
 _NONE = (

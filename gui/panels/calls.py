@@ -10,7 +10,7 @@ from core.debugger.snapshots import CallView
 from core.schema.messages import Purpose
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds, thousands
-from gui.widgets.row_menu import MenuEntry, RowMenu
+from gui.widgets.item_views import MenuEntry, RowMenu
 from gui.widgets.words import OrWords
 
 Index = QModelIndex | QPersistentModelIndex

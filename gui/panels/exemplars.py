@@ -8,12 +8,11 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLay
 
 from core.debugger.snapshots import ExemplarRow, ExemplarsView
 from gui.theme.theme import Theme
-from gui.widgets.finder import Finder
-from gui.widgets.fitted_text import FittedText
+from gui.widgets.layouts import Section, indented, scrolled
 from gui.widgets.rows import Row, Rows
-from gui.widgets.section import Section, indented, scrolled
+from gui.widgets.search import Finder
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, FittedText, NoteLabel, OrWords, set_tone
 
 _NONE = (
     "No exemplars were recalled yet. Switch Memory on in Mechanisms (Ctrl+Shift+H), or choose a preset that "

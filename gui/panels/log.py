@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from core.schema.log import LogLine
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
+from gui.widgets.item_views import Index
 from gui.widgets.line_list import Column, LineList, to_clipboard
-from gui.widgets.row_delegate import Index
 
 KEPT = 10_000
 LINE = Qt.ItemDataRole.UserRole

@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QS
 
 from core.debugger.snapshots import ObservationView
 from gui.theme.theme import Theme
-from gui.widgets.finder import Finder
 from gui.widgets.formats import count, thousands
+from gui.widgets.search import Finder
 from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 

@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayou
 
 from core.debugger.snapshots import CallView, PersonQuestion
 from gui.theme.theme import Theme
-from gui.widgets.finder import Finder
 from gui.widgets.formats import count, thousands
+from gui.widgets.search import Finder
 from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import ElidedLabel, OrWords, set_tone
 

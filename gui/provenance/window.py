@@ -10,7 +10,7 @@ from core.debugger.provenance.views import Offer, SourceKind, SourcePlace, WhyQu
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.found_rows import FoundRow, FoundRows
-from gui.widgets.search_field import SearchField
+from gui.widgets.search import SearchField
 from gui.widgets.words import NoteLabel, OrWords, set_tone
 
 _CHOOSE = "Choose what to look for, or write it, and press Enter."

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 from core.debugger.snapshots import SessionView, StepView
 from core.trace.exports.registry import FORMATS, chosen_format
 from core.trace.records import RunRow
-from gui.shell.keys_dialog import KeysDialog
+from gui.shell.help import KeysDialog
 from gui.shell.parts import WindowParts
 from gui.widgets.enabled_commands import CommandContext, can_pause, enabled
 from gui.widgets.provenance_menu import selected_in
@@ -300,7 +300,7 @@ class WindowCommands(QObject):
             window.why_requested.emit(run, number, text)
 
     def _on_docs(self) -> None:
-        from gui.shell.help_window import HelpWindow
+        from gui.shell.help import HelpWindow
 
         if self._docs is None:
             self._docs = HelpWindow(self._window.theme, self._window)

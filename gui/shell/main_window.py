@@ -3,8 +3,8 @@
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, Qt, QTimer, Slot
-from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtCore import QSettings, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.snapshots import Catalogue, LivePageView, PersonQuestion, Picked, SessionView, StepView
@@ -13,10 +13,8 @@ from core.schema.log import LogLine
 from core.trace.records import RunRow
 from gui.page.outlines import kept_boxes
 from gui.shell.commands import WindowCommands
-from gui.shell.geometry import WindowFrame
 from gui.shell.parts import WindowParts
-from gui.widgets.heartbeat import Heartbeat
-from gui.widgets.open_file import open_file
+from gui.shell.window_frame import Heartbeat, WindowFrame
 from gui.widgets.relay import Relay
 from gui.widgets.remembered import OpenedTask
 
@@ -119,8 +117,8 @@ class MainWindow(WindowParts):
         self.page.pointing_changed.connect(self._refresh_actions)
         self.page.point_requested.connect(self._on_point)
         self.docks.by_name["Observation"].visibilityChanged.connect(self._mark_kept)
-        self.state.file_wanted.connect(open_file)
-        self.stack.file_wanted.connect(open_file)
+        self.state.file_wanted.connect(_open_file)
+        self.stack.file_wanted.connect(_open_file)
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.plan_edited.connect(self._on_plan_edited)
         self.plan.remedy_fired.connect(self._on_remedy_fired)
@@ -320,3 +318,8 @@ class MainWindow(WindowParts):
         self.remembered.keep_layout(self.saveGeometry(), self.saveState(_LAYOUT_VERSION), _LAYOUT_VERSION)
         super().closeEvent(event)
         self.closed.emit()
+
+
+def _open_file(path: str) -> None:
+    """Ask the desktop to open this file; what it does with it is the desktop's affair."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(path))

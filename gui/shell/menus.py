@@ -1,12 +1,187 @@
 """The menus of the window."""
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMainWindow, QMenu, QMenuBar
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QMenu,
+    QMenuBar,
+    QSpinBox,
+    QWidget,
+    QWidgetAction,
+)
 
+from core.debugger.snapshots import AmountView, MechanismView
 from gui.shell.docks import PLACES, Docks
-from gui.shell.mechanisms_menu import MechanismsMenu
 from gui.theme.theme import Theme
+from gui.widgets.formats import count
+
+KEY = "Ctrl+Shift+H"
+_NONE = "No mechanisms to switch yet: open a task (Ctrl+N)"
+
+
+class MechanismsMenu(QMenu):
+    """A check box for each mechanism; the menu stays open, so that several can be switched in turn."""
+
+    switched = Signal(str, bool)
+    """Name and whether it is wanted; what shows is what the session says of it."""
+    amount_set = Signal(str, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("&Mechanisms", parent)
+        self._views: tuple[MechanismView, ...] = ()
+        self._actions: dict[str, QAction] = {}
+        self._amounts: dict[str, AmountRow] = {}
+        self.setToolTipsVisible(True)
+        self.as_preset = QAction("As the &preset has them", self)
+        self.as_preset.setToolTip("Switch all back to what the preset says")
+        self.as_preset.triggered.connect(self._on_as_preset)
+        self._fill()
+
+    def show_mechanisms(self, views: tuple[MechanismView, ...]) -> None:
+        """Show these, checked where they are on."""
+        if _shape(views) != _shape(self._views):
+            self._views = views
+            self._fill()
+        self._views = views
+        for view in views:
+            action = self._actions[view.name]
+            action.setChecked(view.on)
+            action.setText(f"{view.title.replace('&', '&&')}\t{state_words(view)}")
+            tips = (view.description, f"The preset has it {_on_or_off(view.by_preset)}.")
+            action.setToolTip(" ".join(tip for tip in tips if tip))
+            if view.amount is not None:
+                self._amounts[view.name].show_amount(view.amount, enabled=view.on)
+        self.as_preset.setEnabled(bool(changed(views)))
+
+    def _fill(self) -> None:
+        for action in self.actions():
+            self.removeAction(action)
+            if action is not self.as_preset:
+                action.deleteLater()
+        self._actions, self._amounts = {}, {}
+        if not self._views:
+            self.addAction(_NONE).setEnabled(False)
+            return
+        self.addAction("Mechanisms, from the next step on").setEnabled(False)
+        for view in self._views:
+            action = QAction(view.title, self, checkable=True)
+            action.triggered.connect(lambda on, name=view.name: self.switched.emit(name, on))
+            self.addAction(action)
+            self._actions[view.name] = action
+            if view.amount is not None:
+                self._add_amount(view.name)
+        self.addSeparator()
+        self.addAction(self.as_preset)
+
+    def _add_amount(self, name: str) -> None:
+        row = AmountRow(self)
+        row.amount_set.connect(lambda value: self.amount_set.emit(name, value))
+        holder = QWidgetAction(self)
+        holder.setDefaultWidget(row)
+        self.addAction(holder)
+        self._amounts[name] = row
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        action = self.actionAt(event.position().toPoint())
+        if action is not None and action.isCheckable() and action.isEnabled():
+            action.trigger()
+        else:
+            super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        action = self.activeAction()
+        keys = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if event.key() in keys and action is not None and action.isCheckable() and action.isEnabled():
+            action.trigger()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_as_preset(self) -> None:
+        for view in changed(self._views):
+            if view.on != view.by_preset:
+                self.switched.emit(view.name, view.by_preset)
+            if view.amount is not None and view.amount.value != view.amount.by_preset:
+                self.amount_set.emit(view.name, view.amount.by_preset)
+
+
+class AmountRow(QWidget):
+    """A number below the switch of its mechanism."""
+
+    amount_set = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = QLabel(self)
+        self.spin = QSpinBox(self)
+        self.spin.setKeyboardTracking(False)
+        self.spin.valueChanged.connect(self.amount_set)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(34, 0, 10, 3)
+        row.addWidget(self.spin)
+        row.addWidget(self.label, 1)
+
+    def show_amount(self, amount: AmountView, *, enabled: bool) -> None:
+        preset = "" if amount.value == amount.by_preset else f" (preset: {amount.by_preset})"
+        self.label.setText(f"{amount.label}{preset}")
+        with QSignalBlocker(self.spin):
+            self.spin.setRange(amount.least, amount.most)
+            self.spin.setValue(amount.value)
+        self.spin.setAccessibleName(amount.label)
+        self.setEnabled(enabled)
+
+
+def _shape(views: tuple[MechanismView, ...]) -> list[tuple[str, bool]]:
+    """Return what decides which rows the menu has."""
+    return [(view.name, view.amount is not None) for view in views]
+
+
+def changed(views: tuple[MechanismView, ...]) -> tuple[MechanismView, ...]:
+    """Return those that were switched or set otherwise than the preset has them."""
+    return tuple(view for view in views if view.on != view.by_preset or _is_set(view))
+
+
+def _is_set(view: MechanismView) -> bool:
+    return view.amount is not None and view.amount.value != view.amount.by_preset
+
+
+def state_words(view: MechanismView) -> str:
+    """Return such as ``on, by the preset`` or ``off, by you; preset: on``."""
+    if view.on == view.by_preset:
+        return f"{_on_or_off(view.on)}, by the preset"
+    return f"{_on_or_off(view.on)}, by you; preset: {_on_or_off(view.by_preset)}"
+
+
+def value_words(views: tuple[MechanismView, ...]) -> str:
+    """Return such as ``5 of 7 ◆1``: how many are on, and how many a person switched otherwise."""
+    if not views:
+        return "–"
+    on = sum(1 for view in views if view.on)
+    yours = len(changed(views))
+    return f"{on} of {len(views)}" + (f" ◆{yours}" if yours else "")
+
+
+def tooltip_words(views: tuple[MechanismView, ...]) -> str:
+    """Return what the button of the menu explains, with its key."""
+    others = changed(views)
+    if not others:
+        return f"Mechanisms of the agent: switch them on and off ({KEY})"
+    told = ", ".join(_told(view) for view in others)
+    return f"{count(len(others), 'mechanism')} switched otherwise than the preset: {told} ({KEY})"
+
+
+def _told(view: MechanismView) -> str:
+    """Return such as ``Remedies off`` or ``Remedies 4``."""
+    if view.on and view.amount is not None and _is_set(view):
+        return f"{view.title} {view.amount.value}"
+    return f"{view.title} {_on_or_off(view.on)}"
+
+
+def _on_or_off(on: bool) -> str:
+    return "on" if on else "off"
+
 
 PACES: tuple[tuple[float, str], ...] = (
     (0.0, "No wait"),

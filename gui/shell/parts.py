@@ -9,14 +9,12 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 from gui.page.page_stack import PageStack
 from gui.panels.timeline.strip import TimeStrip
 from gui.shell.actions import make_actions
-from gui.shell.docks import PLACES, Docks
+from gui.shell.bars import StatusLine, ToolBar
+from gui.shell.docks import PLACES, Docks, PanelDock
 from gui.shell.menus import Menus
 from gui.shell.panels import Panels
-from gui.shell.status_line import StatusLine
-from gui.shell.tool_bar import ToolBar
 from gui.task_chooser.opening import TaskOpening
 from gui.theme.theme import Theme
-from gui.widgets.dock import PanelDock
 from gui.widgets.remembered import Remembered
 
 if TYPE_CHECKING:

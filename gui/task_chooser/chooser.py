@@ -28,10 +28,10 @@ from gui.task_chooser.files_tab import FilesAnswer, TaskFilesTab
 from gui.task_chooser.list import OPEN_TASK, TaskList, TaskRows
 from gui.task_chooser.profile_choice import ProfileChoice
 from gui.theme.theme import Theme
-from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.formats import count
+from gui.widgets.layouts import FlowLayout
 from gui.widgets.remembered import OpenedTask
-from gui.widgets.search_field import SearchField
+from gui.widgets.search import SearchField
 from gui.widgets.words import EmptyText, OrWords, set_flag, set_tone
 
 _MOST_TAGS = 14

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QStyle, QWidget
 from core.environments.task_source import TaskSource
 from core.schema.task import Task
 from gui.theme.theme import Theme
-from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate
+from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate
 
 OPEN_TASK = "web/open"
 TASK = Qt.ItemDataRole.UserRole

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyleOptionViewItem, QWidget
 
 from gui.theme.theme import Theme
-from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
+from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
 
 _ROW = Qt.ItemDataRole.UserRole
 _SIDE = 12

@@ -1,9 +1,25 @@
-"""Rows, columns and splitters in one call each."""
+"""Rows, columns, splitters and sections of panels in one call each."""
 
 from typing import TypeVar
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QLayoutItem,
+    QScrollArea,
+    QSizePolicy,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gui.theme.theme import Theme
+from gui.widgets.words import ElidedLabel, set_tone
 
 Content = QWidget | QLayout | int
 """A number is an empty stretch of this share."""
@@ -64,3 +80,130 @@ def _filled(
         else:
             box.addLayout(item, share)
     return box
+
+
+class FlowLayout(QLayout):
+    """Places items left to right and begins a new row where one would not fit."""
+
+    def __init__(self, parent: QWidget | None = None, *, spacing: int = 5) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self.setSpacing(spacing)
+        self.setContentsMargins(0, 0, 0, 0)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        margins = self.contentsMargins()
+        inner = QRect(0, 0, width - margins.left() - margins.right(), 0)
+        return self._place(inner, move=False) + margins.top() + margins.bottom()
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        self._place(rect.marginsRemoved(self.contentsMargins()), move=True)
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:
+        size = QSize()
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        return size.grownBy(self.contentsMargins())
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        x, y, row = rect.x(), rect.y(), 0
+        for item in self._items:
+            widget = item.widget()
+            if widget is not None and widget.isHidden():
+                continue
+            hint = item.sizeHint()
+            flexible = (
+                widget is not None and widget.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Expanding
+            )
+            width = min(rect.width(), hint.width()) if not flexible else rect.width()
+            if x > rect.x() and x + width > rect.right() + 1:
+                x, y, row = rect.x(), y + row + self.spacing(), 0
+            if move:
+                item.setGeometry(QRect(QPoint(x, y), QSize(width, hint.height())))
+            x += width + self.spacing()
+            row = max(row, hint.height())
+        return y + row - rect.y()
+
+
+class Section(QWidget):
+    """A heading over widgets; hidden as a whole where there is nothing to show."""
+
+    def __init__(self, theme: Theme, title: str, *contents: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = QLabel(title, self)
+        self.title.setFont(theme.heading_font())
+        self.fact = ElidedLabel("", self)
+        self.fact.setFont(theme.small_font())
+        self.fact.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        set_tone(self.fact, "dim")
+        self.head = QHBoxLayout()
+        self.head.setContentsMargins(10, 6, 10, 2)
+        self.head.setSpacing(6)
+        self.head.addWidget(self.title)
+        self.head.addWidget(self.fact, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 2)
+        column.setSpacing(0)
+        column.addLayout(self.head)
+        for content in contents:
+            column.addWidget(content)
+
+    def show_fact(self, text: str) -> None:
+        """Put the fact that matters at the right of the heading."""
+        self.fact.setText(text)
+
+
+def indented(content: QWidget) -> QWidget:
+    """Return a widget that holds this one in line with headings and rows."""
+    around = QWidget()
+    column = QVBoxLayout(around)
+    column.setContentsMargins(10, 0, 10, 0)
+    column.addWidget(content)
+    return around
+
+
+def on_panel(widget: QWidget) -> None:
+    """Give a widget of a window the ground that panels lie on."""
+    widget.setBackgroundRole(QPalette.ColorRole.Base)
+    widget.setAutoFillBackground(True)
+
+
+def scrolled(name: str, *contents: QWidget, tall: QWidget | None = None) -> QScrollArea:
+    """Return an area that scrolls these under each other, never sideways; `tall` takes the room left over."""
+    inside = QWidget()
+    column = QVBoxLayout(inside)
+    column.setContentsMargins(0, 0, 0, 6)
+    column.setSpacing(0)
+    for content in contents:
+        column.addWidget(content, 1 if content is tall else 0)
+    column.addStretch(0 if tall else 1)
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setWidget(inside)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setAccessibleName(name)
+    return area

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
-from gui.widgets.row_delegate import Index, RowDelegate, draw_cut
-from gui.widgets.search_field import SearchField
+from gui.widgets.item_views import Index, RowDelegate, draw_cut
+from gui.widgets.search import SearchField
 from gui.widgets.words import OrWords
 
 Column = tuple[str, str, int]

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from gui.theme.theme import Theme
-from gui.widgets.row_delegate import Index
+from gui.widgets.item_views import Index
 
 _WIDEST = 320
 

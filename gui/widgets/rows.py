@@ -45,7 +45,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
-from gui.widgets.row_delegate import RIGHT, Index, RowDelegate
+from gui.widgets.item_views import RIGHT, Index, RowDelegate
 
 ROW = Qt.ItemDataRole.UserRole
 _SIDE = 10

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 from core.debugger.snapshots import Catalogue
 from gui.llms.dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
 from gui.shell.actions import make_actions
-from gui.shell.keys_dialog import KeysDialog
+from gui.shell.help import KeysDialog
 from gui.task_chooser.chooser import TaskChooser
 from gui.task_chooser.welcome import TRIALS, Welcome
 from gui.widgets.remembered import OpenedTask

@@ -19,7 +19,7 @@ from core.debugger.exemplars.analyses.views import BenchQuery
 from core.schema.recall import RecallSettings
 from gui.exemplars.analyses.page import heading
 from gui.theme.theme import Theme
-from gui.widgets.key_button import key_button
+from gui.widgets.buttons import key_button
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import set_flag
 

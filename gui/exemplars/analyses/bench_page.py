@@ -11,9 +11,8 @@ from gui.exemplars.analyses.bench_form import BenchForm
 from gui.exemplars.analyses.page import AnalysisPage, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
-from gui.widgets.layouts import in_row, splitter
+from gui.widgets.layouts import in_row, on_panel, scrolled, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
-from gui.widgets.section import on_panel, scrolled
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 
 _START = (

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QHeaderView, QTableView, QWidget
 
 from core.memory.analysis.records import FamilyFound
 from gui.theme.theme import Theme
-from gui.widgets.row_delegate import Index
+from gui.widgets.item_views import Index
 
 _MOST = 40
 """Families that the matrix has, those that are confused most."""

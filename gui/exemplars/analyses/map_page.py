@@ -10,8 +10,8 @@ from gui.exemplars.analyses.map_legend import Legend
 from gui.exemplars.analyses.page import AnalysisPage, panel
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.layouts import Section, on_panel, scrolled
 from gui.widgets.rows import Row, Rows
-from gui.widgets.section import Section, on_panel, scrolled
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 
 if TYPE_CHECKING:

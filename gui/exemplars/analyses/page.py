@@ -7,10 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QW
 
 from core.debugger.exemplars.analyses.views import AnalysisView
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import thousands
-from gui.widgets.key_button import key_button
-from gui.widgets.layouts import in_column
-from gui.widgets.section import on_panel
+from gui.widgets.layouts import in_column, on_panel
 from gui.widgets.words import ElidedLabel, NoteLabel, set_flag, set_tone
 
 

@@ -6,11 +6,10 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from core.debugger.exemplars.editor.views import Checked, EditorView
 from core.memory.editing.faults import Fault
 from gui.theme.theme import Theme
-from gui.widgets.finder import Finder
 from gui.widgets.formats import count
-from gui.widgets.layouts import in_column, in_row
+from gui.widgets.layouts import in_column, in_row, scrolled
 from gui.widgets.rows import Row, Rows
-from gui.widgets.section import scrolled
+from gui.widgets.search import Finder
 from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 

@@ -22,8 +22,7 @@ from gui.exemplars.editor.looks_list import LooksList
 from gui.exemplars.editor.parser_page import ParserPage
 from gui.exemplars.editor.versions_page import VersionsPage
 from gui.theme.theme import Theme
-from gui.widgets.layouts import in_column, in_row
-from gui.widgets.section import on_panel
+from gui.widgets.layouts import in_column, in_row, on_panel
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 _SIZE = QSize(1280, 800)

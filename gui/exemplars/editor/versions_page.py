@@ -19,8 +19,8 @@ from core.memory.editing.draft import Draft
 from core.memory.editing.text import told
 from core.memory.library.records import Version
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
-from gui.widgets.key_button import key_button
 from gui.widgets.layouts import in_column
 from gui.widgets.side_by_side import SideBySide
 from gui.widgets.words import OrWords

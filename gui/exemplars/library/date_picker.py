@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
-from gui.widgets.picker_button import PickerButton
+from gui.widgets.buttons import PickerButton
 
 _DAYS = (("Today", 1), ("7 days", 7), ("30 days", 30))
 

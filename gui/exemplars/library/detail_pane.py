@@ -14,10 +14,9 @@ from gui.exemplars.library.detail_texts import facts, standing_words, trajectory
 from gui.exemplars.library.row_model import moment
 from gui.exemplars.library.version_pane import VersionPane
 from gui.theme.theme import Theme
-from gui.widgets.finder import Finder
-from gui.widgets.layouts import in_column, in_row
+from gui.widgets.layouts import in_column, in_row, on_panel, scrolled
 from gui.widgets.plain_table import Column, PlainTable, TableLine
-from gui.widgets.section import on_panel, scrolled
+from gui.widgets.search import Finder
 from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 

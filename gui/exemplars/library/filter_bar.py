@@ -8,10 +8,9 @@ from core.memory.library.records import Filter
 from gui.exemplars.library.date_picker import DatePicker
 from gui.exemplars.library.value_picker import ValuePicker
 from gui.theme.theme import Theme
-from gui.widgets.flow_layout import FlowLayout
-from gui.widgets.key_button import key_button
-from gui.widgets.layouts import in_column, in_row
-from gui.widgets.search_field import SearchField
+from gui.widgets.buttons import key_button
+from gui.widgets.layouts import FlowLayout, in_column, in_row
+from gui.widgets.search import SearchField
 from gui.widgets.words import ElidedLabel, set_tone
 
 _WORDS_MS = 160

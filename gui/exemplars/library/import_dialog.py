@@ -17,11 +17,10 @@ from PySide6.QtWidgets import (
 from core.debugger.exemplars.library.views import ImportChoices, ImportView, LibraryJob
 from core.memory.exchange.registry import IMPORTS
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, thousands
-from gui.widgets.key_button import key_button
-from gui.widgets.layouts import in_column, in_row
+from gui.widgets.layouts import in_column, in_row, on_panel
 from gui.widgets.plain_table import Column, PlainTable, TableLine
-from gui.widgets.section import on_panel
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
 _CHOOSE = (

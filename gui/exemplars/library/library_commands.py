@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from core.memory.library.records import LibraryRow
 from gui.theme.theme import Theme
-from gui.widgets.flow_layout import FlowLayout
 from gui.widgets.formats import count
+from gui.widgets.layouts import FlowLayout
 
 MOST = 1000
 """Exemplars that can be replayed or weighed at once."""

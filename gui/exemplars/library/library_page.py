@@ -12,9 +12,8 @@ from gui.exemplars.library.library_commands import MOST, LibraryCommands
 from gui.exemplars.library.row_table import RowTable
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
-from gui.widgets.layouts import in_column, splitter
-from gui.widgets.row_menu import MenuEntry, RowMenu
-from gui.widgets.section import on_panel
+from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.layouts import in_column, on_panel, splitter
 from gui.widgets.words import OrWords
 
 _WAITING = "The library is being read…"

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import (
 
 from core.debugger.exemplars.library.views import LibraryJob, Notice, Undo
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import thousands
-from gui.widgets.key_button import key_button
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, NoteLabel, set_flag, set_tone
 

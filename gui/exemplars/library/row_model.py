@@ -13,7 +13,7 @@ from core.debugger.exemplars.library.views import PAGE, ListView, PageView, Quer
 from core.memory.library.records import LibraryRow, Order
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
-from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
+from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
 
 _PAGES = 40
 """Pages that are held."""

@@ -7,9 +7,9 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget, QWidgetAction
 
 from gui.theme.theme import Theme
+from gui.widgets.buttons import PickerButton
 from gui.widgets.formats import thousands
-from gui.widgets.picker_button import PickerButton
-from gui.widgets.search_field import SearchField
+from gui.widgets.search import SearchField
 from gui.widgets.words import set_flag
 
 _ANY = "any"

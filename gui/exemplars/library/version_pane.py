@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QWidget
 from core.debugger.exemplars.library.views import ComparedVersions, DetailView
 from gui.exemplars.library.row_model import moment
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import thousands
-from gui.widgets.key_button import key_button
 from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.side_by_side import SideBySide

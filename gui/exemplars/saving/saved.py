@@ -4,9 +4,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from core.debugger.exemplars.saving.views import Saved
 from gui.theme.theme import Theme
-from gui.widgets.layouts import in_column
+from gui.widgets.layouts import in_column, scrolled
 from gui.widgets.rows import Row, Rows
-from gui.widgets.section import scrolled
 from gui.widgets.words import NoteLabel
 
 _HEIGHT = 118

@@ -8,11 +8,10 @@ from gui.exemplars.saving.corrections import ContrastChoices
 from gui.exemplars.saving.form import SavingForm
 from gui.exemplars.saving.saved import SavedNote
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, step_text
-from gui.widgets.key_button import key_button
-from gui.widgets.layouts import in_column, in_row, splitter
+from gui.widgets.layouts import Section, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.rows import Row, Rows
-from gui.widgets.section import Section, on_panel, scrolled
 from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 

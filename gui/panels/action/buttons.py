@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from gui.widgets.flow_layout import FlowLayout
+from gui.widgets.layouts import FlowLayout
 
 
 class ActionButtons(QWidget):

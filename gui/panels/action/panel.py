@@ -24,10 +24,9 @@ from gui.panels.action.form import ActionForm, same_action
 from gui.panels.action.labels import OUTCOMES, words_without_action
 from gui.panels.action.queue_list import QueueList
 from gui.theme.theme import Theme
-from gui.widgets.fitted_text import FittedText
 from gui.widgets.origin import OriginMark
 from gui.widgets.provenance_menu import WhyMenu
-from gui.widgets.words import NoteLabel, OrWords, set_flag, set_tone
+from gui.widgets.words import FittedText, NoteLabel, OrWords, set_flag, set_tone
 
 _IDLE_MS = 400
 """Rest after a change before the session is told of it."""

@@ -28,10 +28,9 @@ from core.schema.action_space import PermissibleRow
 from gui.panels.action_space.model import ROW, Index, PermissibleModel
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
+from gui.widgets.item_views import LEFT, RIGHT, MenuEntry, RowDelegate, RowMenu, draw_cut
 from gui.widgets.origin import paint_chosen
-from gui.widgets.row_delegate import LEFT, RIGHT, RowDelegate, draw_cut
-from gui.widgets.row_menu import MenuEntry, RowMenu
-from gui.widgets.search_field import SearchField
+from gui.widgets.search import SearchField
 from gui.widgets.words import OrWords, set_tone
 
 _NAMED = re.compile(r'"(.+)"')

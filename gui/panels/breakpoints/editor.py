@@ -25,7 +25,7 @@ from core.schema.errors import UsageError
 from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.panels.breakpoints.fields import BreakpointField, Offers, help_of_texts, make_field
 from gui.theme.theme import Theme
-from gui.widgets.section import scrolled
+from gui.widgets.layouts import scrolled
 from gui.widgets.words import NoteLabel, set_flag
 
 _KIND = Qt.ItemDataRole.UserRole

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QListView, QStyle, 
 
 from core.debugger.breakpoints.completion import Completion, completions
 from gui.theme.theme import Theme
-from gui.widgets.row_delegate import Index, RowDelegate, draw_cut
+from gui.widgets.item_views import Index, RowDelegate, draw_cut
 
 COMPLETION = Qt.ItemDataRole.UserRole
 _BEGUN = re.compile(r"[A-Za-z_]\w*\Z")

@@ -15,9 +15,8 @@ from core.debugger.snapshots import StepView
 from gui.panels.breakpoints.rows import breakpoint_row, watch_row
 from gui.panels.breakpoints.watch_field import WatchField
 from gui.theme.theme import Theme
-from gui.widgets.flow_layout import FlowLayout
+from gui.widgets.layouts import FlowLayout, Section, scrolled
 from gui.widgets.rows import Rows
-from gui.widgets.section import Section, scrolled
 from gui.widgets.words import EmptyText, NoteLabel
 
 _NONE = (

@@ -14,10 +14,10 @@ from core.debugger.compare.views import PairView, Part, StepKey
 from core.debugger.snapshots import ScreenshotView
 from gui.page.step_cover import Picture
 from gui.theme.theme import Theme
-from gui.widgets.finder import Finder
 from gui.widgets.formats import count
+from gui.widgets.layouts import on_panel, scrolled
 from gui.widgets.rows import Row, Rows
-from gui.widgets.section import on_panel, scrolled
+from gui.widgets.search import Finder
 from gui.widgets.side_by_side import SideBySide
 from gui.widgets.words import ElidedLabel, OrWords, set_tone
 

@@ -11,9 +11,8 @@ from core.debugger.timeline.views import PageLogView
 from gui.panels.page_log.rows import LogRow, clock, lines_of
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
+from gui.widgets.item_views import Index, MenuEntry, RowMenu
 from gui.widgets.line_list import Column, LineList, to_clipboard
-from gui.widgets.row_delegate import Index
-from gui.widgets.row_menu import MenuEntry, RowMenu
 
 NONE = "No step is in view. Console, errors, requests and dialogs of its pages show here."
 _READING = "The log is being read…"

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from core.debugger.snapshots import PlanView
 from gui.theme.theme import Theme
-from gui.widgets.flow_layout import FlowLayout
+from gui.widgets.layouts import FlowLayout
 from gui.widgets.words import set_tone
 
 _CURRENT = Qt.ItemDataRole.UserRole

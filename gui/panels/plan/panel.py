@@ -8,12 +8,11 @@ from gui.panels.plan.editor import PlanEditor
 from gui.panels.plan.rows import grade_row, judgement_row, plan_fact, remedy_row, subtask_row
 from gui.theme.theme import Theme
 from gui.widgets.enabled_commands import can_step
-from gui.widgets.fitted_text import FittedText
 from gui.widgets.formats import count
-from gui.widgets.row_menu import MenuEntry, RowMenu
+from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.layouts import Section, indented, scrolled
 from gui.widgets.rows import ROW, Row, Rows
-from gui.widgets.section import Section, indented, scrolled
-from gui.widgets.words import NoteLabel, OrWords
+from gui.widgets.words import FittedText, NoteLabel, OrWords
 
 NONE = (
     "No plan, remedies or judgements in this step. Switch Plan, Remedies or Judgement on in Mechanisms "

@@ -9,8 +9,8 @@ from gui.panels.plan.rows import GRADE_MARKS
 from gui.panels.runs.model import NODE, Node, describe, differs_text, run_text, run_word, step_word
 from gui.theme.theme import Theme
 from gui.widgets.formats import step_text
+from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
 from gui.widgets.origin import paint_chosen, paint_origin
-from gui.widgets.row_delegate import LEFT, RIGHT, Index, RowDelegate, draw_cut
 
 _MARK = 16
 _TONES = {"success": "good", "no success": "bad", "error": "bad", "current": "agent"}

@@ -13,7 +13,7 @@ from gui.panels.runs.selection import keep_entry
 from gui.theme.theme import Theme
 from gui.widgets.enabled_commands import can_take_up
 from gui.widgets.formats import count, thousands
-from gui.widgets.row_menu import MenuEntry, RowMenu
+from gui.widgets.item_views import MenuEntry, RowMenu
 from gui.widgets.words import OrWords
 
 _SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier

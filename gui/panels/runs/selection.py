@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QTreeView
 
 from gui.panels.runs.model import Node, RunsModel
-from gui.widgets.row_menu import MenuEntry
+from gui.widgets.item_views import MenuEntry
 
 
 def keep_entry(

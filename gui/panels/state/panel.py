@@ -7,12 +7,11 @@ from core.debugger.breakpoints.kinds.places import StateEntered, StateLeft
 from core.debugger.snapshots import FitView, SetAsideView, StateView
 from gui.panels.state.diagram import StateDiagram
 from gui.theme.theme import Theme
-from gui.widgets.fitted_text import FittedText
 from gui.widgets.formats import count
-from gui.widgets.row_menu import MenuEntry, open_menu
+from gui.widgets.item_views import MenuEntry, open_menu
+from gui.widgets.layouts import Section, indented, scrolled
 from gui.widgets.rows import Row, Rows
-from gui.widgets.section import Section, indented, scrolled
-from gui.widgets.words import NoteLabel, OrWords, set_tone
+from gui.widgets.words import FittedText, NoteLabel, OrWords, set_tone
 
 _NONE = "No state recognised yet. Step with F10 to observe the page and recognise its state."
 

@@ -1,9 +1,12 @@
-"""A tool button that shows what is chosen and opens a menu to choose another."""
+"""Buttons that name their key, and one that shows what is chosen."""
+
+from collections.abc import Callable
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QMenu,
+    QPushButton,
     QSizePolicy,
     QStyle,
     QStyleOptionToolButton,
@@ -13,6 +16,23 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
+
+
+def key_button(
+    text: str, words: str, key: str, do: Callable[[], object], parent: QWidget | None = None
+) -> QPushButton:
+    """Return a button that is never the one that Enter presses by itself; it needs no key.
+
+    Esc is only told of: a dialog has that one already.
+    """
+    button = QPushButton(text, parent)
+    button.setAutoDefault(False)
+    if key and key != "Esc":
+        button.setShortcut(key)
+    button.setToolTip(f"{words} ({key.replace('Return', 'Enter')})" if key else words)
+    button.clicked.connect(lambda: do())
+    return button
+
 
 _ICON = 14
 

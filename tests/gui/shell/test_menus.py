@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from gui.shell.mechanisms_menu import AmountRow, MechanismsMenu, state_words, tooltip_words, value_words
+from gui.shell.menus import AmountRow, MechanismsMenu, state_words, tooltip_words, value_words
 from tests.gui import samples
 
 MECHANISMS = samples.MECHANISMS

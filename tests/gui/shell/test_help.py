@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QTextDocument
 from PySide6.QtTest import QTest
 
-from gui.shell.help_window import HelpWindow
+from gui.shell.help import HelpWindow
 from gui.shell.main_window import MainWindow
 
 IMAGE = QTextDocument.ResourceType.ImageResource.value

@@ -1,18 +1,31 @@
-"""The tool bar: what runs, how it goes on, and the search for runs."""
+"""The tool bar and the status bar: what runs, how it goes on, and where it stands."""
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QShortcut
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QStatusBar,
+    QToolBar,
+    QToolButton,
+    QWidget,
+)
 
 from core.debugger.snapshots import Catalogue, SessionView
+from core.schema.step import Origin
 from gui.shell.actions import explain
-from gui.shell.mechanisms_menu import KEY as MECHANISMS_KEY
-from gui.shell.mechanisms_menu import tooltip_words, value_words
+from gui.shell.menus import KEY as MECHANISMS_KEY
+from gui.shell.menus import tooltip_words, value_words
 from gui.theme.theme import Theme
+from gui.widgets.buttons import PickerButton
 from gui.widgets.enabled_commands import can_pause
-from gui.widgets.picker_button import PickerButton
+from gui.widgets.formats import facts
+from gui.widgets.origin import OriginMark
 from gui.widgets.remembered import OpenedTask
-from gui.widgets.search_field import SearchField
+from gui.widgets.search import SearchField
+from gui.widgets.words import ElidedLabel, set_tone
 
 _SEARCH_IDLE_MS = 200
 _WORDED = ("run", "step", "stop")
@@ -181,3 +194,52 @@ class ToolBar(QToolBar):
     def _on_search(self) -> None:
         self._idle.stop()
         self.search_wanted.emit(self.search.text().strip())
+
+
+_LEGEND: tuple[Origin, ...] = ("agent", "person", "remedy")
+
+
+class StatusLine(QStatusBar):
+    """Shows `SessionView` in one line."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeGripEnabled(False)
+        self.facts = ElidedLabel("", self)
+        self.facts.setFont(theme.small_font())
+        self.doing = ElidedLabel("", self)
+        self.doing.setFont(theme.small_font())
+        left = QWidget(self)
+        row = QHBoxLayout(left)
+        row.setContentsMargins(12, 0, 0, 0)
+        row.setSpacing(16)
+        row.addWidget(self.facts)
+        row.addWidget(self.doing, 1)
+        self.addWidget(left, 1)
+        legend = QWidget(self)
+        marks = QHBoxLayout(legend)
+        marks.setContentsMargins(0, 0, 10, 0)
+        marks.setSpacing(14)
+        for origin in _LEGEND:
+            mark = OriginMark(theme, origin, legend)
+            mark.setFont(theme.small_font())
+            mark.show_origin(origin)
+            marks.addWidget(mark)
+        self.saved = QLabel(legend)
+        self.saved.setFont(theme.small_font())
+        marks.addWidget(self.saved)
+        self.addPermanentWidget(legend)
+        self.show_session(SessionView())
+
+    @Slot(object)
+    def show_session(self, view: SessionView) -> None:
+        """Replace what is on screen with `view`."""
+        self.facts.setText(facts(view))
+        self.doing.setText("" if view.mode in ("failed", "ended") else view.message)
+        self.saved.setText("✓ saved" if view.saved else "✗ not saved")
+        self.saved.setToolTip(
+            "Every sealed step is in the database"
+            if view.saved
+            else "The database did not take the last change; what was saved before is kept"
+        )
+        set_tone(self.saved, "good" if view.saved else "bad")

@@ -1,8 +1,12 @@
+"""The native window: its first size, its dialogs above it, and when it stands still."""
+
+import time
+
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtWidgets import QApplication, QDialog, QMainWindow
 from pytestqt.qtbot import QtBot
 
-from gui.shell.geometry import WindowFrame
+from gui.shell.window_frame import Heartbeat, WindowFrame
 
 
 class ShownDialog(QDialog):
@@ -41,3 +45,24 @@ def test_open_dialogs_come_up_again_above_a_replaced_window(qtbot: QtBot):
     assert dialog.isVisible()
     assert not closed.isVisible()
     assert not ended
+
+
+def test_a_stall_of_the_main_thread_is_told_with_its_length(qtbot: QtBot):
+    heartbeat = Heartbeat(interval_ms=5, limit_ms=50)
+    heartbeat.start()
+    with qtbot.waitSignal(heartbeat.stalled, check_params_cb=lambda late: late > 80) as told:
+        end = time.perf_counter() + 0.1
+        while time.perf_counter() < end:
+            pass
+    assert heartbeat.worst >= told.args[0] > 80
+    heartbeat.stop()
+
+
+def test_what_happened_before_the_start_does_not_count(qtbot: QtBot):
+    heartbeat = Heartbeat(interval_ms=5, limit_ms=10_000)
+    end = time.perf_counter() + 0.08
+    while time.perf_counter() < end:
+        pass
+    with qtbot.assertNotEmitted(heartbeat.stalled, wait=30):
+        heartbeat.start()
+    heartbeat.stop()

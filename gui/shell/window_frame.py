@@ -1,0 +1,79 @@
+"""The main window as the system has it: its first size, its dialogs above it, and whether it answers in time."""
+
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtWidgets import QDialog, QMainWindow
+
+FIRST_SIZE = QSize(1280, 800)
+_TITLE_BAR = 40
+"""Pixels that a title bar may take."""
+
+
+class WindowFrame(QObject):
+    """Follows the native window of `window`."""
+
+    def __init__(self, window: QMainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._lifting = QTimer(self)
+        self._lifting.setSingleShot(True)
+        self._lifting.setInterval(0)
+        self._lifting.timeout.connect(self.lift_dialogs)
+        window.resize(FIRST_SIZE)
+        window.installEventFilter(self)
+
+    def fit_screen(self, room: QSize) -> None:
+        """Fill a screen with `room` too small for the first size and a title bar."""
+        if room.width() < FIRST_SIZE.width() or room.height() < FIRST_SIZE.height() + _TITLE_BAR:
+            self._window.showMaximized()
+
+    def lift_dialogs(self) -> None:
+        """Show the open dialogs above the window again."""
+        for dialog in self._window.findChildren(QDialog):
+            if dialog.isVisible():
+                dialog.hide()
+                dialog.show()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # The first live page makes Qt replace the native window, and the new one lies above its dialogs.
+        if event.type() == QEvent.Type.WinIdChange:
+            self._lifting.start()
+        return super().eventFilter(watched, event)
+
+
+class Heartbeat(QObject):
+    """Beats every `interval_ms` and tells of each beat that came more than `limit_ms` late.
+
+    `stalled` is sent after the stall, with how late the beat was in
+    milliseconds; `worst` is the longest since `reset`.
+    """
+
+    stalled = Signal(float)
+
+    def __init__(self, parent: QObject | None = None, *, interval_ms: int = 20, limit_ms: float = 50) -> None:
+        super().__init__(parent)
+        self._limit = limit_ms
+        self._clock = QElapsedTimer()
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(interval_ms)
+        self._timer.timeout.connect(self._on_beat)
+        self.worst = 0.0
+
+    def start(self) -> None:
+        """Begin measuring from now; what happened before does not count."""
+        self.reset()
+        self._clock.start()
+        self._timer.start()
+
+    def stop(self) -> None:
+        self._timer.stop()
+
+    def reset(self) -> None:
+        self.worst = 0.0
+
+    def _on_beat(self) -> None:
+        late = self._clock.nsecsElapsed() / 1e6 - self._timer.interval()
+        self._clock.restart()
+        self.worst = max(self.worst, late)
+        if late > self._limit:
+            self.stalled.emit(late)

@@ -11,8 +11,8 @@ from core.agent.state import Pending
 from core.browser.demonstration import Deed
 from core.browser.settling import SettleMark
 from core.schema.action import Action, RefTarget
+from core.schema.element_identity import RecordedInput, marks_of
 from core.schema.observation import Capture, Observation
-from core.schema.recorded_input import RecordedInput, marks_of
 from core.schema.restore import SentAt
 from core.schema.step import Abstracted, Acted
 

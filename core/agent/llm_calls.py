@@ -10,7 +10,7 @@ from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, Purpose, Retry
 from core.schema.record import Record
 from core.schema.step import CallRecord
-from core.trace.prompts import encode_prompt, encode_reply
+from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.store import TraceStore
 
 

@@ -29,7 +29,7 @@ from core.schema.changes import Changes, Difference, memory_in_words
 from core.schema.errors import BackstepError, BrowserError, UsageError
 from core.schema.messages import LLMRequest, Message
 from core.schema.observation import Capture
-from core.schema.plan import Plan
+from core.schema.progress import Plan
 from core.schema.step import (
     PHASES,
     Acted,

@@ -13,8 +13,8 @@ from core.agent.prompts import Prompts
 from core.agent.spaces.catalogue import Spaces
 from core.llm.repair import ReplyFormat
 from core.schema.errors import UsageError
+from core.schema.exemplar import RecallSettings
 from core.schema.messages import Purpose, Sampling
-from core.schema.recall import RecallSettings
 from core.schema.record import Record
 from core.settings.user_file import UserFile, near
 from core.storage.resources import RESOURCES

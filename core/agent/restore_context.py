@@ -10,7 +10,7 @@ from core.agent.world import World
 from core.browser.capturer import Capturer
 from core.browser.checkpoints.checkpoint import RestoreContext
 from core.browser.checkpoints.comparison import load_volatile
-from core.browser.checkpoints.history import TabHistory
+from core.browser.checkpoints.page_state import TabHistory
 from core.browser.driver import TabDriver
 from core.schema.element_identity import FoundAgain
 from core.schema.errors import ActionError, BackstepError, BrowserError

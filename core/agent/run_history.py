@@ -4,10 +4,10 @@ from pydantic import ValidationError
 
 from core.agent.saved_state import SavedAgent
 from core.browser.checkpoints.checkpoint import Checkpoint
-from core.browser.checkpoints.stored_state import PageState
+from core.browser.checkpoints.page_state import PageState
 from core.browser.recorded.exchange import Exchange
+from core.schema.element_identity import RecordedInput
 from core.schema.errors import TraceError
-from core.schema.recorded_input import RecordedInput
 from core.schema.step import Acted, Observed, Recalled, record_of
 from core.trace.store import TraceStore
 

@@ -12,10 +12,9 @@ from core.agent.reflection.remedies import RemedyStack
 from core.agent.state import Budget, RunState, Totals, TrailStep
 from core.schema.action import Action
 from core.schema.messages import Turn
-from core.schema.plan import Plan
+from core.schema.progress import Plan, SpaceMemory
 from core.schema.record import Record
 from core.schema.restore import SentAt
-from core.schema.space_memory import SpaceMemory
 from core.schema.step import Scheduled
 
 

@@ -17,16 +17,15 @@ from core.agent.presets import (
 )
 from core.agent.reflection.remedies import RemedyStack
 from core.agent.spaces.file import SpaceState, StateSpace
-from core.browser.checkpoints.stored_state import PageState
+from core.browser.checkpoints.page_state import PageState
 from core.schema.action import Action
 from core.schema.action_space import Permissible
+from core.schema.element_identity import RecordedInput
 from core.schema.messages import Turn
 from core.schema.observation import Capture, CleanObservation, Observation
-from core.schema.plan import Plan
+from core.schema.progress import Plan, SpaceMemory
 from core.schema.record import Record
-from core.schema.recorded_input import RecordedInput
 from core.schema.restore import SentAt
-from core.schema.space_memory import SpaceMemory
 from core.schema.step import PHASES, Acted, Aligned, Origin, Phase, Proposal, Recalled, Recognised, Scheduled
 from core.schema.task import Episode
 

@@ -9,8 +9,7 @@ from core.agent.gates import Gates
 from core.browser.actor import Actor
 from core.browser.capturer import Capturer, titled
 from core.browser.channel import PageGone
-from core.browser.checkpoints.page_state import read_page_state
-from core.browser.checkpoints.stored_state import PageState, origin_of
+from core.browser.checkpoints.page_state import PageState, origin_of, read_page_state
 from core.browser.driver import TabDriver
 from core.browser.tabs import Tabs
 from core.environments.protocol import Environment, KeepsState

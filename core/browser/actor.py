@@ -12,7 +12,6 @@ from typing import Any
 from playwright.async_api import Error
 
 from core.browser.channel import FrameLink, PageGone
-from core.browser.keys import chord
 from core.browser.page import Page
 from core.browser.tabs import Tabs
 from core.schema.action import (
@@ -39,6 +38,7 @@ from core.schema.action import (
     Upload,
     Wait,
     XPathTarget,
+    chord,
 )
 from core.schema.errors import ActionError
 from core.schema.observation import Box

@@ -17,9 +17,9 @@ from playwright.async_api import (
     Playwright,
 )
 
-from core.browser.profiles import profile_folder, profile_names
-from core.schema.browser_event import BrowserEvent, TabId
+from core.browser.host import profile_folder, profile_names
 from core.schema.errors import BrowserError
+from core.schema.events import BrowserEvent, TabId
 
 log = logging.getLogger(__name__)
 

@@ -4,10 +4,13 @@ Everything above drives pages through the Playwright browser that a host
 connects; nothing above knows which host it is.
 """
 
+import re
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, Protocol
 
-from core.schema.browser_event import BrowserEvent, TabId
+from core.schema.errors import UsageError
+from core.schema.events import BrowserEvent, TabId
 
 
 class BrowserHost(Protocol):
@@ -67,3 +70,36 @@ class BrowserHost(Protocol):
     async def close(self) -> None:
         """End the browser, or let go of it where it is the window's."""
         ...
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+def name_problem(name: str) -> str:
+    """Return why this cannot name a profile, in a sentence, or nothing."""
+    if _NAME.fullmatch(name):
+        return ""
+    return f'"{name}" cannot name a profile: use letters, digits, dot, dash and underscore.'
+
+
+def profile_names(profiles: str) -> tuple[str, ...]:
+    """Return the names of the profiles kept in a folder, sorted; none where it cannot be read."""
+    try:
+        found = [entry.name for entry in Path(profiles).iterdir() if entry.is_dir()] if profiles else []
+    except OSError:
+        return ()
+    return tuple(sorted(name for name in found if not name_problem(name)))
+
+
+def profile_folder(profiles: str, name: str) -> Path:
+    """Return the folder of a named profile, made where it is missing; raises UsageError for an unusable name."""
+    if problem := name_problem(name):
+        raise UsageError(problem)
+    if not profiles:
+        raise UsageError(f"There is no folder to keep the profile {name} in; use a clean profile.")
+    folder = Path(profiles) / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"The profile {name} cannot be kept in {folder}: {error.strerror}.") from error
+    return folder

@@ -17,8 +17,8 @@ from core.browser.frames import Frames
 from core.browser.listeners import mark_listeners
 from core.browser.log.listener import PageListener
 from core.browser.page_protocol import PageProtocol, Refs
-from core.schema.browser_event import BrowserEvent, TabId
 from core.schema.errors import BrowserError
+from core.schema.events import BrowserEvent, TabId
 
 
 class Page(PageProtocol):

@@ -15,8 +15,8 @@ from core.browser.net_errors import certificate_refused, gone, network_reason
 from core.browser.network import Loading, Requests
 from core.browser.scripts import WORLD, world_script
 from core.browser.sent_requests import SentLog
-from core.schema.browser_event import BrowserEvent, BrowserEventKind, TabId
 from core.schema.errors import ActionError, BrowserError
+from core.schema.events import BrowserEvent, BrowserEventKind, TabId
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -1,4 +1,12 @@
-"""What a page sends that going back does not take back: requests other than reading ones, and WebSocket messages."""
+"""What pages send that going back does not take back: noted, and held until a watcher lets it go or refuses it."""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from playwright.async_api import BrowserContext, Error, Route
 
 from core.schema.restore import Sent
 
@@ -41,3 +49,86 @@ class SentLog:
         """Return what was sent since the last call."""
         sent, self._sent = tuple(self._sent), []
         return sent
+
+
+log = logging.getLogger(__name__)
+
+Ask = Callable[[Sent], Awaitable[bool]]
+"""Is awaited with what is about to leave; False refuses it."""
+_ANY = re.compile("^https?:")
+
+
+class Holding:
+    """Stands between the pages and their servers while it is asked to; one request is asked about at a time.
+
+    Reading requests pass, but a little later than else, and past the browser's
+    cache. What goes over a WebSocket that is open cannot be held.
+    """
+
+    def __init__(self) -> None:
+        self.held = 0
+        """How many requests wait now."""
+        self._turn = asyncio.Lock()
+        self._changed = asyncio.Event()
+        self._waiting: set[asyncio.Task[bool]] = set()
+
+    @asynccontextmanager
+    async def on(self, context: BrowserContext, ask: Ask) -> AsyncGenerator[None, None]:
+        """Ask before anything is sent, until left; what waits then is awaited, or refused where that is cancelled."""
+
+        async def hold(route: Route) -> None:
+            try:
+                await self._hold(route, ask)
+            except Error as error:
+                log.info("A request that was held has gone: %s", error.message)
+
+        try:
+            await context.route(_ANY, hold)
+            yield
+            await self.over()
+        finally:
+            for task in tuple(self._waiting):
+                task.cancel()
+            await self.over()  # Else what is refused would leave as the hold ends.
+            try:
+                await context.unroute(_ANY, hold)
+            except Error as error:
+                log.info("The browser ended while requests were held: %s", error.message)
+
+    async def begins(self) -> None:
+        """Wait until something is held."""
+        while not self.held:
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def over(self) -> None:
+        """Wait until nothing is held any more."""
+        while self.held:
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def _hold(self, route: Route, ask: Ask) -> None:
+        request = route.request
+        if request.method in READING:
+            await route.fallback()
+            return
+        asking = asyncio.ensure_future(self._ask(Sent(method=request.method, url=cut(request.url)), ask))
+        self._waiting.add(asking)
+        self._count(1)
+        try:
+            await asyncio.wait([asking])
+            if not asking.cancelled() and asking.result():
+                await route.fallback()
+            else:
+                await route.abort("blockedbyclient")
+        finally:
+            self._waiting.discard(asking)
+            self._count(-1)
+
+    async def _ask(self, sent: Sent, ask: Ask) -> bool:
+        async with self._turn:
+            return await ask(sent)
+
+    def _count(self, by: int) -> None:
+        self.held += by
+        self._changed.set()

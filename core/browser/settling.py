@@ -13,7 +13,7 @@ from functools import partial
 
 from core.browser.channel import PageGone
 from core.browser.page import Page
-from core.schema.browser_event import TabId
+from core.schema.events import TabId
 from core.schema.record import Record
 
 _SILENCE = 3.0

@@ -19,10 +19,10 @@ from core.browser.page import Page
 from core.browser.page_protocol import Refs
 from core.browser.recorded.offline_replay import Seal
 from core.browser.recorded.recorder import NetworkRecorder
-from core.browser.request_hold import Ask, Holding
+from core.browser.sent_requests import Ask, Holding
 from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled, SettleMark, mark, settle
-from core.schema.browser_event import BrowserEvent, BrowserEventKind, TabId
 from core.schema.errors import ActionError, BrowserError
+from core.schema.events import BrowserEvent, BrowserEventKind, TabId
 from core.schema.observation import Tab
 from core.schema.restore import Sent
 

@@ -14,8 +14,7 @@ from core.memory.analysis.records import LeftOutExemplar
 from core.memory.index import ExemplarIndex
 from core.memory.library.records import Filter
 from core.schema.errors import NotInTraceError, UsageError
-from core.schema.exemplar import metadata_of
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings, metadata_of
 from core.schema.step import Observed, record_of
 from core.settings.settings import Settings
 

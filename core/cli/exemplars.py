@@ -159,7 +159,7 @@ def add_exemplar_commands(
     ) -> None:
         """Show what a task would be shown: distances and votes."""
         from core.cli.exemplar_search import retrieve as look_up
-        from core.schema.recall import RecallSettings
+        from core.schema.exemplar import RecallSettings
 
         if bool(text.strip()) == (run is not None):
             raise UsageError("Give the text of a task, or a run with --run.")

@@ -21,7 +21,7 @@ from core.debugger.snapshots import (
 from core.debugger.step_publisher import StepPublisher
 from core.debugger.views.agent import mechanisms_of
 from core.schema.errors import BackstepError, DataError, TraceError
-from core.schema.log import LogLine
+from core.schema.events import LogLine
 from core.schema.messages import LLMChoice, LLMRequest
 from core.schema.restore import Restored
 from core.schema.signal import Signal

@@ -26,9 +26,9 @@ from core.debugger.trace_commands import TraceCommands
 from core.debugger.worker import Worker
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
-from core.schema.browser_event import BrowserEvent
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError
+from core.schema.events import BrowserEvent
 from core.trace.store import TraceStore
 
 

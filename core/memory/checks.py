@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from core.llm.tokens import count_tokens
-from core.sandbox.records import Parsed
+from core.sandbox.process import Parsed
 from core.schema.action import Action, RefTarget, RoleTarget, Stop, parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Exemplar

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from core.memory.files import EXEMPLARS, ExemplarFiles
 from core.memory.library.records import Filter, LibraryRow, Origin
 from core.schema.errors import UsageError
-from core.schema.exemplar import Exemplar
-from core.schema.recall import Recall, RecallSettings
+from core.schema.exemplar import Exemplar, Recall, RecallSettings
 
 if TYPE_CHECKING:
     # Loading FAISS and SQLite takes long, which only a run that recalls has to wait for.

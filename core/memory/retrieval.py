@@ -6,7 +6,7 @@ from typing import Protocol
 
 from core.llm.embedding import Embedding, Vectors
 from core.memory.index import Near
-from core.schema.recall import Recall, RecallSettings, Retrieved
+from core.schema.exemplar import Recall, RecallSettings, Retrieved
 
 SHOWN = 5
 """Rejected exemplars that are told of."""

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.llm.embedding import Vectors
-from core.storage.lock import locked
+from core.setup.installer import locked
 
 Numbers = NDArray[np.int64]
 

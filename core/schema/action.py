@@ -514,3 +514,32 @@ def _nearest(kind: str, names: Iterable[str] = ()) -> str:
     known = [*names, *ACTIONS]
     close = get_close_matches(kind, known, n=1)
     return f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}."
+
+
+_KEYS = {
+    "ctrl": "Control",
+    "cmd": "Meta",
+    "command": "Meta",
+    "option": "Alt",
+    "return": "Enter",
+    "esc": "Escape",
+    "del": "Delete",
+    "space": "Space",
+    "up": "ArrowUp",
+    "down": "ArrowDown",
+    "left": "ArrowLeft",
+    "right": "ArrowRight",
+    "pageup": "PageUp",
+    "pagedown": "PageDown",
+}
+
+
+def chord(keys: str) -> str:
+    """Return a chord in the names that browsers use: ``ctrl+a`` becomes ``Control+a``."""
+    if keys in ("+", " "):
+        return "Space" if keys == " " else keys
+    parts = [part.strip() for part in keys.split("+")]
+    named = [_KEYS.get(part.lower(), part) for part in parts]
+    return "+".join(
+        part[0].upper() + part[1:] if len(part) > 1 and part[0].islower() else part for part in named
+    )

@@ -2,11 +2,15 @@
 
 A ref lives only as long as its element; after a reload the same button has
 another. Found for certain is what role and name, or else the place among its
-like, tell without doubt; anything less is a list of candidates.
+like, tell without doubt; anything less is a list of candidates. Of an
+element that only a line of text tells of, such as an exemplar's, number and
+place among equal ones are a guess, and said to be one.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
+from core.schema.action import Action, RefTarget
 from core.schema.observation import Element, Observation, Ref
 from core.schema.record import Record
 
@@ -173,3 +177,82 @@ def _name(element: Element) -> str:
 def called(element: Element) -> str:
     """Return such as ``button "Save"``."""
     return f'{element.role} "{element.name}"' if element.name else element.role
+
+
+Marks = dict[str, ElementMark]
+"""By the part of the action that names the element: ``target`` or ``to``."""
+
+
+class RecordedInput(Record):
+    """One action of the page that was carried out, and what its elements are told by."""
+
+    step: int
+    action: Action
+    marks: Marks = {}
+    failed: bool = False
+    """Whether it failed: what it did until then, such as moving the pointer, the page may have answered."""
+
+
+def marks_of(action: Action, page: Observation) -> Marks:
+    """Return what the elements that `action` names by ref are told by; those the page does not hold are left out."""
+    marks: Marks = {}
+    for part in ("target", "to"):
+        target = getattr(action, part, None)
+        element = page.element(target.ref) if isinstance(target, RefTarget) else None
+        if element is not None:
+            marks[part] = mark_of(element, page)
+    return marks
+
+
+_LINE = re.compile(r"^\s*\[(\d+)\] (.+)$", re.MULTILINE)
+
+
+class FoundElement(Record):
+    """Where an element is in a page."""
+
+    element: Element | None = None
+    guess: str = ""
+    """By what it was chosen, where that is not certain; in words that end a sentence."""
+    problem: str = ""
+    """Why it was not found, the same."""
+
+
+def find_told(lines: str, ref: Ref, elements: Sequence[Element]) -> FoundElement:
+    """Return which of `elements` the line of that number tells of."""
+    told = [(int(number), rest) for number, rest in _LINE.findall(lines)]
+    rest = next((rest for number, rest in told if number == ref), None)
+    if rest is None:
+        return FoundElement(problem=f"its look shows no element [{ref}]")
+    live = [one for one in elements if _is_of(rest, called(one))]
+    if not live:
+        return FoundElement(problem=f"the page has no {_named(rest)}")
+    head = called(live[0])
+    equals = [number for number, other in told if _is_of(other, head)]
+    if len(live) == 1 == len(equals):
+        return FoundElement(element=live[0])
+    if equals == [one.ref for one in live]:
+        return FoundElement(element=live[equals.index(ref)])  # All have their numbers: the page is as it was.
+    by_number = next((one for one in live if one.ref == ref), None)
+    if by_number is not None:
+        return FoundElement(
+            element=by_number, guess=f"{len(live)} are {head}, the one of its number was taken"
+        )
+    if len(live) == len(equals):
+        place = equals.index(ref)
+        guess = f"number {place + 1} of {len(live)} that are {head} was taken"
+        return FoundElement(element=live[place], guess=guess)
+    return FoundElement(problem=f"{len(live)} elements of the page are {head}, and nothing tells which")
+
+
+def _is_of(rest: str, head: str) -> bool:
+    """Return whether a line is of an element of this role and name; a name may hold quotes, so it is not parsed."""
+    if not rest.startswith(head):
+        return False
+    after = rest[len(head) :]
+    is_named = head.endswith('"')
+    return not after or (after.startswith(" ") and (is_named or not after.startswith(' "')))
+
+
+def _named(rest: str) -> str:
+    match = re.match(r'\S+(?: ".*?"(?= |$))?', rest)
+    return match[0] if match else rest

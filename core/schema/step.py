@@ -13,15 +13,14 @@ from pydantic import Field
 
 from core.schema.action import Action, RefTarget
 from core.schema.action_space import Permissible
-from core.schema.browser_event import BrowserEvent
+from core.schema.element_identity import RecordedInput
+from core.schema.events import BrowserEvent
+from core.schema.exemplar import Recall
 from core.schema.messages import Purpose, Retry, Usage
 from core.schema.observation import Box, CleanObservation, Observation
-from core.schema.plan import Plan
-from core.schema.recall import Recall
+from core.schema.progress import Plan, SpaceMemory
 from core.schema.record import Record
-from core.schema.recorded_input import RecordedInput
 from core.schema.restore import Restored, Sent
-from core.schema.space_memory import SpaceMemory
 
 FrameState: TypeAlias = Literal["active", "returned", "lacked", "left"]
 

@@ -1,11 +1,14 @@
-"""Setting up: look what is missing, say it, install it, look again."""
+"""Setting up: look what is missing, say it, install it, look again; one at a time for a project folder."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Literal
 
 from core.schema.errors import WorldError
@@ -15,7 +18,36 @@ from core.setup.console import CommandError, Console
 from core.setup.environment import VirtualEnvironment
 from core.setup.libraries import Missing, known_packages, likely_missing, missing_libraries, packages_for
 from core.setup.project import Project
-from core.storage.lock import locked
+
+
+@contextmanager
+def locked(folder: Path, on_wait: Callable[[], None]) -> Iterator[tuple[int, ...]]:
+    """Hold the lock of `folder`; calls `on_wait` once if another process has it, then waits.
+
+    Gives the descriptors that hold the lock: handed on to a command, they
+    keep it until that command ends too, even if this process is killed
+    before. The lock is on the folder itself, so it leaves no file behind.
+    Where the file system knows no locks, goes on without one and gives none.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield ()
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError:
+            yield ()
+            return
+        yield (descriptor,)
+    finally:
+        os.close(descriptor)
+
 
 _FRESH_BYTES = 1_800_000_000
 """What a fresh environment takes on disk, with what pip unpacks on the way."""

@@ -1,19 +1,117 @@
-"""A database file: opening it, transactions, and SQLite's failures as sentences.
+"""A database file: opening it, bringing it up to date, transactions, and SQLite's failures as sentences.
 
-What its tables are is told by a `FileKind`: `core.trace.database` has the
-traces', `core.memory.library.tables` that of the exemplar library.
+A kind of file is told by `FileKind`: `core.trace.database` has the traces',
+`core.memory.library.tables` that of the exemplar library. Version N of it is
+what the first N of its migrations make; SQLite's ``user_version`` holds N. A
+migration that has been released is never edited: a change is a new one at the
+end.
 """
 
+import contextlib
+import os
 import sqlite3
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from sqlite_utils import Database
 
-from core.storage.migration import FileKind, migrate, version_of
+from core.schema.errors import StoreError
+
+Migration = Callable[[Database], None]
+
+
+class FileKind(NamedTuple):
+    """What is particular to one kind of database file."""
+
+    noun: str
+    """What sentences call it, such as "trace database"."""
+    application_id: int
+    """Marks the file as ours in its header."""
+    error: type[StoreError]
+    """What is raised where it fails."""
+    migrations: tuple[Migration, ...]
+    made_by: str
+    """What makes the file where there is none, as the end of a sentence."""
+    updated_by: str
+    """What brings an old one up to date, the same."""
+
+    @property
+    def a_noun(self) -> str:
+        return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+
+    @property
+    def newest(self) -> int:
+        return len(self.migrations)
+
+
+def version_of(database: Database, path: Path, kind: FileKind) -> int:
+    """Return the version of the file, 0 where it is empty; raises the kind's error if it is not ours or too new."""
+    application, version = (
+        int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
+    )
+    if application != kind.application_id:
+        if application or version or database.table_names():
+            raise kind.error(f"{path} is a database of another program; choose another file.")
+        return 0
+    if version > kind.newest:
+        raise kind.error(
+            f"The {kind.noun} {path} was written by a newer version of this program "
+            f"(its tables are version {version}, this program knows {kind.newest}); "
+            "update the program, or choose another file."
+        )
+    return version
+
+
+def migrate(database: Database, path: Path, kind: FileKind) -> None:
+    """Bring the file to the newest version, one transaction a migration.
+
+    A file that holds anything is first copied to ``NAME.version-N`` beside
+    it. Several programs may try at once: one does the work, the others wait
+    and find it done.
+    """
+    version = version_of(database, path, kind)
+    if version == kind.newest:
+        return
+    if version:
+        _back_up(database, path, kind, version)
+    while version < kind.newest:
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            # Another program may have been faster.
+            version = version_of(database, path, kind)
+            if version < kind.newest:
+                kind.migrations[version](database)
+                version += 1
+                database.execute(f"PRAGMA application_id = {kind.application_id}")
+                database.execute(f"PRAGMA user_version = {version}")
+            database.execute("COMMIT")
+        except BaseException:
+            database.rollback()
+            raise
+
+
+def _back_up(database: Database, path: Path, kind: FileKind, version: int) -> None:
+    target = path.with_name(f"{path.name}.version-{version}")
+    unfinished = target.with_name(f"{target.name}.unfinished")
+    try:
+        unfinished.unlink(missing_ok=True)
+        copy = sqlite3.connect(unfinished)
+        try:
+            database.conn.backup(copy)
+        finally:
+            copy.close()
+        os.replace(unfinished, target)
+    except (OSError, sqlite3.Error) as error:
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        raise kind.error(
+            f"The {kind.noun} {path} is of an older version and was left as it is, "
+            f"because no copy of it could be written to {target} ({error}); make room there and try again."
+        ) from error
+
 
 Parameters = Sequence[Any] | dict[str, Any]
 
@@ -254,3 +352,27 @@ def _open_to_read(path: Path, kind: FileKind, busy_seconds: float) -> Database:
             database.close()
             raise
     return database
+
+
+MOST_WORDS = 40
+
+
+def phrases_of(query: str) -> list[str]:
+    """Return each word as a phrase of its own; the last may be only begun.
+
+    Words beyond the fortieth are not looked at.
+    """
+    words = [word for word in query.replace("\0", " ").split() if any(map(str.isalnum, word))][:MOST_WORDS]
+    phrases = ['"{}"'.format(_encodable(word).replace('"', '""')) for word in words]
+    if phrases:
+        phrases[-1] += " *"
+    return phrases
+
+
+def match_of(query: str) -> str:
+    """Return what a row must match for all words to occur in it; empty where there are none."""
+    return " AND ".join(phrases_of(query))
+
+
+def _encodable(word: str) -> str:
+    return word.encode(errors="replace").decode()

@@ -3,20 +3,21 @@
 import itertools
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from core.browser.log.records import LogPart, PageLog
-from core.schema.browser_event import BrowserEvent
 from core.schema.errors import NotInTraceError, TraceError
-from core.schema.log import LogLine
+from core.schema.events import BrowserEvent, LogLine
+from core.schema.exemplar import Recall
 from core.schema.messages import Usage
 from core.schema.observation import Observation
 from core.schema.record import Record
-from core.schema.step import RECORDS, CallRecord, Observed, PhaseRecord
-from core.trace import encoding, search
+from core.schema.step import RECORDS, CallRecord, Observed, PhaseRecord, Recalled
+from core.storage.database import phrases_of
+from core.trace import encoding
 from core.trace.blobs import Blobs
 from core.trace.database import TraceDatabase, damaged
 from core.trace.records import (
@@ -69,7 +70,7 @@ def list_runs(
     outcome: str,
     living: Callable[[str], bool],
 ) -> tuple[RunRow, ...]:
-    where, parameters = search.condition(query)
+    where, parameters = _condition(query)
     if task:
         where, parameters = f"{where} AND task = ?", [*parameters, task]
     if outcome:
@@ -82,7 +83,7 @@ def list_runs(
 
 
 def count_runs(database: TraceDatabase, query: str) -> int:
-    where, parameters = search.condition(query)
+    where, parameters = _condition(query)
     (row,) = database.rows(f"SELECT count(*) AS count FROM runs WHERE {where}", parameters)
     return int(row["count"])
 
@@ -422,3 +423,70 @@ def _no_step(database: TraceDatabase, run: int, number: int) -> str:
     if numbers[0] == numbers[-1]:
         return f"Run {run} has no step {number}; its only step is {numbers[0]}."
     return f"Run {run} has no step {number}; its steps are {numbers[0]} to {numbers[-1]}."
+
+
+_ONE_WORD = (
+    "run IN (SELECT rowid FROM runs_fts WHERE runs_fts MATCH ?"
+    " UNION SELECT steps.run FROM steps_fts JOIN steps ON steps.id = steps_fts.rowid"
+    " WHERE steps_fts MATCH ?)"
+)
+
+
+def _condition(query: str) -> tuple[str, list[str]]:
+    """Return an SQL condition on ``runs`` and its parameters; always true where `query` has no words.
+
+    Words beyond the fortieth are not looked at.
+    """
+    phrases = phrases_of(query)
+    if not phrases:
+        return "1", []
+    return " AND ".join([_ONE_WORD] * len(phrases)), [phrase for phrase in phrases for _ in range(2)]
+
+
+_RECALL = 3
+"""The position of the phase among the ten."""
+
+
+def recalls_since(
+    database: TraceDatabase, last: int, limit: int, living: Callable[[str], bool]
+) -> tuple[int, list[tuple[int, int, float, Recall]]]:
+    """Return what was recalled in the next steps after `last` (run, step, when), and where to go on.
+
+    A step that is still under way may have more to tell: it is where to go on.
+    """
+    steps = database.rows(
+        "SELECT steps.id, run, number, sealed, runs.outcome, owner FROM steps JOIN runs USING (run)"
+        " WHERE steps.id > ? ORDER BY steps.id LIMIT ?",
+        (last, limit),
+    )
+    found: list[tuple[int, int, float, Recall]] = []
+    is_certain = True
+    for step in steps:
+        is_certain &= bool(step["sealed"] or step["outcome"] != "running" or not living(step["owner"] or ""))
+        last = step["id"] if is_certain else last
+        row = database.row(
+            "SELECT phase, saved, record FROM phases WHERE step = ? AND position = ?", (step["id"], _RECALL)
+        )
+        if row is None:
+            continue
+        try:
+            record = encoding.decode(row["phase"], row["record"], None)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise TraceError(damaged(database.path)) from error
+        if isinstance(record, Recalled) and record.recall is not None:
+            found.append((step["run"], step["number"], row["saved"], record.recall))
+    return last, found
+
+
+def ends(
+    database: TraceDatabase, runs: Iterable[int], living: Callable[[str], bool]
+) -> list[tuple[int, str, bool | None]]:
+    """Return the outcome of each of these runs that there is, and whether it was a success."""
+    found: list[tuple[int, str, bool | None]] = []
+    for run in runs:
+        row = database.row("SELECT outcome, success, owner FROM runs WHERE run = ?", (run,))
+        if row is not None:
+            gone = row["outcome"] == "running" and not living(row["owner"] or "")
+            success = None if row["success"] is None else bool(row["success"])
+            found.append((run, "interrupted" if gone else row["outcome"], success))
+    return found

@@ -12,26 +12,24 @@ from typing import TypeVar
 from core.browser.log.records import LogPart, Moment, PageLog
 from core.browser.recorded.exchange import Exchange
 from core.browser.recorded.recorder import Taken
-from core.schema.browser_event import BrowserEvent
 from core.schema.changes import Changes
 from core.schema.errors import TraceError
-from core.schema.log import LogLine
+from core.schema.events import BrowserEvent, LogLine
+from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
 from core.schema.observation import Observation
-from core.schema.recall import Recall
 from core.schema.restore import Restored
 from core.schema.step import BlobHash, CallRecord, Observed, PhaseRecord
 from core.schema.task import Verdict
-from core.storage.migration import Migration
-from core.trace import network, owners, prompts, recalls
+from core.storage.database import Migration
+from core.trace import encoding, network, owners
 from core.trace import reader as reading
 from core.trace import writer as writing
 from core.trace.blobs import Blobs
-from core.trace.database import TraceDatabase, damaged
+from core.trace.database import MIGRATIONS, TraceDatabase, damaged
+from core.trace.encoding import Prompt
 from core.trace.imports import storage as storing
 from core.trace.imports.records import ImportedRun
-from core.trace.migrations import MIGRATIONS
-from core.trace.prompts import Prompt
 from core.trace.reader import RunEvent
 from core.trace.records import (
     BreakpointRow,
@@ -319,11 +317,11 @@ class TraceStore:
 
         The first of the two is where to go on; a step still under way is read again then.
         """
-        return self._read(lambda: recalls.since(self._database, since, limit, self._lives))
+        return self._read(lambda: reading.recalls_since(self._database, since, limit, self._lives))
 
     def ends(self, runs: Iterable[int]) -> list[tuple[int, str, bool | None]]:
         """Return how these runs stand: outcome, and whether a success; one that is not there is left out."""
-        return self._read(lambda: recalls.ends(self._database, runs, self._lives))
+        return self._read(lambda: reading.ends(self._database, runs, self._lives))
 
     def run(self, run: int) -> RunRow:
         """Raises NotInTraceError that names the nearest runs where there is no such run."""
@@ -388,14 +386,14 @@ class TraceStore:
     def prompt(self, call: CallRecord) -> Prompt:
         """Return what was sent in a call."""
         data = self.blob(call.messages)
-        return self._whole(lambda: prompts.decode_prompt(data, self.blob))
+        return self._whole(lambda: encoding.decode_prompt(data, self.blob))
 
     def reply(self, call: CallRecord) -> LLMReply | None:
         """Return what came back, or None where nothing came."""
         if not call.reply:
             return None
         data = self.blob(call.reply)
-        return self._whole(lambda: prompts.decode_reply(data))
+        return self._whole(lambda: encoding.decode_reply(data))
 
     def interventions(self, run: int) -> tuple[Intervention, ...]:
         return self._read(lambda: reading.interventions(self._database, run))

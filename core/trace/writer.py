@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from core.browser.log.records import Moment, PageLog
-from core.schema.browser_event import BrowserEvent
 from core.schema.changes import Changes
 from core.schema.errors import TraceError
-from core.schema.log import LogLine
+from core.schema.events import BrowserEvent, LogLine
 from core.schema.observation import Observation
 from core.schema.restore import Restored
 from core.schema.step import PHASES, Abstracted, CallRecord, Committed, PhaseRecord, Reviewed

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QImage, QImageWriter
 
-from core.browser.profiles import profile_names
-from core.schema.browser_event import BrowserEvent, TabId
+from core.browser.host import profile_names
+from core.schema.events import BrowserEvent, TabId
 from gui.live.page_area import PageArea
 
 T = TypeVar("T")

@@ -6,8 +6,8 @@ from PySide6.QtWebEngineCore import QWebEngineDownloadRequest, QWebEngineProfile
 from PySide6.QtWebEngineWidgets import QWebEngineView
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from core.browser.profiles import profile_folder
-from core.schema.browser_event import BrowserEvent
+from core.browser.host import profile_folder
+from core.schema.events import BrowserEvent
 from gui.live.web_page import Announce, WebPage
 
 

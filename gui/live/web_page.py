@@ -10,7 +10,7 @@ from PySide6.QtWebEngineCore import (
     QWebEngineProfile,
 )
 
-from core.schema.browser_event import BrowserEvent, BrowserEventKind
+from core.schema.events import BrowserEvent, BrowserEventKind
 
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 Announce = Callable[[BrowserEvent], None]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from core.schema.log import LogLine
+from core.schema.events import LogLine
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.item_views import Index

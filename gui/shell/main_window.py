@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.snapshots import Catalogue, LivePageView, PersonQuestion, Picked, SessionView, StepView
 from core.schema.action_space import PermissibleRow
-from core.schema.log import LogLine
+from core.schema.events import LogLine
 from core.trace.records import RunRow
 from gui.page.outlines import kept_boxes
 from gui.shell.commands import WindowCommands

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from core.browser.profiles import name_problem
+from core.browser.host import name_problem
 from gui.widgets.words import EmptyText, set_flag
 
 _CLEAN, _NEW = "Clean, without logins", "A new one that keeps logins…"

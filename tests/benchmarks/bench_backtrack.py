@@ -36,10 +36,10 @@ from core.agent.prompt_builder import Prompter
 from core.agent.resources import AgentResources, agent_resources_of
 from core.agent.restore_context import restore_context_of
 from core.browser.channel import PageGone
+from core.browser.checkpoints.checkpoint import Strategy
 from core.browser.checkpoints.comparison import GRADES, Volatile, load_volatile
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.strategies import STRATEGIES
-from core.browser.checkpoints.strategy import Strategy
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs

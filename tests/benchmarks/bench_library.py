@@ -19,7 +19,7 @@ import numpy as np
 from core.memory.library.records import LIBRARY_NAME, Filter, Provenance
 from core.memory.library.store import Library
 from core.memory.memory import Memory
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings
 from tests.core.memory.clusters import Clusters, clustered, text_of
 
 _BATCH = 5000

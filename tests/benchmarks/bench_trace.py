@@ -36,7 +36,7 @@ from core.schema.step import (
 )
 from core.schema.task import Verdict
 from core.trace.blobs import hash_of
-from core.trace.prompts import encode_prompt, encode_reply
+from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.records import RunStart
 from core.trace.store import TraceStore
 

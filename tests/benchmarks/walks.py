@@ -14,17 +14,17 @@ from core.agent.world import World
 from core.browser.actor import Actor
 from core.browser.capturer import Capturer
 from core.browser.checkpoints.comparison import Volatile, compare
-from core.browser.checkpoints.replaying import retarget
+from core.browser.checkpoints.strategies import retarget
 from core.browser.driver import TabDriver
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
 from core.schema.action import Action, parse_action
 from core.schema.action_space import Permissible
+from core.schema.element_identity import Marks, marks_of
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, ToolCall
 from core.schema.observation import Observation
 from core.schema.record import Record
-from core.schema.recorded_input import Marks, marks_of
 from core.schema.restore import VERIFIED
 from core.schema.step import Acted, Reviewed
 from core.schema.task import Task

@@ -45,7 +45,7 @@ from core.debugger.snapshots import (
 )
 from core.environments.task_source import TaskSource
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
-from core.schema.log import LogLine
+from core.schema.events import LogLine
 from core.schema.messages import LLMChoice
 from core.schema.observation import Box, Element
 from core.schema.task import Task, Verdict

@@ -24,7 +24,7 @@ from core.debugger.snapshots import (
 )
 from core.debugger.task_opening import TaskCommands
 from core.debugger.trace_commands import TraceCommands
-from core.schema.log import LogLine
+from core.schema.events import LogLine
 from core.schema.signal import Signal as CoreSignal
 from gui.panels.runs.panel import RunsPanel
 

@@ -13,9 +13,7 @@ from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
 from core.agent.world import World
 from core.llm.reply_parser import split_thinking
-from core.sandbox.confinement import confinement
-from core.sandbox.reply import code_in
-from core.sandbox.running import run_parser
+from core.sandbox.running import code_in, confinement, run_parser
 from core.schema.exemplar import AbstractionPair
 from core.schema.messages import Message
 from core.schema.observation import CleanObservation, Observation

@@ -21,10 +21,10 @@ from core.browser.actor import Located
 from core.browser.channel import PageGone
 from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Stop
 from core.schema.action_space import PermissibleAction
-from core.schema.browser_event import BrowserEvent
+from core.schema.element_identity import RecordedInput, marks_of
 from core.schema.errors import ActionError, BrowserError
+from core.schema.events import BrowserEvent
 from core.schema.observation import Box, Observation
-from core.schema.recorded_input import RecordedInput, marks_of
 from core.schema.restore import SentAt
 from core.schema.step import Acted, Primitive
 

@@ -11,10 +11,10 @@ from core.agent.reflection.snapshot import told
 from core.agent.state import RunState
 from core.llm.repair import read_reply
 from core.schema.action import Action, Named
+from core.schema.element_identity import marks_of
 from core.schema.errors import LLMError
 from core.schema.messages import LLMRequest, Message
 from core.schema.observation import Observation
-from core.schema.recorded_input import marks_of
 from core.schema.step import Anticipated
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from core.schema.plan import Plan, Subtask
+from core.schema.progress import Plan, Subtask
 
 LONGEST = 30
 """Subtasks that a plan holds at the most; what an LLM writes beyond them is dropped and told."""

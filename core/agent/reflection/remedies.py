@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 
 from core.agent.policies.stack import Stack
 from core.schema.action import Action, Named, RefTarget
+from core.schema.element_identity import Marks
 from core.schema.observation import Observation
+from core.schema.progress import SpaceMemory
 from core.schema.record import Record
-from core.schema.recorded_input import Marks
-from core.schema.space_memory import SpaceMemory
 from core.schema.step import EntryState
 
 

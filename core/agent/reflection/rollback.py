@@ -11,7 +11,7 @@ from core.browser.channel import PageGone
 from core.browser.checkpoints.comparison import load_volatile
 from core.browser.checkpoints.restoring import restore
 from core.schema.errors import ActionError
-from core.schema.space_memory import SpaceMemory
+from core.schema.progress import SpaceMemory
 from core.schema.step import Acted, Scheduled
 
 

@@ -5,8 +5,8 @@ from core.agent.reflection.questions import final_answer, review_trial
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.reflection.snapshot import told
 from core.agent.state import RunState
-from core.browser.checkpoints.replaying import retarget
-from core.browser.checkpoints.strategy import RestoreError
+from core.browser.checkpoints.checkpoint import RestoreError
+from core.browser.checkpoints.strategies import retarget
 from core.llm.reply_parser import split_thinking
 from core.schema.action import Action, Backtrack, NewTrial, Stop
 from core.schema.element_identity import FoundAgain

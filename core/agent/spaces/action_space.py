@@ -7,8 +7,8 @@ from core.agent.spaces.file import FromPage, OptionGroups, ParameterFile, SpaceA
 from core.schema.action_space import Choice, Parameter, PermissibleAction
 from core.schema.observation import Element, Observation
 from core.schema.pattern import matching, parse_pattern
+from core.schema.progress import SpaceMemory
 from core.schema.record import Record
-from core.schema.space_memory import SpaceMemory
 
 CAP = 250
 """Values of one argument offered at the most."""

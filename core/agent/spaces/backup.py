@@ -10,7 +10,7 @@ from core.schema.action import Action, parse_action
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.errors import ActionError, ActionSyntaxError
 from core.schema.observation import Observation
-from core.schema.space_memory import SetAside, SpaceMemory
+from core.schema.progress import SetAside, SpaceMemory
 
 CHOOSE = "choose_candidate"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from core.agent.spaces.file import PLACEHOLDER, SpaceAction, SpaceState
-from core.schema.space_memory import SetAside, SpaceMemory
+from core.schema.progress import SetAside, SpaceMemory
 
 
 def memory_after(

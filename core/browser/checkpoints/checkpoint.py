@@ -1,16 +1,18 @@
-"""What is needed to bring the browser back to a step, and what bringing it back works with."""
+"""What is needed to bring the browser back to a step, what bringing it back works with, and what a way back is."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from core.browser.actor import Actor
-from core.browser.checkpoints.stored_state import PageState
+from core.browser.checkpoints.comparison import Provenance
+from core.browser.checkpoints.page_state import PageState
 from core.browser.recorded.exchange import Exchange
 from core.browser.tabs import Tabs
-from core.schema.element_identity import FoundAgain
+from core.schema.element_identity import FoundAgain, RecordedInput
+from core.schema.errors import BackstepError
 from core.schema.observation import Element, Observation
 from core.schema.record import Record
-from core.schema.recorded_input import RecordedInput
 
 
 class Checkpoint(Record):
@@ -78,3 +80,34 @@ class RestoreContext:
             return
         if self.server_state is None or self.server_state() != snapshot:
             await self.put_server_back(snapshot)
+
+
+class RestoreError(BackstepError):
+    """A strategy could not go on; its text says at what and why."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """How a page came to be as it is now."""
+
+    remarks: tuple[str, ...] = ()
+    """What was done otherwise, or left."""
+    provenance: Provenance = "restored"
+    seen: Observation | None = None
+    """The page as it was last read, where nothing was done since."""
+
+
+class Strategy(Protocol):
+    """One way to restore a checkpoint."""
+
+    name: str
+    restores: str
+    """What it brings back, and what not, in a sentence."""
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        """Return why it cannot be used for this checkpoint, or nothing."""
+        ...
+
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        """Bring the page back; raises RestoreError, ActionError or BrowserError."""
+        ...

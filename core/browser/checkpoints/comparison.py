@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
-from core.browser.checkpoints.stored_state import PageState
+from core.browser.checkpoints.page_state import PageState
 from core.schema.observation import Element, Observation
 from core.schema.pattern import Expression, Pattern, PatternText, parse_pattern
 from core.schema.record import Record

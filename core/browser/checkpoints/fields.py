@@ -1,8 +1,7 @@
 """Giving form fields, scroll position and focus of a page back what they were."""
 
 from core.browser.channel import PageGone
-from core.browser.checkpoints.checkpoint import RestoreContext
-from core.browser.checkpoints.strategy import Brought
+from core.browser.checkpoints.checkpoint import Brought, RestoreContext
 from core.schema.action import Action, Check, RefTarget, Select, Type
 from core.schema.element_identity import called, find_again
 from core.schema.errors import ActionError

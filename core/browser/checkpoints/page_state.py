@@ -1,19 +1,109 @@
-"""Reading what the browser keeps for a page, and putting it back."""
+"""What the browser keeps for a page beside it (cookies, storage, its place in the history): read, and put back."""
 
 import asyncio
 import json
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Route
 
 from core.browser.channel import PageGone
-from core.browser.checkpoints.history import BLANK, TabHistory
-from core.browser.checkpoints.stored_state import PageState, origin_of
 from core.browser.page import Page
 from core.browser.scripts import script
 from core.browser.tabs import Tabs
 from core.schema.errors import ActionError, BrowserError
+from core.schema.record import Record
+
+
+class PageState(Record):
+    """What was kept at a step."""
+
+    touched: str = ""
+    """Which touch of the browser was the last one then; the same now means that nobody touched it since."""
+    tab: str = ""
+    entry: int | None = None
+    """The number that the browser gave to the page in its tab's history."""
+    content: str = ""
+    """A short number of the whole document with what its fields hold, seen and unseen; empty where not read."""
+    behind: tuple[str, ...] | None = None
+    """The URLs of the pages behind it in that history; None where they were not recorded."""
+    cookies: tuple[dict[str, Any], ...] = ()
+    """Those sent to the page, each with the fields of the protocol's Network.setCookie."""
+    local: dict[str, str] | None = {}
+    """None where it could not be read, as with the next two: it is not put back then, nor wiped."""
+    session: dict[str, str] | None = {}
+    databases: str | None = "[]"
+    """IndexedDB as JSON, where it holds nothing else than JSON can."""
+    whole: bool = True
+    """False where cookies and storage were left out: they are not put back then."""
+    unread: tuple[str, ...] = ()
+    """What could not be read, and why."""
+    server: str = ""
+    """The environment's snapshot of its server; empty where it keeps none."""
+
+    def without_logins(self) -> "PageState":
+        """Return it as it is stored for a named profile, whose logins stay in the profile alone."""
+        return self.replace(cookies=(), local={}, session={}, databases="[]", whole=False)
+
+
+def origin_of(url: str) -> str:
+    """Return ``scheme://host`` of a page that can keep storage, or nothing."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else ""
+
+
+BLANK = "about:blank"
+
+
+@dataclass(frozen=True)
+class TabHistory:
+    """The pages of a tab as the browser numbers them; empty tabs at its beginning are no pages."""
+
+    entries: tuple[tuple[int, str], ...]
+    """Number and URL of each."""
+    here: int
+    """The place of the one that is shown."""
+
+    @classmethod
+    async def read(cls, page: Page) -> "TabHistory":
+        """Return the history of a tab; raises PageGone or BrowserError."""
+        told = await page.send("Page.getNavigationHistory", {})
+        return cls(
+            entries=tuple((int(one["id"]), str(one["url"])) for one in told["entries"]),
+            here=int(told["currentIndex"]),
+        )
+
+    @property
+    def entry(self) -> int | None:
+        """The number of the page that is shown."""
+        return self.entries[self.here][0] if 0 <= self.here < len(self.entries) else None
+
+    def behind(self, place: int | None = None) -> tuple[str, ...]:
+        """Return the URLs of the pages behind a place, or behind the page that is shown."""
+        until = self.here if place is None else place
+        return tuple(url for _, url in self.entries[:until] if url != BLANK)
+
+    def entry_after(self, behind: tuple[str, ...], url: str) -> int | None:
+        """Return the number of the page at `url` that has these behind it."""
+        for place, (number, there) in enumerate(self.entries):
+            if there == url and self.behind(place) == behind:
+                return number
+        return None
+
+    async def go_to_first(self, tabs: Tabs) -> None:
+        """Go to the tab's first page, so that opening its URL anew leaves nothing behind it."""
+        first = next((number for number, url in self.entries if url != BLANK), None)
+        if first is not None and self.behind():
+            await self.go(tabs, first)
+
+    async def go(self, tabs: Tabs, entry: int) -> None:
+        """Go to a page of the history and wait; raises PageGone or BrowserError."""
+        before = tabs.mark()
+        await tabs.current.send("Page.navigateToHistoryEntry", {"entryId": entry})
+        await tabs.settle(before)
+
 
 EMPTY_PAGE = "/__backstep_empty_page__"
 """The path at a page's origin where storage is put back: answered here, the server is never asked for it."""

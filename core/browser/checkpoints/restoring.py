@@ -4,11 +4,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from core.browser.channel import PageGone
-from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext
+from core.browser.checkpoints.checkpoint import Brought, Checkpoint, RestoreContext, RestoreError, Strategy
 from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise
-from core.browser.checkpoints.in_place import AsItIs
-from core.browser.checkpoints.strategies import strategies_for
-from core.browser.checkpoints.strategy import Brought, RestoreError, Strategy
+from core.browser.checkpoints.strategies import AsItIs, strategies_for
 from core.schema.errors import ActionError, BrowserError, DataError
 from core.schema.restore import VERIFIED, Attempt, Comparison, Restored
 

@@ -1,15 +1,276 @@
-"""Ways to bring a page back, from the cheapest to the dearest."""
+"""Ways to bring a page back: in the document that is there, by loading it anew, by doing again what was done."""
 
-from core.browser.checkpoints.checkpoint import RestoreContext
-from core.browser.checkpoints.in_place import AsItIs, SameDocument
-from core.browser.checkpoints.reloading import HistoryEntry, UrlWithStorage
-from core.browser.checkpoints.replaying import (
-    ReplayFromNearest,
-    ReplayFromStart,
-    ReplayInPlace,
-    ReplayRecorded,
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.browser.checkpoints.checkpoint import (
+    Brought,
+    Checkpoint,
+    Choose,
+    RestoreContext,
+    RestoreError,
+    Strategy,
 )
-from core.browser.checkpoints.strategy import Strategy
+from core.browser.checkpoints.fields import put_fields_back
+from core.browser.checkpoints.page_state import (
+    PageState,
+    TabHistory,
+    open_again,
+    put_cookies_back,
+    put_storage_back,
+)
+from core.browser.recorded.exchange import SOCKET
+from core.browser.recorded.offline_replay import Seal
+from core.schema.action import Action, RefTarget
+from core.schema.element_identity import Marks, RecordedInput, called, find_marked
+from core.schema.errors import ActionError
+from core.schema.observation import Observation
+
+
+class AsItIs:
+    """Leaves the page alone: the step after which nothing changed can be gone back to by staying."""
+
+    name = "nothing to do"
+    restores = "Nothing: the page is looked at, and stays where it is as recorded."
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        return ""
+
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        if ground.fresh and not checkpoint.inputs:
+            return Brought(provenance="replayed" if ground.clean else "restored")
+        untouched = bool(checkpoint.page.touched) and checkpoint.page.touched == ground.touched()
+        if not untouched and ground.begin_here is not None:
+            raise RestoreError("It was touched since, and its scripts may know of it.")
+        return Brought(provenance="untouched" if untouched else "restored")
+
+
+class SameDocument:
+    """Gives fields, scroll position and focus of the document that is still there back what they were."""
+
+    name = "same document"
+    restores = (
+        "What fields held, scroll and focus; the state of a bundled site's server. The document stays, with all "
+        "that scripts changed in it and keep in memory."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        return "" if checkpoint.observation.document else "Which document it was is not recorded."
+
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        recorded, now = checkpoint.observation, await ground.read()
+        if now.document != recorded.document:
+            raise RestoreError("The page is another document by now.")
+        if now.url != recorded.url:
+            raise RestoreError(f"The document is at {now.url} by now.")
+        await put_cookies_back(ground.tabs.current, recorded.url, checkpoint.page, but=ground.own_cookies)
+        await ground.put_server(checkpoint.page.server)
+        return await put_fields_back(recorded, ground)
+
+
+class HistoryEntry:
+    """Goes to the page's entry in the history of its tab, and puts fields, scroll position and focus back."""
+
+    name = "history entry"
+    restores = (
+        "The page as the browser kept it or loads it again, what fields held, scroll and focus; cookies, and the "
+        "state of a bundled site's server. Not storage, nor what scripts kept in memory where it is loaded again."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        return "" if checkpoint.page.entry is not None else "Its place in the history is not recorded."
+
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        recorded, kept = checkpoint.observation, checkpoint.page
+        page = ground.tabs.current
+        if page.tab != kept.tab:
+            raise RestoreError("It was in another tab.")
+        history = await TabHistory.read(page)
+        entry = kept.entry if kept.entry in dict(history.entries) else None
+        if entry is None and kept.behind is not None:
+            entry = history.entry_after(kept.behind, recorded.url)  # Another visit of it.
+        if entry is None:
+            raise RestoreError("The history does not have it any more.")
+        if entry == history.entry:
+            raise RestoreError("It is the entry that is shown.")
+        await put_cookies_back(page, recorded.url, kept, but=ground.own_cookies)
+        await ground.put_server(kept.server)
+        await history.go(ground.tabs, entry)
+        return await put_fields_back(recorded, ground)
+
+
+class UrlWithStorage:
+    """Puts cookies and storage back, opens the step's URL anew, and gives fields, scroll and focus what they had."""
+
+    name = "URL with storage"
+    restores = (
+        "The URL, cookies, local and session storage, IndexedDB where it holds plain values, what fields held, scroll "
+        "and focus; the state of a bundled site's server. Not what scripts kept in memory."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        if not checkpoint.observation.url.startswith(("http:", "https:", "file:", "data:", "about:")):
+            return f"{checkpoint.observation.url or 'A page without a URL'} cannot be opened by its URL."
+        return ""
+
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        recorded, kept = checkpoint.observation, checkpoint.page
+        remarks = await _load(recorded, kept, ground)
+        brought = await put_fields_back(recorded, ground)
+        return replace(brought, remarks=(*remarks, *brought.remarks))
+
+
+async def _load(recorded: Observation, kept: PageState, ground: RestoreContext) -> tuple[str, ...]:
+    """Put back what the browser and the server kept, and load the page; return what was not put back."""
+    await put_cookies_back(ground.tabs.current, recorded.url, kept, but=ground.own_cookies)
+    await ground.put_server(kept.server)
+    failed = await put_storage_back(ground.tabs, recorded.url, kept)
+    await open_again(ground.tabs, recorded.url, kept.behind)
+    return tuple(f"Storage was not put back: {one}." for one in (*kept.unread, *failed))
+
+
+_NOT_ASKED = "The server was not asked: what it holds is as it is now."
+
+
+class ReplayFromNearest:
+    """Opens the page of an earlier step, where the document was loaded, and does again what was done in it."""
+
+    name = "replay from the nearest checkpoint"
+    restores = (
+        "The URL and storage of the step at which the document was loaded, and what followed from the actions "
+        "in it, scripts' memory too. What they do at a server is done a second time, unless it is a bundled site's."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        nearest = checkpoint.nearest
+        if nearest is None:
+            return "There is no earlier step at which its document was loaded."
+        return UrlWithStorage().unfit(nearest)
+
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        nearest = checkpoint.nearest
+        assert nearest is not None
+        brought = await UrlWithStorage().restore(nearest, ground)
+        remarks = await _do_again(checkpoint.inputs[len(nearest.inputs) :], ground, brought.seen)
+        return Brought(remarks=(*brought.remarks, *remarks))
+
+
+class ReplayInPlace:
+    """Opens the task's first page again in the tab that is there and does again what was done until the step."""
+
+    name = "replay in place"
+    restores = (
+        "What followed from the actions since the task was opened, scripts' memory too, where scripts alone make "
+        "its pages. The profile and the tab's history stay."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        return ""
+
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        if ground.begin_here is None:
+            raise RestoreError("The task's pages are not made by scripts alone.")
+        await ground.begin_here()
+        return Brought(remarks=await _do_again(checkpoint.inputs, ground))
+
+
+class ReplayRecorded:
+    """Does again what was done, in a page that reaches no server: each request gets what was recorded for it."""
+
+    name = "replay with recorded answers"
+    restores = (
+        "What followed from the actions since the task was opened, scripts' memory too, with the answers of then: no "
+        "request leaves for a server, which goes on afterwards from what it holds now."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        if not any(one.kind != SOCKET for one in checkpoint.exchanges):
+            return "What servers answered was not recorded."
+        if any(one.kind == SOCKET for one in checkpoint.exchanges):
+            return "The page spoke over a WebSocket, and what came over it is not recorded."
+        return ""
+
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        if not ground.clean:
+            raise RestoreError("A named profile keeps what it had come to, for which nothing was recorded.")
+        if ground.body is None:
+            raise RestoreError("The answers are not at hand.")
+        seal = Seal(checkpoint.exchanges, ground.body, stable=ground.stable_url)
+        async with ground.tabs.sealed(seal):
+            await ground.reopen()
+            remarks = await _do_again(checkpoint.inputs, ground)
+        return Brought(remarks=(*remarks, *seal.remarks, _NOT_ASKED), provenance="replayed")
+
+
+class ReplayFromStart:
+    """Begins the task anew, in a clean profile unless it has a named one, and does again what was done."""
+
+    name = "replay from the start"
+    restores = (
+        "Everything that follows from the actions, scripts' memory too. "
+        "What they do at a server is done a second time, unless it is a bundled site's; "
+        "a named profile keeps what it had come to."
+    )
+
+    def unfit(self, checkpoint: Checkpoint) -> str:
+        return ""
+
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        await ground.reopen()
+        remarks = await _do_again(checkpoint.inputs, ground)
+        return Brought(remarks=remarks, provenance="replayed" if ground.clean else "restored")
+
+
+async def _do_again(
+    inputs: Sequence[RecordedInput], ground: RestoreContext, seen: Observation | None = None
+) -> tuple[str, ...]:
+    """Do it, from the page as it was last `seen` where nothing was done since; return what was done otherwise."""
+    remarks: list[str] = []
+    for done in inputs:
+        now, seen = seen or await ground.read(), None
+        before = ground.tabs.mark()
+        try:
+            action, remark = await retarget(done.action, done.marks, now, ground.choose)
+            if remark:
+                remarks.append(f"Step {done.step}: {remark}")
+            await ground.actor.act(action)
+        except (ActionError, RestoreError) as error:
+            if not done.failed:
+                raise RestoreError(
+                    f"Step {done.step}, {done.action}, could not be done again: {error}"
+                ) from error
+        await ground.tabs.settle(before)
+    return tuple(remarks)
+
+
+async def retarget(
+    action: Action, marks: Marks, now: Observation, choose: Choose | None = None
+) -> tuple[Action, str]:
+    """Return `action` with its refs those of the page as it is now, and a remark where that was chosen, not known.
+
+    Raises RestoreError where an element is not found again.
+    """
+    changes: dict[str, Any] = {}
+    remarks: list[str] = []
+    for part in ("target", "to"):
+        target = getattr(action, part, None)
+        if not isinstance(target, RefTarget):
+            continue
+        mark = marks.get(part)
+        if mark is None:
+            raise RestoreError(f"[{target.ref}] is not in the page that was recorded for {action}.")
+        element, found = mark.element, find_marked(mark, now)
+        chosen = found.element
+        if chosen is None and found.candidates and choose is not None:
+            chosen = await choose(element, found, now)
+            if chosen is not None:
+                remarks.append(f"{called(element)} was chosen among {len(found.candidates)}, not known.")
+        if chosen is None:
+            raise RestoreError(f"{called(element)} was not found again: {found.why}")
+        changes[part] = RefTarget(ref=chosen.ref)
+    return (action.replace(**changes) if changes else action), " ".join(remarks)
+
 
 STRATEGIES: tuple[Strategy, ...] = (
     AsItIs(),

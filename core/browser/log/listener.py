@@ -5,13 +5,14 @@ asked of the page: all of it is told by events that come anyway.
 """
 
 import itertools
+import json
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from core.browser.log.console_text import in_words, place_of, seconds_of
 from core.browser.log.records import (
+    LONGEST,
     ConsoleEntry,
     DialogEntry,
     ErrorEntry,
@@ -342,3 +343,45 @@ class PageListener:
         said = cut(str(event.get("userInput", "")), _MESSAGE)[0]
         entered = values["dialog"] == "prompt" and event.get("result")
         values["answer"] = f'{answer} with "{said}"' if entered else answer
+
+
+def in_words(argument: Values) -> str:
+    """Return what one argument of a console call was, as a console shows it in one line."""
+    if "value" in argument:
+        value = argument["value"]
+        return value[: 2 * LONGEST] if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if "unserializableValue" in argument:
+        return str(argument["unserializableValue"])
+    preview = argument.get("preview")
+    if isinstance(preview, dict) and argument.get("subtype") != "error":
+        return _preview(preview)
+    return str(argument.get("description") or argument.get("type", ""))
+
+
+def place_of(where: Values) -> str:
+    """Return address, line and column, counted from 1 as editors do."""
+    url = cut(str(where.get("url") or ""))[0]
+    line, column = where.get("lineNumber"), where.get("columnNumber")
+    if not url or not isinstance(line, int):
+        return url
+    return f"{url}:{line + 1}" + (f":{column + 1}" if isinstance(column, int) else "")
+
+
+def seconds_of(milliseconds: object) -> float:
+    """Return a time of the protocol in seconds since the epoch; now where there is none."""
+    return milliseconds / 1000 if isinstance(milliseconds, int | float) else time.time()
+
+
+def _preview(preview: Values) -> str:
+    array = preview.get("subtype") == "array"
+    parts = [
+        str(one.get("value", "")) if array else f"{one.get('name')}: {one.get('value', one.get('type', ''))}"
+        for one in preview.get("properties", ())
+    ]
+    if preview.get("overflow"):
+        parts.append("…")
+    inside = ", ".join(parts)
+    if array:
+        return f"[{inside}]"
+    name = preview.get("description", "")
+    return f"{{{inside}}}" if name in ("Object", "") else f"{name} {{{inside}}}"

@@ -1,6 +1,11 @@
-"""One request of a page with what was answered, as far as it can be given again."""
+"""The requests of a page with what was answered, and which recorded answer a request gets: each in its turn, the last
+one again when they are used up.
+"""
 
 import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from urllib.parse import urljoin, urlsplit
 
 from core.schema.record import Record
 
@@ -41,3 +46,92 @@ class Exchange(Record):
 def hash_of(data: bytes) -> str:
     """Return what content is named by: SHA-256 in hex, nothing for no content."""
     return hashlib.sha256(data).hexdigest() if data else ""
+
+
+_HOPS = 20
+"""How often an answer may send on before that is taken for a circle."""
+
+
+class RecordedAnswer(Record):
+    """What a request gets; nothing where there is no record of it."""
+
+    exchange: Exchange | None = None
+    remark: str = ""
+    """What is not known for certain about it."""
+
+
+class Answers:
+    """The exchanges of a run up to a step, as a server would give them.
+
+    A request is told by its method, its URL and what it sends. Where nothing
+    was recorded for all three, what was sent does not count; then neither do
+    those parameters of the URL that change by themselves.
+    """
+
+    def __init__(self, exchanges: Sequence[Exchange], *, stable: Callable[[str], str] = str) -> None:
+        """`stable` returns a URL without what changes by itself."""
+        self._stable = stable
+        self._exact: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._by_url: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._by_stable: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._exchanges = tuple(one for one in exchanges if one.kind != SOCKET)
+        self._used: set[int] = set()
+        for index, one in enumerate(self._exchanges):
+            url = _plain(one.url)
+            self._exact[one.method, url, one.sent].append(index)
+            self._by_url[one.method, url].append(index)
+            self._by_stable[one.method, stable(url)].append(index)
+
+    def take(self, method: str, url: str, sent: str = "") -> RecordedAnswer:
+        """Return what the next such request gets."""
+        url = _plain(url)
+        if (found := self._next(self._exact.get((method, url, sent), ()))) is not None:
+            return RecordedAnswer(exchange=found)
+        if (found := self._next(self._by_url.get((method, url), ()))) is not None:
+            return RecordedAnswer(
+                exchange=found,
+                remark=f"{method} {url} sent something else than recorded, and got that answer.",
+            )
+        if (found := self._next(self._by_stable.get((method, self._stable(url)), ()))) is not None:
+            return RecordedAnswer(
+                exchange=found, remark=f"{method} {url} got what was answered to {found.url}."
+            )
+        return RecordedAnswer(remark=f"{method} {url} was not recorded; it was held back.")
+
+    def follow(self, exchange: Exchange) -> RecordedAnswer:
+        """Return what stands at the end of the way that an answer sends on to; itself where it does not."""
+        url, remark = exchange.url, ""
+        for _ in range(_HOPS):
+            if not exchange.location:
+                return RecordedAnswer(exchange=exchange, remark=remark)
+            url = urljoin(url, exchange.location)
+            method = exchange.method if exchange.status in (307, 308) else "GET"
+            answer = self.take(method, url)
+            if answer.exchange is None:
+                return answer
+            exchange, remark = answer.exchange, remark or answer.remark
+        return RecordedAnswer(remark=f"{url} sends on in a circle; it was held back.")
+
+    def use(self, exchange: Exchange) -> None:
+        """Count an answer as given, where it is one of these and not given yet."""
+        for index in self._exact.get((exchange.method, _plain(exchange.url), exchange.sent), ()):
+            if index not in self._used and self._exchanges[index] == exchange:
+                self._used.add(index)
+                return
+
+    @property
+    def given(self) -> tuple[Exchange, ...]:
+        """What was given, in the order it was recorded."""
+        return tuple(self._exchanges[index] for index in sorted(self._used))
+
+    def _next(self, indices: Sequence[int]) -> Exchange | None:
+        if not indices:
+            return None
+        index = next((one for one in indices if one not in self._used), indices[-1])
+        self._used.add(index)
+        return self._exchanges[index]
+
+
+def _plain(url: str) -> str:
+    """Return the URL as servers see it, without its fragment."""
+    return urlsplit(url)._replace(fragment="").geturl()

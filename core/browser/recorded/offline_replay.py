@@ -10,8 +10,7 @@ from urllib.parse import urljoin
 
 from playwright.async_api import BrowserContext, Error, Route
 
-from core.browser.recorded.answers import Answers
-from core.browser.recorded.exchange import Exchange, hash_of
+from core.browser.recorded.exchange import Answers, Exchange, hash_of
 from core.browser.scripts import script
 from core.schema.errors import BackstepError
 

@@ -10,7 +10,7 @@ from core.llm.repair import ReplyFormat
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.messages import Message, PromptPart
-from core.trace.prompts import Prompt
+from core.trace.encoding import Prompt
 
 CHANGED = (
     "The prompt's templates, or exemplars, were edited since this was sent: one that is switched in is told as "

@@ -11,7 +11,7 @@ from core.llm.repair import ReplyFormat, read_reply
 from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLMRequest, Message, Purpose
 from core.schema.step import CallRecord, Decided, Recognised, Reviewed, record_of
-from core.trace.prompts import Prompt
+from core.trace.encoding import Prompt
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
 

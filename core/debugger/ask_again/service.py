@@ -13,7 +13,7 @@ from core.debugger.service import Service, command
 from core.memory.memory import Memory
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
-from core.trace.prompts import Prompt
+from core.trace.encoding import Prompt
 from core.trace.records import StepDetail
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeVar
 from core.agent.policies.frame import place_of_page
 from core.agent.reflection.remedies import in_words
 from core.schema.action import Action, Backtrack, NewTrial, Note, Stop
-from core.schema.browser_event import BrowserEvent
-from core.schema.recall import Recall
+from core.schema.events import BrowserEvent
+from core.schema.exemplar import Recall
 from core.schema.record import Record
 from core.schema.restore import Sent
 from core.schema.step import (

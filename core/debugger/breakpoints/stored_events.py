@@ -3,7 +3,7 @@
 from collections.abc import Generator
 
 from core.debugger.breakpoints.debug_event import DebugEvent, EventTracker
-from core.schema.browser_event import BrowserEvent
+from core.schema.events import BrowserEvent
 from core.schema.step import PHASE_OF_PURPOSE, PHASES, Acted, CallRecord, Phase, calls_of
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore

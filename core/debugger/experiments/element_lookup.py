@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.schema.action import Action, RefTarget, RoleTarget, parse_action
-from core.schema.element_lines import find_told
+from core.schema.element_identity import find_told
 from core.schema.errors import ActionError
 from core.schema.exemplar import ExemplarStep
 from core.schema.observation import Observation, Ref

@@ -9,7 +9,7 @@ from core.llm.rules.moves import Move, MoveHistory, action_of, target_of, went_w
 from core.llm.rules.words import short, stems
 from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Press, RefTarget, RoleTarget, Stop
 from core.schema.action_space import Permissible
-from core.schema.element_lines import find_told
+from core.schema.element_identity import find_told
 from core.schema.messages import Mistake, PromptView, Turn
 from core.schema.observation import Element
 

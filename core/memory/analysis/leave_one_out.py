@@ -13,8 +13,7 @@ from core.memory.analysis.records import FamilyFound, LeftOutExemplar, MemberFou
 from core.memory.index import ExemplarIndex
 from core.memory.retrieval import in_reach, voted
 from core.schema.errors import DataError
-from core.schema.exemplar import Exemplar, ExemplarStep
-from core.schema.recall import REACH
+from core.schema.exemplar import REACH, Exemplar, ExemplarStep
 from core.settings.user_file import read_text
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from core.schema.exemplar import Exemplar
-from core.schema.recall import Recall
+from core.schema.exemplar import Exemplar, Recall
 from core.schema.record import Record
 
 Sameness = Literal["task and steps", "task", "steps", "neither"]

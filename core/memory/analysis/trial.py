@@ -6,8 +6,7 @@ from core.memory.index import ExemplarIndex, Near
 from core.memory.nearest import distances
 from core.memory.retrieval import recall
 from core.memory.vectors import as_stored
-from core.schema.exemplar import Exemplar
-from core.schema.recall import Recall, RecallSettings, Retrieved
+from core.schema.exemplar import Exemplar, Recall, RecallSettings, Retrieved
 
 
 class WithDraft:

@@ -26,7 +26,7 @@ from core.schema.action import (
 )
 from core.schema.errors import ActionSyntaxError
 from core.schema.record import Record
-from core.trace.imports.faulty import FaultyError
+from core.trace.imports.records import FaultyError
 
 MOST_ACTIONS = 300
 _MOST_NUMBER = 10**6

@@ -36,7 +36,7 @@ from core.schema.action import (
     XPathTarget,
 )
 from core.schema.record import Record
-from core.trace.imports.faulty import FaultyError
+from core.trace.imports.records import FaultyError
 
 _MOST = 50_000
 _PARAMETERS: dict[str, tuple[str, ...]] = {

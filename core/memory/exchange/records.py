@@ -9,8 +9,7 @@ from core.memory.exchange.values import is_sound
 from core.schema.exemplar import Exemplar
 from core.schema.record import Record
 from core.settings.user_file import problem
-from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import FileEntry
+from core.trace.imports.records import FaultyError, FileEntry
 
 _NOT_CONTENT = {"id", "source", "tags", "note", "archived", "format"}
 

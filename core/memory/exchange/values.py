@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.trace.imports.faulty import FaultyError
+from core.trace.imports.records import FaultyError
 
 _KINDS = {
     str: "a text",

@@ -15,8 +15,7 @@ from pydantic import ValidationError
 from core.memory.library.records import Counts, Filter, LibraryRow, Order
 from core.memory.library.rows import plain
 from core.schema.errors import LibraryError
-from core.storage.database import DatabaseFile, damaged
-from core.storage.full_text import match_of
+from core.storage.database import DatabaseFile, damaged, match_of
 
 _COLUMNS = (
     "id, family, task, environment, site, origin, run, step, llm, made, changed, tags, note, archived, version,"

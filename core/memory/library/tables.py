@@ -4,7 +4,7 @@ from sqlite_utils import Database
 
 from core.memory.library.proofs import TABLES as PROOF_TABLES
 from core.schema.errors import LibraryError
-from core.storage.migration import FileKind, Migration
+from core.storage.database import FileKind, Migration
 
 _EXEMPLARS = """
     number INTEGER PRIMARY KEY,         -- never given twice: nothing is deleted

@@ -14,9 +14,8 @@ from typing import Any
 from core.schema.action import Action, Named
 from core.schema.messages import Tool
 from core.schema.step import CallRecord
-from core.trace.exports.identity import AGENT, backstep_version, id_of
-from core.trace.exports.steps import RunStep, steps_of
-from core.trace.prompts import Prompt
+from core.trace.encoding import Prompt
+from core.trace.exports.steps import AGENT, RunStep, backstep_version, id_of, steps_of
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 

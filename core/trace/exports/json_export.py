@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from core.schema.step import BlobHash, CallRecord, Observed
 from core.storage.resources import RESOURCES
+from core.trace.encoding import Prompt
 from core.trace.exports.html_page import FILTERS, page_of
-from core.trace.prompts import Prompt
 from core.trace.store import TraceStore
 
 FORM = "backstep run"

@@ -13,8 +13,8 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from core.schema.errors import UsageError, WorldError
-from core.trace.exports.identity import AGENT, backstep_version
 from core.trace.exports.otel_spans import Span, Value, resource, spans_of
+from core.trace.exports.steps import AGENT, backstep_version
 from core.trace.store import TraceStore
 
 PATH = "/v1/traces"

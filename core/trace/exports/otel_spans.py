@@ -3,20 +3,20 @@
 The run is the root (``invoke_agent``), each step lies in it, each phase in its
 step, each LLM call (``chat``) and each action (``execute_tool``) in its phase.
 What the conventions have no name for begins with ``backstep.``. A phase lasts
-from the end of the one before it, a person's thinking included.
+from the end of the one before it, a person's thinking included. As a file the
+spans are OTLP/JSON, the form that collectors read.
 """
 
 import json
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from core.schema.browser_event import BrowserEvent
+from core.schema.events import BrowserEvent
 from core.schema.messages import LLMReply, Message
 from core.schema.record import Record
 from core.schema.step import Acted, CallRecord, Phase, calls_of
-from core.trace.exports.identity import AGENT, backstep_version, id_of
-from core.trace.exports.steps import RunStep, steps_of
-from core.trace.prompts import Prompt
+from core.trace.encoding import Prompt
+from core.trace.exports.steps import AGENT, RunStep, backstep_version, id_of, steps_of
 from core.trace.records import RunRow, StepTimes
 from core.trace.store import TraceStore
 
@@ -343,3 +343,62 @@ def _nanoseconds(seconds: float) -> int:
 
 def _json(value: object) -> str:
     return json.dumps(value)
+
+
+_KINDS = {"internal": 1, "client": 3}
+_ERROR = 2
+
+
+def export_otel(store: TraceStore, run: int, *, content: bool = False) -> str:
+    """Return the trace as one OTLP/JSON object; what was said and typed is in it only with `content`."""
+    scope = {"name": AGENT, "version": backstep_version()}
+    spans = [_span(span) for span in spans_of(store, run, content=content)]
+    whole = {
+        "resourceSpans": [
+            {
+                "resource": {"attributes": _attributes(resource())},
+                "scopeSpans": [{"scope": scope, "spans": spans}],
+            }
+        ]
+    }
+    return json.dumps(whole)
+
+
+def _span(span: Span) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "traceId": span.trace,
+        "spanId": span.id,
+        "parentSpanId": span.parent,
+        "name": span.name,
+        "kind": _KINDS[span.kind],
+        "startTimeUnixNano": str(span.start),
+        "endTimeUnixNano": str(span.end),
+        "attributes": _attributes(span.attributes),
+        "events": [
+            {
+                "name": event.name,
+                "timeUnixNano": str(event.time),
+                "attributes": _attributes(event.attributes),
+            }
+            for event in span.events
+        ],
+        "status": {} if span.error is None else {"code": _ERROR, "message": span.error},
+    }
+    return told
+
+
+def _attributes(values: dict[str, Value]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _value(value)} for key, value in values.items()]
+
+
+def _value(value: Value) -> dict[str, Any]:
+    match value:
+        case bool():
+            return {"boolValue": value}
+        case int():
+            return {"intValue": str(value)}
+        case float():
+            return {"doubleValue": value}
+        case tuple():
+            return {"arrayValue": {"values": [{"stringValue": one} for one in value]}}
+    return {"stringValue": value}

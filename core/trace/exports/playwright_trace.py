@@ -1,22 +1,29 @@
 """A run as a trace of Playwright, for `playwright show-trace`: a zip of actions, pictures and pages.
 
 It is written in version 8 of the trace's form: viewers read all older forms,
-and more of them know this one than the latest (10, in Playwright 1.65). How a
-page's HTML becomes a snapshot is left to `playwright_snapshots`, console and
-requests to `playwright_told`. What came for a request is not in it, so pages
-show without the style sheets and pictures they load.
+and more of them know this one than the latest (10, in Playwright 1.65).
+Lines of the console and requests, as in a HAR, come from what the pages told.
+A page's HTML is nested lists of name, attributes and children; a page that was
+the one before names it instead of being repeated. What came for a request is
+not in it, so pages show without the style sheets and pictures they load.
 """
 
 import io
 import json
+import re
 import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
-from core.schema.browser_event import BrowserEvent
+from bs4 import BeautifulSoup
+from bs4.element import CData, Comment, Declaration, Doctype, NavigableString, ProcessingInstruction, Tag
+
+from core.browser.log.records import ConsoleEntry, DialogEntry, ErrorEntry, LogEntry, LogPart, RequestEntry
 from core.schema.errors import TraceError
-from core.schema.step import PHASES, Observed, place_of
-from core.trace.exports.playwright_events import console_lines, requests
-from core.trace.exports.playwright_snapshots import Snapshots
+from core.schema.events import BrowserEvent
+from core.schema.step import PHASES, BlobHash, Observed, place_of
 from core.trace.exports.steps import RunStep, steps_of
 from core.trace.records import RunRow, StepTimes
 from core.trace.store import TraceStore
@@ -221,3 +228,154 @@ class _Writing:
     def _time(self, seconds: float) -> float:
         """Return a time as milliseconds since the run began."""
         return round((seconds - self._row.started) * 1000, 3)
+
+
+_TYPES = {"debug": "debug", "info": "log", "warning": "warning", "error": "error"}
+
+
+def console_lines(parts: tuple[LogPart, ...], page: str, started: float) -> Iterator[dict[str, Any]]:
+    """Yield what goes into the console of the viewer, requests left out; `started` is when the run began."""
+    for entry in _entries(parts):
+        if isinstance(entry, RequestEntry):
+            continue
+        kind, text = _line(entry)
+        url, line, column = _split(entry.place)
+        yield {
+            "type": "console",
+            "messageType": kind,
+            "text": text + (" …" if entry.cut else ""),
+            "args": [],
+            "location": {"url": url, "lineNumber": line, "columnNumber": column},
+            "time": round((entry.time - started) * 1000, 3),
+            "pageId": page,
+        }
+
+
+def requests(parts: tuple[LogPart, ...], page: str, started: float) -> Iterator[dict[str, Any]]:
+    """Yield the requests, each once: one that was still open where its end is told later is told there."""
+    for entry in _entries(parts):
+        if isinstance(entry, RequestEntry) and entry.ended and entry.type != "WebSocket":
+            yield {"type": "resource-snapshot", "snapshot": _snapshot(entry, page, started)}
+
+
+def _entries(parts: tuple[LogPart, ...]) -> Iterator[LogEntry]:
+    for part in parts:
+        yield from part.log.entries
+
+
+def _line(entry: ConsoleEntry | ErrorEntry | DialogEntry) -> tuple[str, str]:
+    match entry:
+        case ConsoleEntry():
+            return _TYPES[entry.level], entry.text
+        case ErrorEntry():
+            return "error", entry.text
+    return "warning", f"{entry.dialog}: {entry.text} ({entry.answer or 'answer not known'})"
+
+
+def _split(place: str) -> tuple[str, int, int]:
+    """Return address, line and column, counted from 0."""
+    url, _, column = place.rpartition(":")
+    url, _, line = url.rpartition(":")
+    if url and line.isdigit() and column.isdigit():
+        return url, int(line) - 1, int(column) - 1
+    return place, 0, 0
+
+
+def _snapshot(entry: RequestEntry, page: str, started: float) -> dict[str, Any]:
+    spent = entry.milliseconds or 0.0
+    begun = entry.time - (spent / 1000 if entry.began_before else 0.0)
+    size = entry.bytes if entry.bytes is not None else -1
+    failed = {"_failureText": entry.text} if entry.failed else {}
+    none: dict[str, Any] = {"httpVersion": "", "cookies": [], "headers": [], "headersSize": -1}
+    return {
+        "pageref": page,
+        "startedDateTime": datetime.fromtimestamp(begun, UTC).isoformat().replace("+00:00", "Z"),
+        "time": spent,
+        "request": {
+            "method": entry.method,
+            "url": entry.url,
+            "queryString": [{"name": name, "value": value} for name, value in _query(entry.url)],
+            "bodySize": -1,
+            **none,
+        },
+        "response": {
+            "status": -1 if entry.status is None else entry.status,
+            "statusText": "",
+            "content": {"size": size, "mimeType": "x-unknown"},
+            "redirectURL": "",
+            "bodySize": size,
+            "_transferSize": size,
+            **failed,
+            **none,
+        },
+        "cache": {},
+        "timings": {"send": -1, "wait": spent, "receive": -1},
+        "_resourceType": entry.type.lower(),
+        "_monotonicTime": round((begun - started) * 1000, 3),
+    }
+
+
+def _query(url: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    except ValueError:
+        return []
+
+
+_NEVER = ("script", "noscript")
+"""Elements that a snapshot is without."""
+_NO_WORDS = (Comment, CData, Declaration, Doctype, ProcessingInstruction)
+_NEXT_DOCUMENT = re.compile(r"</html>\s*(?=<html)", re.IGNORECASE)
+
+
+class Snapshots:
+    """Turns the pages of one frame into snapshots, in the order in which they are written."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._whole: dict[BlobHash, tuple[int, int]] = {}
+        """By page: which snapshot has it whole, and the number of its outermost node."""
+
+    def next(self, name: BlobHash, html: str, url: str) -> list[Any]:
+        """Return the next snapshot; a page whose blob was written before is a reference to it."""
+        place, self._count = self._count, self._count + 1
+        if name in self._whole:
+            before, node = self._whole[name]
+            return [[place - before, node]]
+        # The documents of frames stand behind the page's own.
+        own = _NEXT_DOCUMENT.split(html, maxsplit=1)[0]
+        root = BeautifulSoup(own, "lxml").find("html")
+        tree = _tree(root) if isinstance(root, Tag) else ["HTML", {}]
+        _base(tree, url)
+        self._whole[name] = (place, _nodes(tree) - 1)
+        return tree
+
+
+def _tree(tag: Tag) -> list[Any]:
+    attributes = {
+        name: " ".join(value) if isinstance(value, list) else str(value)
+        for name, value in tag.attrs.items()
+        if not name.lower().startswith("on")
+    }
+    told: list[Any] = [tag.name.upper(), attributes]
+    for child in tag.children:
+        if isinstance(child, Tag):
+            if child.name not in _NEVER:
+                told.append(_tree(child))
+        elif isinstance(child, NavigableString) and not isinstance(child, _NO_WORDS):
+            told.append(str(child))
+    return told
+
+
+def _base(tree: list[Any], url: str) -> None:
+    """Let addresses of the page count from where it was."""
+    head = next((one for one in tree[2:] if isinstance(one, list) and one[0] == "HEAD"), None)
+    if head is None:
+        head = ["HEAD", {}]
+        tree.insert(2, head)
+    head.insert(2, ["BASE", {"href": url}])
+
+
+def _nodes(tree: list[Any]) -> int:
+    """Return how many nodes there are, texts included: the outermost is the last that is numbered."""
+    return 1 + sum(_nodes(child) if isinstance(child, list) else 1 for child in tree[2:])

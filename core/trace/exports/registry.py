@@ -69,7 +69,7 @@ FORMATS: tuple[ExportFormat, ...] = (
         name="otel",
         title="OpenTelemetry trace",
         suffix=".otel.json",
-        made_by="core.trace.exports.otel_json:export_otel",
+        made_by="core.trace.exports.otel_spans:export_otel",
         leaves_out_content=True,
     ),
     ExportFormat(

@@ -1,5 +1,9 @@
-"""The steps of a run as exports read them: what each phase left, by its kind."""
+"""What exports of a run have in common: its name outside of the database, and its steps with what each phase left."""
 
+import hashlib
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TypeVar
 
 from core.schema.action import Action, Backtrack, NewTrial
@@ -17,8 +21,26 @@ from core.schema.step import (
     action_of,
     record_of,
 )
-from core.trace.records import StepDetail, StepRow
+from core.trace.records import RunRow, StepDetail, StepRow
 from core.trace.store import TraceStore
+
+AGENT = "backstep"
+_PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
+
+
+def id_of(row: RunRow, *parts: object, digits: int = 32) -> str:
+    """Return hexadecimal digits for a run, or for what `parts` name in it; always the same ones."""
+    facts = (row.run, row.started, row.task, row.seed, row.preset, row.llm, *parts)
+    return hashlib.sha256(repr(facts).encode(errors="replace")).hexdigest()[:digits]
+
+
+def backstep_version() -> str:
+    try:
+        return version(AGENT)
+    except PackageNotFoundError:
+        # Started from a checkout, which is not installed.
+        return str(tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["version"])
+
 
 P = TypeVar("P", bound=PhaseRecord)
 

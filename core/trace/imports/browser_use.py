@@ -31,8 +31,7 @@ from core.schema.action import (
     Wait,
     XPathTarget,
 )
-from core.trace.imports.faulty import FaultyError, first_reason
-from core.trace.imports.records import FileEntry, ImportedRun, ImportedStep
+from core.trace.imports.records import FaultyError, FileEntry, ImportedRun, ImportedStep, first_reason
 
 _NAMES = {
     "go_to_url": "navigate",

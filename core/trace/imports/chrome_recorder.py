@@ -23,8 +23,7 @@ from core.schema.action import (
     XPathTarget,
 )
 from core.schema.record import Record
-from core.trace.imports.faulty import FaultyError, first_reason
-from core.trace.imports.records import FileEntry, ImportedRun, ImportedStep
+from core.trace.imports.records import FaultyError, FileEntry, ImportedRun, ImportedStep, first_reason
 
 _NEEDED = {
     "navigate": ("url",),

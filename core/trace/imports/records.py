@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import ValidationError
+
 from core.schema.action import Action
 from core.schema.record import Record
 from core.schema.step import Effect
@@ -49,3 +51,14 @@ class ImportedRun(Record):
     """Entries that are no actions of a page."""
     faulty: tuple[FileEntry, ...] = ()
     """Entries that cannot be read: with any, nothing is imported."""
+
+
+class FaultyError(Exception):
+    """Says why an entry cannot be read, in words that go after its position."""
+
+
+def first_reason(error: ValidationError) -> str:
+    """Return the first thing that a validation found wrong, with the name of its field."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else str(first["msg"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.schema.errors import DataError, TraceError
 from core.schema.record import Record
-from core.trace.migrations import APPLICATION_ID
+from core.trace.database import APPLICATION_ID
 from core.trace.records import RunRow
 from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore

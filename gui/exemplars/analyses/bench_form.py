@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.analyses.views import BenchQuery
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings
 from gui.exemplars.analyses.page import heading
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button

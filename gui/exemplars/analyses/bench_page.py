@@ -5,8 +5,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
 from core.memory.analysis.records import LookupTrial, Move, TrialRow
-from core.schema.exemplar import Exemplar
-from core.schema.recall import Recall
+from core.schema.exemplar import Exemplar, Recall
 from gui.exemplars.analyses.bench_form import BenchForm
 from gui.exemplars.analyses.page import AnalysisPage, panel
 from gui.theme.theme import Theme

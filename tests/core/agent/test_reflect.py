@@ -5,8 +5,7 @@ import re
 import pytest
 
 from core.agent.presets import PRESETS
-from core.browser.checkpoints.in_place import AsItIs
-from core.browser.checkpoints.reloading import HistoryEntry
+from core.browser.checkpoints.strategies import AsItIs, HistoryEntry
 from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply

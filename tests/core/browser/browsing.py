@@ -21,7 +21,7 @@ from core.browser.host import BrowserHost
 from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled
 from core.browser.tabs import Tabs
 from core.schema.action import parse_action
-from core.schema.browser_event import BrowserEvent
+from core.schema.events import BrowserEvent
 from core.schema.observation import Element, Observation
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from core.debugger.snapshots import (
     StepView,
 )
 from core.environments.registry import Environments
-from core.schema.log import LogLine
+from core.schema.events import LogLine
 from core.settings.settings import LLMSettings, Settings
 from core.trace.store import TraceStore
 from tests.core.stage import llms_for, need_chromium, settings_for

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pytest_httpserver import HTTPServer
 
-from core.browser.profiles import profile_names
+from core.browser.host import profile_names
 
 PAGE = """<title>Visits</title><p id="said"></p><script>
 localStorage.visits = Number(localStorage.visits || 0) + 1;

@@ -6,7 +6,7 @@ from core.memory.files import write_exemplars
 from core.memory.library.records import LIBRARY_NAME, Provenance
 from core.memory.memory import Memory
 from core.schema.changes import Changes, memory_in_words
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings
 from tests.core.memory.making import ALL
 
 FIRST, SECOND, OTHER = ALL[0], ALL[1], ALL[3]

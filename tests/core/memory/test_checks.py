@@ -2,7 +2,7 @@ import pytest
 
 from core.memory.checks import check, check_actions, check_contrasts, check_length, check_run, check_secrets
 from core.memory.files import ExemplarFiles
-from core.sandbox.confinement import confinement
+from core.sandbox.running import confinement
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
 from tests.core.memory.making import ALL
 

@@ -5,7 +5,7 @@ import pytest
 from core.memory.files import write_exemplars
 from core.memory.library.records import LIBRARY_NAME, Filter
 from core.memory.memory import Memory
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings
 from tests.core.memory.clusters import Clusters, clustered, text_of
 from tests.core.memory.making import ALL
 

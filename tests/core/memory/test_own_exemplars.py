@@ -10,10 +10,9 @@ from core.llm.embedding import HashedWords
 from core.memory.files import ExemplarFiles
 from core.memory.index import ExemplarIndex
 from core.memory.retrieval import recall
-from core.sandbox.confinement import confinement
-from core.sandbox.running import run_parser
+from core.sandbox.running import confinement, run_parser
 from core.schema.action import RefTarget, parse_action
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings
 from tests.core.memory.parsers import parser_of
 from tests.core.memory.solvers import SOLVERS
 

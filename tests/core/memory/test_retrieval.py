@@ -3,8 +3,7 @@ import pytest
 from core.llm.embedding import HashedWords
 from core.memory.index import ExemplarIndex
 from core.memory.retrieval import recall
-from core.schema.exemplar import metadata_of
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings, metadata_of
 from tests.core.memory.making import ALL, exemplar
 
 

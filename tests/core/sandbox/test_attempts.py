@@ -18,10 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from core.sandbox.confinement import confinement
 from core.sandbox.inside.filter import MACHINES
-from core.sandbox.process import ParserProcess
-from core.sandbox.records import Parsed, SandboxLimits
+from core.sandbox.process import Parsed, ParserProcess, SandboxLimits
+from core.sandbox.running import confinement
 from tests.core.sandbox.attempts import ALL, ALONE, MODULES, NUMBERS, PRELUDE, WATCHED
 
 pytestmark = pytest.mark.skipif(

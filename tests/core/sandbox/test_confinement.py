@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.sandbox.confinement import confinement, why_never
 from core.sandbox.inside.filter import MACHINES
+from core.sandbox.running import confinement, why_never
 
 ROOT = Path(__file__).resolve().parents[3]
 on_linux = pytest.mark.skipif(
@@ -17,7 +17,7 @@ on_linux = pytest.mark.skipif(
 
 _REFUSING = """
 import asyncio, ctypes, json, struct, sys
-from core.sandbox.confinement import confinement
+from core.sandbox.running import confinement
 from core.sandbox.running import run_parser
 
 class Program(ctypes.Structure):

@@ -1,6 +1,6 @@
 import pytest
 
-from core.sandbox.reply import code_in
+from core.sandbox.running import code_in
 
 
 @pytest.mark.parametrize(

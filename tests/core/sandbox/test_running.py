@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.sandbox.confinement import confinement
-from core.sandbox.records import SandboxLimits
-from core.sandbox.running import run_parser
+from core.sandbox.process import SandboxLimits
+from core.sandbox.running import confinement, run_parser
 
 pytestmark = pytest.mark.skipif(
     not confinement().is_confined, reason=confinement().reason or "parsers are confined here"
@@ -234,7 +233,7 @@ async def test_runs_leave_no_descriptors_processes_or_folders_behind(tmp_path, m
 
 _PARENT = """
 import asyncio
-from core.sandbox.records import SandboxLimits
+from core.sandbox.process import SandboxLimits
 from core.sandbox.running import run_parser
 asyncio.run(run_parser("while True: pass", "", limits=SandboxLimits(seconds=600)))
 """

@@ -18,8 +18,6 @@ _NEEDED = (
     "core/__init__.py",
     "core/schema/__init__.py",
     "core/schema/errors.py",
-    "core/storage/__init__.py",
-    "core/storage/lock.py",
 )
 """What the setup imports beside itself."""
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from core.setup import installer
 from core.setup.apt import Apt
 from core.setup.console import Console
 from core.setup.environment import VirtualEnvironment
-from core.setup.installer import Installer
+from core.setup.installer import Installer, locked
 from core.setup.project import Project
 
 
@@ -118,3 +119,28 @@ def test_too_little_room_is_told_before_anything_is_installed(tmp_path, commands
     with pytest.raises(WorldError, match="make room"):
         Installer(project, VirtualEnvironment(tmp_path / ".venv"), console).install((), libraries="ignore")
     assert not [call for call in commands.calls() if call.startswith("apt-get")]
+
+
+def is_free(folder: Path) -> bool:
+    return subprocess.run(["flock", "-n", str(folder), "true"]).returncode == 0
+
+
+def test_the_folder_is_locked_inside_and_free_after(tmp_path):
+    with locked(tmp_path, lambda: None):
+        assert not is_free(tmp_path)
+    assert is_free(tmp_path)
+
+
+def test_the_wait_is_announced_only_when_there_is_one(tmp_path):
+    said: list[str] = []
+    with locked(tmp_path, lambda: said.append("wait")):
+        pass
+    assert said == []
+
+
+def test_a_command_that_was_handed_the_lock_keeps_it(tmp_path):
+    with locked(tmp_path, lambda: None) as descriptors:
+        child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=descriptors)
+    assert not is_free(tmp_path)
+    child.communicate()
+    assert is_free(tmp_path)

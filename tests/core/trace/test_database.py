@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.schema.errors import TraceError
-from core.trace.migrations import MIGRATIONS
+from core.trace.database import MIGRATIONS
 from core.trace.store import TraceStore
 from tests.core.trace.making import overwrite, start, write_run
 

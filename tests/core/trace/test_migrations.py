@@ -3,7 +3,7 @@ import sqlite3
 import pytest
 
 from core.schema.errors import TraceError
-from core.trace.migrations import MIGRATIONS
+from core.trace.database import MIGRATIONS
 from core.trace.store import TraceStore
 from tests.core.trace.making import write_run
 

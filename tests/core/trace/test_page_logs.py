@@ -15,9 +15,9 @@ from core.browser.log.records import (
     PageLog,
     RequestEntry,
 )
+from core.trace.database import MIGRATIONS
 from core.trace.exports.json_export import export_json
 from core.trace.exports.playwright_trace import export_playwright_trace
-from core.trace.migrations import MIGRATIONS
 from core.trace.store import TraceStore
 from tests.core.trace.making import start, write_run, write_step
 

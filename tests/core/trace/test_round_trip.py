@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.schema.errors import TraceError
 from core.schema.observation import Box, CleanObservation, Element, Observation
 from core.schema.step import RECORDS, Abstracted, Acted, CallRecord, Observed
-from core.trace.prompts import encode_prompt
+from core.trace.encoding import encode_prompt
 from core.trace.store import TraceStore
 from tests.core.trace.making import BLOBS, HTML, PICTURE, a_request, records, start
 from tests.core.trace.making_records import model

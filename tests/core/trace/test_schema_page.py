@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 from core.storage.resources import RESOURCES
-from core.trace.migrations import APPLICATION_ID, MIGRATIONS
+from core.trace.database import APPLICATION_ID, MIGRATIONS
 from tests.core.trace.making import HTML, write_run
 
 PAGE = (RESOURCES / "trace-schema.md").read_text(encoding="utf-8")

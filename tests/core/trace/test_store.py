@@ -3,15 +3,14 @@ import time
 import pytest
 
 from core.schema.action import Click, GoBack, RefTarget, Stop
-from core.schema.browser_event import BrowserEvent
 from core.schema.errors import TraceError
-from core.schema.log import LogLine
+from core.schema.events import BrowserEvent, LogLine
 from core.schema.messages import Image, LLMReply, LLMRequest, Message, Retry, Tool, Usage
 from core.schema.observation import CleanObservation
 from core.schema.step import Abstracted, Acted, CallRecord, Decided, Observed, Proposal, Reviewed
 from core.schema.task import Verdict
 from core.trace.blobs import hash_of
-from core.trace.prompts import encode_prompt, encode_reply
+from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.records import Hit, Intervention, WatchRow
 from core.trace.store import TraceStore
 from tests.core.trace.making import (

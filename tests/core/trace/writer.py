@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from core.schema.step import CallRecord
-from core.trace.prompts import encode_prompt
+from core.trace.encoding import encode_prompt
 from core.trace.store import TraceStore
 from tests.core.trace.making import BLOBS, a_request, records, start
 

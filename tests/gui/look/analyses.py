@@ -20,7 +20,7 @@ from core.agent.presets import Presets
 from core.debugger.exemplars.analyses.views import BenchQuery
 from core.debugger.exemplars.service import ExemplarServices
 from core.memory.memory import Memory
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings
 from core.schema.signal import Signal
 from gui.exemplars.analyses.controller import AnalysesController
 from gui.theme.theme import Theme

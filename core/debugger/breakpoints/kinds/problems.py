@@ -6,7 +6,7 @@ from pydantic import Field
 
 from core.debugger.breakpoints.debug_event import DebugEvent, StepSoFar
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint, ChoiceWords, cut
-from core.schema.plan import Plan
+from core.schema.progress import Plan
 from core.schema.record import Record
 from core.schema.step import Acted, Aligned, Decided, Scheduled, last_reflection, reflection_of
 

@@ -8,8 +8,7 @@ from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
 from core.debugger.service import command
 from core.schema.errors import DataError, UsageError
-from core.schema.exemplar import Exemplar, metadata_of
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import Exemplar, RecallSettings, metadata_of
 from core.schema.step import Observed, Recalled, record_of
 from core.trace.store import TraceStore
 

@@ -14,9 +14,8 @@ from core.memory.checks import check
 from core.memory.library.records import Filter
 from core.memory.memory import Memory
 from core.schema.errors import BackstepError, DataError, UsageError
-from core.schema.exemplar import metadata_of
+from core.schema.exemplar import RecallSettings, metadata_of
 from core.schema.messages import Message
-from core.schema.recall import RecallSettings
 
 if TYPE_CHECKING:
     from core.debugger.session import Session

@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 from core.schema.action import Action, Named, RefTarget, RoleTarget, XPathTarget
+from core.schema.element_identity import RecordedInput
 from core.schema.exemplar import Contrast
 from core.schema.observation import Observation
 from core.schema.record import Record
-from core.schema.recorded_input import RecordedInput
 from core.schema.step import Abstracted, Acted, Decided, Observed, Origin, Reviewed, record_of
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore

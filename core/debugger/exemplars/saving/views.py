@@ -2,9 +2,8 @@
 
 from core.memory.checks import Problem
 from core.memory.library.records import Provenance
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Exemplar, Retrieved
 from core.schema.messages import Message
-from core.schema.recall import Retrieved
 from core.schema.record import Record
 from core.trace.records import StepRow
 

@@ -12,7 +12,7 @@ from core.schema.action import Named, parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.trace.exports.atif import VERSION
-from core.trace.exports.identity import AGENT, backstep_version
+from core.trace.exports.steps import AGENT, backstep_version
 
 
 def export_atif(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:

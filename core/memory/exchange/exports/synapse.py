@@ -11,7 +11,7 @@ from typing import Any
 from core.memory.exchange.agent_code import read_code, write_code
 from core.memory.exchange.imports.synapse import ENVIRONMENT, OWN
 from core.schema.exemplar import Exemplar, ExemplarStep, KeptPrompt, metadata_of
-from core.trace.imports.faulty import FaultyError
+from core.trace.imports.records import FaultyError
 
 _RESERVED = ("demo", OWN)
 

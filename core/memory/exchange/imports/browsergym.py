@@ -17,8 +17,7 @@ from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_e
 from core.memory.exchange.values import MisplacedError, object_of, plain
 from core.schema.errors import DataError
 from core.schema.exemplar import ExemplarStep
-from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import FileEntry
+from core.trace.imports.records import FaultyError, FileEntry
 
 SUMMARY = "summary_info.json"
 STEPS = "steps_info.json"

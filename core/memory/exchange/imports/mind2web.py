@@ -18,8 +18,7 @@ from core.memory.exchange.values import MisplacedError, cut, kind_of, list_at, o
 from core.schema.action import Action, Click, Hover, Press, RefTarget, RoleTarget, Select, Target, Type
 from core.schema.exemplar import ExemplarStep
 from core.schema.record import Record
-from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import FileEntry
+from core.trace.imports.records import FaultyError, FileEntry
 
 _TAGS = {"a": "link", "input": "textbox", "select": "combobox", "textarea": "textbox"}
 

@@ -7,8 +7,7 @@ from core.memory.exchange.values import plain
 from core.schema.exemplar import ExemplarStep
 from core.trace.imports.browser_use import is_browser_use_history, read_browser_use_history
 from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording
-from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import FileEntry, ImportedRun, ImportedStep
+from core.trace.imports.records import FaultyError, FileEntry, ImportedRun, ImportedStep
 
 _NO_PAGE = "The file does not hold the pages: observations tell where the page was and what was acted on."
 

@@ -18,8 +18,7 @@ from core.schema.action import ACTIONS, parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import ExemplarStep
 from core.schema.record import Record
-from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import FileEntry
+from core.trace.imports.records import FaultyError, FileEntry
 
 _PARTS = ("OBJECTIVE", "OBSERVATION", "URL", "PREVIOUS ACTIONS", "REASON", "ACTION")
 _PART = re.compile(rf"^[ \t]*({'|'.join(_PARTS)}):[ \t]*", re.MULTILINE)

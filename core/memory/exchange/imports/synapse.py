@@ -23,8 +23,7 @@ from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_e
 from core.memory.exchange.values import MisplacedError, is_sound, kind_of, list_at, object_of, text_at
 from core.schema.exemplar import AbstractionPair, ExemplarStep, KeptPrompt
 from core.schema.record import Record
-from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import FileEntry
+from core.trace.imports.records import FaultyError, FileEntry
 
 OWN = "backstep"
 """The key of what Synapse has no field for."""

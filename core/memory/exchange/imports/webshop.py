@@ -19,8 +19,7 @@ from core.memory.exchange.values import MisplacedError, object_of, plain, text_a
 from core.schema.action import Action, Click, Goto, RoleTarget, Type
 from core.schema.exemplar import ExemplarStep
 from core.schema.record import Record
-from core.trace.imports.faulty import FaultyError
-from core.trace.imports.records import FileEntry
+from core.trace.imports.records import FaultyError, FileEntry
 
 KINDS = ("index", "search_results", "item_page", "item_sub_page", "done")
 _PARTS = ("Description", "Features", "Reviews", "Attributes")

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agent.reflection.plan import LONGEST, read_plan
-from core.schema.plan import Plan
+from core.schema.progress import Plan
 
 THREE = "1. Open the orders\n2. Find the one of November\n3. Read its colour"
 

@@ -1,6 +1,6 @@
 from core.agent.spaces.action_space import _values, offered_actions, option_groups
 from core.agent.spaces.file import FromPage, OptionGroups, SpaceState
-from core.schema.space_memory import SpaceMemory
+from core.schema.progress import SpaceMemory
 from tests.core.agent.spaces.pages import ITEM, RESULTS, SEARCH, SELECT, element, page
 
 

@@ -5,7 +5,7 @@ from core.agent.spaces.file import Backup
 from core.schema.action import Click, Goto, XPathTarget
 from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.errors import ActionError
-from core.schema.space_memory import SetAside, SpaceMemory, Transition
+from core.schema.progress import SetAside, SpaceMemory, Transition
 from tests.core.agent.spaces.pages import ITEM
 
 KEPT = SetAside(candidate="B[7]", url="http://corner.test/item/B7?a=[1]", title="A lamp", reason="too dear")

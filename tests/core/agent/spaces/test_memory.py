@@ -1,5 +1,5 @@
 from core.agent.spaces.memory import memory_after
-from core.schema.space_memory import SpaceMemory
+from core.schema.progress import SpaceMemory
 
 
 def after(memory, space, state, action, arguments, **more):

@@ -11,7 +11,7 @@ from core.browser.driver import TabDriver
 from core.schema.action import Goto, Named
 from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.observation import Observation
-from core.schema.space_memory import SpaceMemory
+from core.schema.progress import SpaceMemory
 from core.schema.task import Verdict
 from tests.core.stage import SECONDS, Stage
 

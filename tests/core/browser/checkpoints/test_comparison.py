@@ -1,7 +1,7 @@
 import pytest
 
 from core.browser.checkpoints.comparison import Volatile, VolatileFile, compare, kept_otherwise, load_volatile
-from core.browser.checkpoints.stored_state import PageState
+from core.browser.checkpoints.page_state import PageState
 from core.schema.errors import DataError
 from core.schema.observation import Observation, Option
 from tests.core.agent.spaces.pages import element, page

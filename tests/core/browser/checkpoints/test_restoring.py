@@ -1,18 +1,20 @@
 """Going back in a real page: what each way brings back, and what it says where it cannot."""
 
 from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext
-from core.browser.checkpoints.in_place import AsItIs, SameDocument
-from core.browser.checkpoints.reloading import HistoryEntry, UrlWithStorage
-from core.browser.checkpoints.replaying import (
+from core.browser.checkpoints.restoring import restore
+from core.browser.checkpoints.strategies import (
+    AsItIs,
+    HistoryEntry,
     ReplayFromNearest,
     ReplayFromStart,
     ReplayInPlace,
     ReplayRecorded,
+    SameDocument,
+    UrlWithStorage,
 )
-from core.browser.checkpoints.restoring import restore
 from core.schema.action import parse_action
+from core.schema.element_identity import RecordedInput, marks_of
 from core.schema.observation import Observation
-from core.schema.recorded_input import RecordedInput, marks_of
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

@@ -6,19 +6,22 @@ from pathlib import Path
 import pytest
 from werkzeug import Request, Response
 
-from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext
-from core.browser.checkpoints.history import TabHistory
-from core.browser.checkpoints.in_place import AsItIs, SameDocument
-from core.browser.checkpoints.page_state import EMPTY_PAGE, read_page_state
-from core.browser.checkpoints.reloading import HistoryEntry, UrlWithStorage
-from core.browser.checkpoints.replaying import ReplayFromNearest, ReplayFromStart, ReplayInPlace
+from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext, Strategy
+from core.browser.checkpoints.page_state import EMPTY_PAGE, PageState, TabHistory, read_page_state
 from core.browser.checkpoints.restoring import restore
-from core.browser.checkpoints.stored_state import PageState
-from core.browser.checkpoints.strategies import strategies_for
-from core.browser.checkpoints.strategy import Strategy
+from core.browser.checkpoints.strategies import (
+    AsItIs,
+    HistoryEntry,
+    ReplayFromNearest,
+    ReplayFromStart,
+    ReplayInPlace,
+    SameDocument,
+    UrlWithStorage,
+    strategies_for,
+)
 from core.schema.action import parse_action
+from core.schema.element_identity import RecordedInput, marks_of
 from core.schema.errors import ActionError, BrowserError, DataError
-from core.schema.recorded_input import RecordedInput, marks_of
 from core.schema.restore import Restored
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.checkpoints.test_restoring import COUNTER, done

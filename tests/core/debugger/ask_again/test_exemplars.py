@@ -10,7 +10,7 @@ from core.debugger.experiments.attribution import sums_of
 from core.memory.files import write_exemplars
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
-from core.trace.prompts import Prompt
+from core.trace.encoding import Prompt
 from tests.core.stage import llms_for, page_file, ref_in, settings_for
 from tests.llm_server import Reply
 

@@ -10,8 +10,8 @@ from core.debugger.breakpoints.kinds.breakpoint import fits
 from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall, RetrievalFar
 from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft
 from core.debugger.breakpoints.kinds.problems import Failure, NotAligned, PlanRevised, RemedyFired
-from core.schema.browser_event import BrowserEvent
 from core.schema.errors import UsageError
+from core.schema.events import BrowserEvent
 from core.schema.restore import Sent
 from core.schema.step import PHASES, Decided, Observed, Proposal, Recognised
 

@@ -5,11 +5,10 @@ import pytest
 from core.debugger.provenance.sources import offers, why
 from core.debugger.provenance.views import WhyQuestion
 from core.schema.action import Click, RefTarget, Type
-from core.schema.exemplar import Exemplar, ExemplarStep
+from core.schema.exemplar import Exemplar, ExemplarStep, Recall
 from core.schema.messages import LLMReply, LLMRequest, Message, Tool
 from core.schema.observation import CleanObservation
-from core.schema.plan import Plan
-from core.schema.recall import Recall
+from core.schema.progress import Plan
 from core.schema.step import (
     Abstracted,
     CallRecord,
@@ -22,7 +21,7 @@ from core.schema.step import (
     Reviewed,
     Scheduled,
 )
-from core.trace.prompts import encode_prompt, encode_reply
+from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.store import TraceStore
 from tests.core.trace.making import page, start
 

@@ -8,8 +8,8 @@ from core.debugger.timeline.times import time_view
 from core.schema.messages import LLMRequest, Message, Usage
 from core.schema.restore import Comparison, Restored
 from core.schema.step import Acted, CallRecord, Committed, Observed, Reviewed
+from core.trace.encoding import encode_prompt
 from core.trace.imports.records import ImportedRun, ImportedStep
-from core.trace.prompts import encode_prompt
 from core.trace.records import Hit, Intervention
 from core.trace.store import TraceStore
 from tests.core.trace.making import page, records, start, write_run, write_step

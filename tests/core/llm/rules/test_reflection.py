@@ -9,9 +9,7 @@ from core.agent.abstraction.plain import clean_of
 from core.agent.reflection.judgement import SCHEMA, read_aligned, read_judgement, read_subtask, read_yes_no
 from core.agent.reflection.plan import read_plan
 from core.llm.rules import RulesLLM
-from core.sandbox.confinement import confinement
-from core.sandbox.reply import code_in
-from core.sandbox.running import run_parser
+from core.sandbox.running import code_in, confinement, run_parser
 from core.schema.messages import LLMRequest, Message, PromptView, Purpose, Turn
 from tests.core.llm.rules.pages import page_of
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from core.memory.exchange.agent_code import MOST_ACTIONS, read_code, write_code
 from core.schema.action import Click, FocusTarget, Hover, Press, RefTarget, Type, XPathTarget, parse_action
-from core.trace.imports.faulty import FaultyError
+from core.trace.imports.records import FaultyError
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from core.llm.embedding import HashedWords
 from core.memory.exchange.exports.synapse import export_synapse
 from core.memory.index import ExemplarIndex
 from core.memory.retrieval import recall
-from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep, KeptPrompt
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep, KeptPrompt, RecallSettings
 from tests.core.memory.exchange.files import CLICK_GO, PAGE, demo, read, saved
 
 PROGRAM = "soup = state\nobs = 'Go'"

@@ -8,7 +8,7 @@ import pytest
 
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.memory import Memory
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings
 from tests.core.memory.clusters import Clusters, text_of
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from core.memory.library.trace_sync import note_retrievals
-from core.schema.recall import Recall, Retrieved
+from core.schema.exemplar import Recall, Retrieved
 from core.schema.step import Recalled
 from core.schema.task import Verdict
 from core.trace.store import TraceStore

@@ -8,9 +8,8 @@ from bs4 import BeautifulSoup
 
 from core.schema.action import Click, GoBack, Press, RefTarget
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
-from core.schema.browser_event import BrowserEvent
 from core.schema.errors import TraceError
-from core.schema.log import LogLine
+from core.schema.events import BrowserEvent, LogLine
 from core.schema.messages import Image, LLMReply, LLMRequest, Message, Retry, Sampling, Tool, ToolCall, Usage
 from core.schema.observation import Box, CleanObservation
 from core.schema.step import (
@@ -28,8 +27,8 @@ from core.schema.step import (
 )
 from core.schema.task import Verdict
 from core.trace.blobs import hash_of
+from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.exports.json_export import export_html, export_json
-from core.trace.prompts import encode_prompt, encode_reply
 from core.trace.records import Intervention, RunStart
 from tests.core.trace.making import HTML, PICTURE, page, records, start, write_run, write_step
 

@@ -3,9 +3,8 @@ import json
 import pytest
 
 from core.schema.errors import TraceError, UsageError, WorldError
-from core.trace.exports.otel_json import export_otel
 from core.trace.exports.otel_send import send_otel
-from core.trace.exports.otel_spans import spans_of
+from core.trace.exports.otel_spans import export_otel, spans_of
 from tests.core.trace.exports.collector import Collector, values
 from tests.core.trace.exports.replaying import run_by_rules
 from tests.core.trace.exports.test_json_export import write_talkative_run

@@ -22,8 +22,8 @@ from core.schema.action import (
     TabFocus,
     Type,
 )
-from core.schema.browser_event import BrowserEvent
 from core.schema.errors import TraceError
+from core.schema.events import BrowserEvent
 from core.schema.observation import Box, Element, Observation, Option, PageFrame, Tab
 from core.schema.step import Acted, Committed, Decided, Observed, Proposal, Reviewed
 from core.trace.exports.playwright_script import export_playwright

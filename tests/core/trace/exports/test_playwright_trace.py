@@ -12,13 +12,12 @@ from playwright.async_api import async_playwright, expect
 from core.browser.chromium import chromium_arguments
 from core.environments.loopback import Loopback, QuietServer
 from core.schema.action import Click, RefTarget
-from core.schema.browser_event import BrowserEvent
 from core.schema.errors import TraceError
+from core.schema.events import BrowserEvent
 from core.schema.observation import Box
 from core.schema.step import Acted, Observed, Reviewed
 from core.trace.blobs import hash_of
-from core.trace.exports.playwright_snapshots import Snapshots
-from core.trace.exports.playwright_trace import export_playwright_trace
+from core.trace.exports.playwright_trace import Snapshots, export_playwright_trace
 from tests.core.stage import need_chromium
 from tests.core.trace.exports.replaying import run_by_rules
 from tests.core.trace.making import PICTURE, page, start, write_run, write_step

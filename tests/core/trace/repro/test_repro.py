@@ -4,15 +4,14 @@ import sqlite3
 
 import pytest
 
-from core.browser.checkpoints.stored_state import PageState
+from core.browser.checkpoints.page_state import PageState
 from core.browser.log.records import PageLog, RequestEntry
 from core.browser.recorded.exchange import Exchange, hash_of
 from core.browser.recorded.recorder import Taken
 from core.schema.action import RefTarget, Type
-from core.schema.element_identity import ElementMark
+from core.schema.element_identity import ElementMark, RecordedInput
 from core.schema.errors import DataError, TraceError
 from core.schema.observation import Box, Element, Observation
-from core.schema.recorded_input import RecordedInput
 from core.schema.step import Acted, Observed, Reviewed
 from core.trace.repro.exporter import export_repro
 from core.trace.repro.importer import import_repro, is_repro

@@ -4,7 +4,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
 from core.memory.analysis.records import LookupTrial, MapPlace, TrialRow
-from core.schema.recall import Recall, RecallSettings
+from core.schema.exemplar import Recall, RecallSettings
 from gui.exemplars.analyses.bench_page import BenchPage
 
 BEFORE = Recall(

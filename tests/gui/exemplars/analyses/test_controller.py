@@ -2,7 +2,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import BenchView, DuplicatesView, LeaveOneOutView, MapView
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings
 from gui.exemplars.analyses.controller import AnalysesController
 from gui.widgets.remembered import Remembered
 from tests.gui.exemplars.analyses.test_duplicates_page import VIEW

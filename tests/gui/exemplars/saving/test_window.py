@@ -8,9 +8,8 @@ from pytestqt.qtbot import QtBot
 from core.debugger.exemplars.saving.views import Saved, SavingContrast, SavingStep, SavingView
 from core.memory.checks import Problem
 from core.memory.library.records import Provenance
-from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
+from core.schema.exemplar import Contrast, Exemplar, ExemplarStep, Retrieved
 from core.schema.messages import Message
-from core.schema.recall import Retrieved
 from gui.exemplars.saving.window import SavingWindow
 from tests.gui import samples
 

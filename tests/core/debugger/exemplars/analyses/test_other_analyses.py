@@ -11,7 +11,7 @@ from core.debugger.exemplars.analyses.retrieval_bench import RetrievalBenchServi
 from core.debugger.exemplars.analyses.views import BenchQuery
 from core.memory.library.records import Provenance
 from core.schema.errors import NotInTraceError
-from core.schema.recall import RecallSettings
+from core.schema.exemplar import RecallSettings
 from core.trace.store import TraceStore
 from tests.core.debugger.exemplars.analyses.conftest import Watched
 from tests.core.memory.clusters import clustered, text_of

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.browser.checkpoints.comparison import Volatile, VolatileFile
-from core.browser.recorded.answers import Answers
-from core.browser.recorded.exchange import SOCKET, Exchange, hash_of
+from core.browser.recorded.exchange import SOCKET, Answers, Exchange, hash_of
 
 STABLE = Volatile(VolatileFile(url_parameters=("t",))).url
 

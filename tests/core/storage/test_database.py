@@ -5,8 +5,7 @@ import sqlite3
 import pytest
 
 from core.schema.errors import LibraryError
-from core.storage.database import DatabaseFile
-from core.storage.migration import FileKind
+from core.storage.database import DatabaseFile, FileKind
 
 KIND = FileKind(
     noun="address book",

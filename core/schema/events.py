@@ -1,4 +1,4 @@
-"""Events of the browser that no command asked for, such as dialogs, downloads and crashes."""
+"""What happens beside the steps of a run: in the browser (dialogs, downloads, crashes), and in the log."""
 
 from typing import Literal
 
@@ -31,3 +31,13 @@ class BrowserEvent(Record):
     """One sentence with what happened and what was done about it."""
     tab: TabId = ""
     url: str = ""
+
+
+class LogLine(Record):
+    """One line of the log."""
+
+    time: float
+    """Seconds since the epoch."""
+    level: Literal["info", "warning", "error"] = "info"
+    source: str
+    text: str

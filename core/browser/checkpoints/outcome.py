@@ -1,1 +1,0 @@
-"""How going back to a step ended."""

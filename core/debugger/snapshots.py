@@ -6,7 +6,7 @@ run as for one of last month; so both look the same.
 
 from typing import Literal
 
-from core.environments.task_source import TaskSource
+from core.environments.own_tasks import TaskSource
 from core.schema.action_space import PermissibleAction, PermissibleRow
 from core.schema.messages import LLMChoice, Message, Role
 from core.schema.observation import Box, Element, Ref, Tab

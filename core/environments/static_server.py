@@ -1,64 +1,86 @@
-"""Serves the files of one folder on a loopback address of a free port."""
+"""Servers on a loopback address of a free port, and the one that serves the files of a folder."""
 
 import mimetypes
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from core.environments.loopback import Loopback, QuietServer
+from core.schema.errors import WorldError
+
+PLAIN = "text/plain; charset=utf-8"
 
 
-class StaticServer:
-    """Answers GET and HEAD for the files below `root`; nothing else exists to it.
+class _QuietServer(ThreadingHTTPServer):
+    """Answers each connection in a daemon thread and says nothing of those that are dropped."""
 
-    No folder listings, no path that leaves `root`, no log. It listens on
-    127.0.0.1 alone and runs in a daemon thread.
-    """
+    daemon_threads = True
+    block_on_close = False
 
-    def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
-        self._loopback = Loopback(self._make, what=str(self.root))
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Stay quiet: a browser drops connections whenever a page is left."""
+
+
+class LoopbackServer:
+    """Serves on 127.0.0.1 alone, in a daemon thread, from when its address is first asked for."""
+
+    def __init__(self, handler: Callable[..., BaseHTTPRequestHandler], *, what: str) -> None:
+        """`handler` answers a request; `what` is served, in words, for when no port can be opened."""
+        self._handler = handler
+        self._what = what
+        self._server: ThreadingHTTPServer | None = None
+        self._thread: threading.Thread | None = None
 
     @property
     def origin(self) -> str:
-        """``http://127.0.0.1:PORT``; starts the server where it is not running."""
-        return self._loopback.origin
+        """``http://127.0.0.1:PORT``; starts the server where it is not running, raises WorldError if it cannot."""
+        if self._server is None:
+            self._server = self._start()
+        return f"http://127.0.0.1:{self._server.server_port}"
 
     def close(self) -> None:
         """Stop serving and free the port; the next use of `origin` starts anew on another port."""
-        self._loopback.close()
+        if self._server is None or self._thread is None:
+            return
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+        self._server = self._thread = None
 
-    def _make(self, address: tuple[str, int]) -> "_Server":
-        server = _Server(address, _Handler)
-        server.root = self.root
+    def _start(self) -> ThreadingHTTPServer:
+        try:
+            server = _QuietServer(("127.0.0.1", 0), self._handler)
+        except OSError as error:
+            raise WorldError(
+                f"No loopback port could be opened to serve {self._what}: {error.strerror or error}."
+            ) from error
+        self._thread = threading.Thread(
+            target=server.serve_forever,
+            kwargs={"poll_interval": 0.05},
+            daemon=True,
+            name=f"serves {self._what}",
+        )
+        self._thread.start()
         return server
 
 
-class _Server(QuietServer):
-    root: Path
+class LoopbackHandler(BaseHTTPRequestHandler):
+    """Answers the requests of one server, without a log."""
 
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
     protocol_version = "HTTP/1.1"
+    # Headers and body leave in one packet; apart, the second waits some 40 ms for the first's receipt.
+    wbufsize = -1
+    disable_nagle_algorithm = True
     timeout = 30
     server_version = "Backstep"
     sys_version = ""
 
     def do_GET(self) -> None:
-        file = self._file()
-        if file is None and self.path == "/favicon.ico":
-            # Browsers ask for it unbidden, and would report its absence as an error of the page.
-            self._answer(HTTPStatus.NO_CONTENT, b"", "image/x-icon")
-            return
-        if file is None:
-            self._answer(HTTPStatus.NOT_FOUND, b"There is no such file here.", "text/plain")
-            return
-        kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-        if kind.startswith("text/") or kind in ("application/javascript", "application/json"):
-            kind += "; charset=utf-8"
-        self._answer(HTTPStatus.OK, file.read_bytes(), kind)
+        raise NotImplementedError
 
     def do_HEAD(self) -> None:
         self.do_GET()
@@ -66,21 +88,62 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         pass
 
-    def _file(self) -> Path | None:
-        path = unquote(urlsplit(self.path).path).lstrip("/")
-        if "\0" in path or "\\" in path:
-            return None
-        try:
-            file = (self.server.root / path).resolve()
-        except OSError:
-            return None
-        return file if file.is_relative_to(self.server.root) and file.is_file() else None
+    def send_file(self, root: Path, name: str) -> None:
+        """Answer with a file below `root`; nothing else exists."""
+        file = _file_below(root, name)
+        if file is not None:
+            kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+            if kind.startswith("text/") or kind in ("application/javascript", "application/json"):
+                kind += "; charset=utf-8"
+            self.send(HTTPStatus.OK, file.read_bytes(), kind)
+        elif name == "favicon.ico":
+            # Browsers ask for it unbidden, and would report its absence as an error of the page.
+            self.send(HTTPStatus.NO_CONTENT, b"", "image/x-icon")
+        else:
+            self.send(HTTPStatus.NOT_FOUND, b"There is no such file here.", PLAIN)
 
-    def _answer(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+    def send(
+        self,
+        status: int,
+        body: bytes,
+        kind: str,
+        *,
+        cache: str = "no-cache",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Answer with a body and its headers, of which only those that say something are sent."""
+        own = {"Content-Type": kind, "Content-Length": str(len(body)), "Cache-Control": cache}
         self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-cache")
+        for name, value in {**(headers or {}), **own}.items():
+            if value:
+                self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
+
+
+def _file_below(root: Path, name: str) -> Path | None:
+    if "\0" in name or "\\" in name:
+        return None
+    try:
+        file = (root / name).resolve()
+    except OSError:
+        return None
+    return file if file.is_relative_to(root) and file.is_file() else None
+
+
+class StaticServer(LoopbackServer):
+    """Answers GET and HEAD for the files below `root`: no folder listings, and no path that leaves it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        super().__init__(partial(_StaticHandler, self.root), what=str(self.root))
+
+
+class _StaticHandler(LoopbackHandler):
+    def __init__(self, root: Path, *connection: Any) -> None:
+        self._root = root
+        super().__init__(*connection)
+
+    def do_GET(self) -> None:
+        self.send_file(self._root, unquote(urlsplit(self.path).path).lstrip("/"))

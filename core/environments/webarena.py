@@ -10,9 +10,8 @@ from pathlib import Path
 
 from core.environments.protocol import Ask, PageDriver, TabOpener
 from core.environments.web import full_url
-from core.environments.webarena_config import WebArenaConfig, read_configs, read_storage_state
+from core.environments.webarena_config import WebArenaConfig, read_configs, read_storage_state, with_sites
 from core.environments.webarena_judge import judge_config
-from core.environments.webarena_sites import with_sites
 from core.schema.errors import BrowserError
 from core.schema.task import Episode, Task, Verdict
 

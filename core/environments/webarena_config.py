@@ -1,6 +1,8 @@
-"""WebArena's configuration files: one task, or a list of tasks, as JSON."""
+"""WebArena's configuration files: one task, or a list of tasks, as JSON, and the addresses of its sites."""
 
-from collections.abc import Sequence
+import ast
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,10 +15,75 @@ from pydantic import (
     model_validator,
 )
 
-from core.environments.webarena_functions import parse_call
 from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
 from core.settings.user_file import UserFile, problem
+
+SITES = ("SHOPPING", "SHOPPING_ADMIN", "REDDIT", "GITLAB", "WIKIPEDIA", "MAP", "HOMEPAGE")
+_PLACEHOLDER = re.compile(rf"__({'|'.join(sorted(SITES, key=len, reverse=True))})__")
+
+
+def with_sites(value: Any, sites: Mapping[str, str], task: str) -> Any:
+    """Return `value` with every ``__SHOPPING__`` and the like replaced, in strings at any depth.
+
+    Raises UsageError that names the address that is not set.
+    """
+    if isinstance(value, str):
+        return _PLACEHOLDER.sub(lambda match: site_address(match[1], sites, task), value)
+    if isinstance(value, dict):
+        return {key: with_sites(one, sites, task) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_sites(one, sites, task) for one in value]
+    return value
+
+
+def site_address(name: str, sites: Mapping[str, str], task: str) -> str:
+    """Return the address of a site without a slash at its end; raises UsageError where it is not set."""
+    address = sites.get(name, "").strip().rstrip("/")
+    if not address:
+        raise UsageError(
+            f"{task} needs the address of {name}: set it in the settings or in the environment, "
+            f"such as {name}=http://localhost:7770."
+        )
+    return address
+
+
+# The configuration
+
+_CALLS = (
+    "reddit_get_post_url",
+    "shopping_get_latest_order_url",
+    "shopping_get_sku_latest_review_author",
+    "shopping_get_sku_latest_review_rating",
+    "gitlab_get_project_memeber_role",
+)
+"""The ``func:`` forms of program_html; no code of the file is run."""
+
+
+def parse_call(text: str) -> tuple[str, tuple[str, ...]]:
+    """Read ``name('argument', __page__)``; the page is left out of the arguments returned.
+
+    Raises ValueError for any other form or an unknown name.
+    """
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(f"{text} is not a call") from error
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.keywords:
+        raise ValueError(f"{text} is not a plain call")
+    if call.func.id not in _CALLS:
+        raise ValueError(f"{call.func.id} is not known; there are {', '.join(_CALLS)}")
+    arguments: list[str] = []
+    for argument in call.args:
+        if isinstance(argument, ast.Name) and argument.id == "__page__":
+            continue
+        if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
+            raise ValueError(f"{text} has an argument that is not text")
+        arguments.append(argument.value)
+    wanted = 0 if call.func.id == "shopping_get_latest_order_url" else 1
+    if len(arguments) != wanted:
+        raise ValueError(f"{call.func.id} takes {wanted or 'no'} text argument{'' if wanted == 1 else 's'}")
+    return call.func.id, tuple(arguments)
 
 
 def _none_is_empty(value: Any) -> Any:

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from core.debugger.tasks.views import TaskFilesAnswer
-from core.environments.task_source import TaskSource
+from core.environments.own_tasks import TaskSource
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.words import ElidedLabel, EmptyText, OrWords, set_tone

@@ -13,7 +13,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QWidget
 
-from core.environments.task_source import TaskSource
+from core.environments.own_tasks import TaskSource
 from core.schema.task import Task
 from gui.theme.theme import Theme
 from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate

@@ -43,7 +43,7 @@ from core.debugger.snapshots import (
     StepView,
     SubtaskView,
 )
-from core.environments.task_source import TaskSource
+from core.environments.own_tasks import TaskSource
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.events import LogLine
 from core.schema.messages import LLMChoice

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from core.agent.policies.file import Policy, parse_policy, read_policy
-from core.environments.webarena_sites import with_sites
+from core.environments.webarena_config import with_sites
 from core.schema.errors import DataError, UsageError
 from core.settings.user_file import UserFile, near, read_text, split_front_matter
 from core.storage.resources import RESOURCES

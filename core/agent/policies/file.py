@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from core.agent.policies.call import Call, call_usage, read_call
 from core.agent.policies.markdown import PolicySection, sections
-from core.environments.webarena_sites import SITES
+from core.environments.webarena_config import SITES
 from core.llm.reply_parser import read_lines
 from core.schema.action import ACTIONS, RefTarget, parse_action
 from core.schema.action_space import ParameterType

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from core.debugger.service import Service, command
 from core.debugger.tasks.views import TaskFilesAnswer
-from core.environments.own_tasks import absolute
+from core.environments.own_tasks import SourceKind, TaskSource, absolute
 from core.environments.registry import Environments
-from core.environments.task_source import SourceKind, TaskSource
 from core.schema.errors import BackstepError, DataError
 from core.settings.saving import save_settings
 from core.settings.settings import read_settings_file, settings_path, task_path

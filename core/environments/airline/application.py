@@ -13,19 +13,28 @@ from collections.abc import Callable
 from typing import Any
 
 from core.environments.airline import desk as work
-from core.environments.airline.airports import AIRPORTS
-from core.environments.airline.bookings import Booking
-from core.environments.airline.desk import DeskRefused
+from core.environments.airline.bookings import GENDERS, TITLES, Booking, Passenger, price
+from core.environments.airline.desk import AirlineState, BookingDraft, DeskRefused, DeskState, Search
 from core.environments.airline.evaluation import DeskEvaluation, evaluate
 from core.environments.airline.fields import Problems
-from core.environments.airline.flights import AIRLINE, LAST_DAY, TODAY, long_date
-from core.environments.airline.people import GENDERS, TITLES
 from core.environments.airline.scenarios import HIGHEST_SEED, KINDS, by_id, known, make
-from core.environments.airline.state import AirlineState, DeskState
-from core.environments.airline.views import booking_view, draft_view, search_view
+from core.environments.airline.timetable import (
+    AIRLINE,
+    AIRPORTS,
+    BY_CODE,
+    LAST_DAY,
+    TODAY,
+    Flight,
+    Journey,
+    clock,
+    long_date,
+    outward_flights,
+    return_flights,
+)
 from core.environments.airline.wording import details
-from core.environments.sites.application import SiteAnswer, SiteRequest
+from core.environments.sites import SiteAnswer, SiteRequest
 from core.schema.errors import DataError
+from core.schema.record import Record
 from core.storage.resources import RESOURCES
 
 STATIC = RESOURCES / "sites" / "airline"
@@ -35,7 +44,6 @@ _REFERENCE = r"([A-Z0-9]{6})"
 _PAGES = re.compile(
     rf"/|/results|/book/\d+/(passenger|payment)|/bookings(/{_REFERENCE}(/(modify|cancel|flights|results))?)?"
 )
-Result = tuple[dict[str, Any], DeskState]
 
 
 class AirlineDesk:
@@ -54,9 +62,6 @@ class AirlineDesk:
         self._origin = origin
         self._last: dict[str, DeskState] = {}
         self._lock = threading.Lock()
-
-    def fresh(self) -> AirlineState:
-        return AirlineState()
 
     def answer(self, request: SiteRequest, state: AirlineState) -> tuple[SiteAnswer, AirlineState]:
         if request.path == "/generate-random-scenario" and request.method == "GET":
@@ -125,11 +130,17 @@ class AirlineDesk:
             self.remember(after)
         return _json(answer), state.with_desk(after)
 
-    def _operation(self, request: SiteRequest, form: dict[str, Any], desk: DeskState) -> Result:
+    @staticmethod
+    def _operation(
+        request: SiteRequest, form: dict[str, Any], desk: DeskState
+    ) -> tuple[dict[str, Any], DeskState]:
+        if (request.method, request.path) == ("GET", "/api/desk"):
+            return desk_view(), desk
         for method, pattern, operate in _OPERATIONS:
             match = re.fullmatch(pattern, request.path)
             if match and method == request.method:
-                return operate(desk, form, *match.groups())
+                found, after = operate(desk, form, *match.groups())
+                return _VIEWS[type(found)](found), after
         raise DeskRefused("There is no such thing at the desk.", 404)
 
 
@@ -143,10 +154,11 @@ def _json(data: Any, status: int = 200) -> SiteAnswer:
     return SiteAnswer(body=body, kind="application/json; charset=utf-8", status=status)
 
 
-# The operations, as the page asks for them
+# What the page is told: plain data, with times and dates as they are shown
 
 
-def _desk(desk: DeskState, form: dict[str, Any]) -> Result:
+def desk_view() -> dict[str, Any]:
+    """Return what every page of the desk shows, and what its forms offer."""
     return {
         "airline": AIRLINE,
         "today": long_date(TODAY),
@@ -157,76 +169,99 @@ def _desk(desk: DeskState, form: dict[str, Any]) -> Result:
         ],
         "titles": TITLES,
         "genders": GENDERS,
-    }, desk
+    }
 
 
-def _search(desk: DeskState, form: dict[str, Any]) -> Result:
-    search, after = work.search_flights(desk, form)
-    return search_view(search), after
+def search_view(search: Search) -> dict[str, Any]:
+    return {
+        "search": search.number,
+        "booking": search.reference,
+        **journey_view(search.journey),
+        "outward_flights": [flight_view(one) for one in outward_flights(search.journey)],
+        "return_flights": [flight_view(one) for one in return_flights(search.journey)],
+    }
 
 
-def _search_again(desk: DeskState, form: dict[str, Any], number: str) -> Result:
-    return search_view(work.search_numbered(desk, int(number))), desk
+def journey_view(journey: Journey) -> dict[str, Any]:
+    """Return a journey with the values that fill the search form."""
+    return {
+        "trip": "return" if journey.back else "one-way",
+        "from": BY_CODE[journey.origin].label,
+        "to": BY_CODE[journey.destination].label,
+        "departure": journey.departure.isoformat(),
+        "return": journey.back.isoformat() if journey.back else "",
+        "departure_shown": long_date(journey.departure),
+        "return_shown": long_date(journey.back) if journey.back else "",
+    }
 
 
-def _confirm(desk: DeskState, form: dict[str, Any]) -> Result:
-    draft, after = work.confirm_flights(desk, form)
-    return draft_view(draft), after
+def flight_view(flight: Flight) -> dict[str, Any]:
+    days = (flight.arrives.date() - flight.departs.date()).days
+    return {
+        "number": flight.number,
+        "from": BY_CODE[flight.origin].label,
+        "to": BY_CODE[flight.destination].label,
+        "date": long_date(flight.departs.date()),
+        "departs": clock(flight.departs),
+        "arrives": clock(flight.arrives),
+        "next_day": days > 0,
+        "duration": f"{flight.minutes // 60} h {flight.minutes % 60:02d} min",
+        "price": flight.price,
+    }
 
 
-def _draft(desk: DeskState, form: dict[str, Any], number: str) -> Result:
-    return draft_view(work.draft_numbered(desk, int(number))), desk
+def passenger_view(passenger: Passenger) -> dict[str, Any]:
+    return {
+        **passenger.model_dump(mode="json"),
+        "name": passenger.name,
+        "birth_shown": long_date(passenger.birth),
+    }
 
 
-def _draft_passenger(desk: DeskState, form: dict[str, Any], number: str) -> Result:
-    draft, after = work.save_draft_passenger(desk, int(number), form)
-    return draft_view(draft), after
+def draft_view(draft: BookingDraft) -> dict[str, Any]:
+    return {
+        "draft": draft.number,
+        "search": draft.search,
+        "outward": flight_view(draft.outward),
+        "return": flight_view(draft.back) if draft.back else None,
+        "passenger": passenger_view(draft.passenger) if draft.passenger else None,
+        "price": price(draft.outward, draft.back, 1),
+        "reference": draft.reference,
+    }
 
 
-def _pay(desk: DeskState, form: dict[str, Any], number: str) -> Result:
-    return _saved(work.pay(desk, int(number), form))
+def booking_view(booking: Booking) -> dict[str, Any]:
+    return {
+        "reference": booking.reference,
+        "status": booking.status,
+        "outward": flight_view(booking.outward),
+        "return": flight_view(booking.back) if booking.back else None,
+        "passengers": [passenger_view(one) for one in booking.passengers],
+        "price": booking.price,
+        "card_ending": booking.card_ending,
+        "journey": journey_view(booking.journey),
+    }
 
 
-def _look_up(desk: DeskState, form: dict[str, Any]) -> Result:
-    return _saved(work.look_up(desk, form))
+# The operations, as the page asks for them
 
-
-def _booking(desk: DeskState, form: dict[str, Any], ref: str) -> Result:
-    return booking_view(work.seen_booking(desk, ref)), desk
-
-
-def _open(desk: DeskState, form: dict[str, Any], ref: str) -> Result:
-    return _saved(work.open_part(desk, ref, form.get("part")))
-
-
-def _cancel(desk: DeskState, form: dict[str, Any], ref: str) -> Result:
-    return _saved(work.cancel(desk, ref, form))
-
-
-def _change_passenger(desk: DeskState, form: dict[str, Any], ref: str, place: str) -> Result:
-    return _saved(work.change_passenger(desk, ref, int(place), form))
-
-
-def _change_flights(desk: DeskState, form: dict[str, Any], ref: str) -> Result:
-    return _saved(work.change_flights(desk, ref, form))
-
-
-def _saved(result: tuple[Booking, DeskState]) -> Result:
-    return booking_view(result[0]), result[1]
-
-
-_OPERATIONS: tuple[tuple[str, str, Callable[..., Result]], ...] = (
-    ("GET", r"/api/desk", _desk),
-    ("POST", r"/api/searches", _search),
-    ("GET", r"/api/searches/(\d{1,6})", _search_again),
-    ("POST", r"/api/drafts", _confirm),
-    ("GET", r"/api/drafts/(\d{1,6})", _draft),
-    ("POST", r"/api/drafts/(\d{1,6})/passenger", _draft_passenger),
-    ("POST", r"/api/drafts/(\d{1,6})/payment", _pay),
-    ("POST", r"/api/lookups", _look_up),
-    ("GET", rf"/api/bookings/{_REFERENCE}", _booking),
-    ("POST", rf"/api/bookings/{_REFERENCE}/open", _open),
-    ("POST", rf"/api/bookings/{_REFERENCE}/cancellation", _cancel),
-    ("POST", rf"/api/bookings/{_REFERENCE}/passengers/(\d{{1,2}})", _change_passenger),
-    ("POST", rf"/api/bookings/{_REFERENCE}/flights", _change_flights),
+_VIEWS: dict[type[Record], Callable[..., dict[str, Any]]] = {
+    Search: search_view,
+    BookingDraft: draft_view,
+    Booking: booking_view,
+}
+_OPERATIONS: tuple[tuple[str, str, Callable[..., tuple[Record, DeskState]]], ...] = (
+    ("POST", r"/api/searches", work.search_flights),
+    ("GET", r"/api/searches/(\d{1,6})", lambda desk, form, id: (work.search_numbered(desk, int(id)), desk)),
+    ("POST", r"/api/drafts", work.confirm_flights),
+    ("GET", r"/api/drafts/(\d{1,6})", lambda desk, form, id: (work.draft_numbered(desk, id), desk)),
+    ("POST", r"/api/drafts/(\d{1,6})/passenger", work.save_draft_passenger),
+    ("POST", r"/api/drafts/(\d{1,6})/payment", work.pay),
+    ("POST", r"/api/lookups", work.look_up),
+    ("GET", rf"/api/bookings/{_REFERENCE}", lambda desk, form, ref: (work.seen_booking(desk, ref), desk)),
+    ("POST", rf"/api/bookings/{_REFERENCE}/open", work.open_part),
+    ("POST", rf"/api/bookings/{_REFERENCE}/cancellation", work.cancel),
+    ("POST", rf"/api/bookings/{_REFERENCE}/passengers/(\d{{1,2}})", work.change_passenger),
+    ("POST", rf"/api/bookings/{_REFERENCE}/flights", work.change_flights),
 )
+"""What the page asks for, with the parts of the address that the operation takes."""

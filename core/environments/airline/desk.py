@@ -1,28 +1,122 @@
-"""What can be done at the desk: each operation takes the desk as it is and returns it as it is then.
+"""What a session has done at the desk, and what can be done: an operation takes the desk and returns it as it is then.
 
-The order of a real desk is kept here: no passenger without chosen flights, no
-look at a booking that was not looked up, no cancelling without the reference
-typed once more.
+The state is what is taken down, copied and put back. The order of a real desk
+is kept: no passenger without chosen flights, no look at a booking that was not
+looked up, no cancelling without the reference typed once more.
 """
 
 import random
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from core.environments.airline import fields
-from core.environments.airline.bookings import Booking, price, reference
+from core.environments.airline.bookings import Booking, Card, Passenger, price, reference
 from core.environments.airline.fields import PASSENGER_FIELDS, Problems
-from core.environments.airline.flights import Flight, outward_flights, return_flights
-from core.environments.airline.people import Passenger
-from core.environments.airline.state import (
-    Booked,
-    BookingDraft,
-    Cancelled,
-    DeskState,
-    FlightsChanged,
-    OpenedBooking,
-    PassengerChanged,
-    Search,
-)
+from core.environments.airline.scenarios import books
+from core.environments.airline.timetable import Flight, Journey, outward_flights, return_flights
+from core.schema.record import Record
+
+
+class Search(Record):
+    """A search for flights that the desk answered."""
+
+    number: int
+    """From 1, in the order they were made."""
+    journey: Journey
+    reference: str = ""
+    """The booking whose flights are to be changed; empty for a new one."""
+
+
+class BookingDraft(Record):
+    """A new booking on its way."""
+
+    number: int
+    search: int
+    outward: Flight
+    back: Flight | None = None
+    passenger: Passenger | None = None
+    card: Card | None = None
+    reference: str = ""
+    """Of the booking it became."""
+
+
+class Booked(Record):
+    kind: Literal["booked"] = "booked"
+    draft: int
+    reference: str
+
+
+class Cancelled(Record):
+    kind: Literal["cancelled"] = "cancelled"
+    reference: str
+
+
+class PassengerChanged(Record):
+    kind: Literal["passenger"] = "passenger"
+    reference: str
+    place: int
+    fields: tuple[tuple[str, str], ...]
+    """Those that differ from before, with their new values."""
+
+
+class FlightsChanged(Record):
+    kind: Literal["flights"] = "flights"
+    reference: str
+    outward: Flight
+    back: Flight | None = None
+
+
+Change = Annotated[Booked | Cancelled | PassengerChanged | FlightsChanged, Field(discriminator="kind")]
+"""What was done to the books; it cannot be undone at the desk."""
+
+
+class OpenedBooking(Record):
+    """A part of a booking that was gone into."""
+
+    reference: str
+    part: Literal["modify", "cancel"]
+
+
+class DeskState(Record):
+    """One scenario as a session has left it."""
+
+    scenario: str = ""
+    """Its id; empty for a desk without a customer."""
+    searches: tuple[Search, ...] = ()
+    drafts: tuple[BookingDraft, ...] = ()
+    lookups: tuple[str, ...] = ()
+    """References that were found, each time anew."""
+    opened: tuple[OpenedBooking, ...] = ()
+    changes: tuple[Change, ...] = ()
+    altered: tuple[Booking, ...] = ()
+    """Bookings that are new or no longer as in the scenario's books."""
+
+    def booking(self, reference: str) -> Booking | None:
+        """Return a booking as it is now, or None."""
+        everything = (*self.altered, *books(self.scenario))
+        return next((one for one in everything if one.reference == reference), None)
+
+    def with_booking(self, booking: Booking) -> "DeskState":
+        others = tuple(one for one in self.altered if one.reference != booking.reference)
+        return self.replace(altered=(*others, booking))
+
+
+class AirlineState(Record):
+    """A session: one desk for each scenario that it has opened."""
+
+    desks: tuple[DeskState, ...] = ()
+
+    def desk(self, scenario: str) -> DeskState:
+        """Return the desk of a scenario, as it was left or as it begins."""
+        return next((one for one in self.desks if one.scenario == scenario), DeskState(scenario=scenario))
+
+    def with_desk(self, desk: DeskState) -> "AirlineState":
+        others = tuple(one for one in self.desks if one.scenario != desk.scenario)
+        return self.replace(desks=(*others, desk))
+
+
+# What can be done
 
 
 class DeskRefused(Exception):
@@ -63,15 +157,15 @@ def confirm_flights(desk: DeskState, form: dict[str, Any]) -> tuple[BookingDraft
     return draft, desk.replace(drafts=(*desk.drafts, draft))
 
 
-def draft_numbered(desk: DeskState, number: int) -> BookingDraft:
+def draft_numbered(desk: DeskState, number: str) -> BookingDraft:
     """Return a new booking on its way; raises Refused."""
-    if 1 <= number <= len(desk.drafts):
-        return desk.drafts[number - 1]
+    if 1 <= int(number) <= len(desk.drafts):
+        return desk.drafts[int(number) - 1]
     raise DeskRefused("This booking was not begun. Search for flights first.", 404)
 
 
 def save_draft_passenger(
-    desk: DeskState, number: int, form: dict[str, Any]
+    desk: DeskState, form: dict[str, Any], number: str
 ) -> tuple[BookingDraft, DeskState]:
     """Say who is to fly; raises Problems or Refused."""
     draft = _unfinished(desk, number)
@@ -79,7 +173,7 @@ def save_draft_passenger(
     return draft, _with_draft(desk, draft)
 
 
-def pay(desk: DeskState, number: int, form: dict[str, Any]) -> tuple[Booking, DeskState]:
+def pay(desk: DeskState, form: dict[str, Any], number: str) -> tuple[Booking, DeskState]:
     """Take the card and book; raises Problems or Refused."""
     draft = _unfinished(desk, number)
     if draft.passenger is None:
@@ -98,7 +192,7 @@ def pay(desk: DeskState, number: int, form: dict[str, Any]) -> tuple[Booking, De
         card_ending=card.number[-4:],
     )
     desk = _with_draft(desk, draft.replace(card=card, reference=ref)).with_booking(booking)
-    change = Booked(draft=number, reference=ref)
+    change = Booked(draft=draft.number, reference=ref)
     return booking, desk.replace(changes=(*desk.changes, change))
 
 
@@ -128,8 +222,9 @@ def confirmed(desk: DeskState, ref: str) -> Booking:
     return booking
 
 
-def open_part(desk: DeskState, ref: str, part: object) -> tuple[Booking, DeskState]:
+def open_part(desk: DeskState, form: dict[str, Any], ref: str) -> tuple[Booking, DeskState]:
     """Go into modifying or cancelling a booking; a second time changes nothing. Raises Refused."""
+    part = form.get("part")
     if part not in ("modify", "cancel"):
         raise DeskRefused("A booking can be modified or cancelled.", 400)
     kind: Literal["modify", "cancel"] = "modify" if part == "modify" else "cancel"
@@ -140,7 +235,7 @@ def open_part(desk: DeskState, ref: str, part: object) -> tuple[Booking, DeskSta
     return booking, desk.replace(opened=(*desk.opened, opened))
 
 
-def cancel(desk: DeskState, ref: str, form: dict[str, Any]) -> tuple[Booking, DeskState]:
+def cancel(desk: DeskState, form: dict[str, Any], ref: str) -> tuple[Booking, DeskState]:
     """Cancel a booking whose reference was typed again; raises Problems or Refused."""
     booking = _opened(desk, ref, "cancel")
     if fields.text(form, "reference").upper() != ref:
@@ -151,11 +246,11 @@ def cancel(desk: DeskState, ref: str, form: dict[str, Any]) -> tuple[Booking, De
 
 
 def change_passenger(
-    desk: DeskState, ref: str, place: int, form: dict[str, Any]
+    desk: DeskState, form: dict[str, Any], ref: str, number: str
 ) -> tuple[Booking, DeskState]:
     """Save a passenger's details; raises Problems, or Refused where nothing differs."""
-    booking = _opened(desk, ref, "modify")
-    if not 0 <= place < len(booking.passengers):
+    booking, place = _opened(desk, ref, "modify"), int(number)
+    if place >= len(booking.passengers):
         raise DeskRefused(f"Booking {ref} has no such passenger.", 404)
     new = fields.read_passenger(form)
     old = booking.passengers[place]
@@ -169,7 +264,7 @@ def change_passenger(
     return booking, desk.replace(changes=(*desk.changes, change))
 
 
-def change_flights(desk: DeskState, ref: str, form: dict[str, Any]) -> tuple[Booking, DeskState]:
+def change_flights(desk: DeskState, form: dict[str, Any], ref: str) -> tuple[Booking, DeskState]:
     """Move a booking to other flights; raises Problems, or Refused where they are those it has."""
     booking = _opened(desk, ref, "modify")
     search = search_numbered(desk, form.get("search"))
@@ -210,7 +305,7 @@ def _by_number(flights: tuple[Flight, ...], number: object) -> Flight | None:
     return next((one for one in flights if one.number == number), None)
 
 
-def _unfinished(desk: DeskState, number: int) -> BookingDraft:
+def _unfinished(desk: DeskState, number: str) -> BookingDraft:
     draft = draft_numbered(desk, number)
     if draft.reference:
         raise DeskRefused(f"This booking is finished: it has the reference {draft.reference}.")

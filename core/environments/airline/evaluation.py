@@ -4,10 +4,7 @@ The steps come in stages. Those of a stage count only when all stages before
 it are complete, since a passenger entered for another flight is no progress.
 """
 
-from core.environments.airline.fields import PASSENGER_FIELDS
-from core.environments.airline.flights import Journey
-from core.environments.airline.scenarios import Kind, Scenario
-from core.environments.airline.state import (
+from core.environments.airline.desk import (
     Booked,
     BookingDraft,
     Cancelled,
@@ -17,6 +14,9 @@ from core.environments.airline.state import (
     PassengerChanged,
     Search,
 )
+from core.environments.airline.fields import PASSENGER_FIELDS
+from core.environments.airline.scenarios import Kind, Scenario
+from core.environments.airline.timetable import Journey
 from core.schema.record import Record
 
 _FINDING = ("TASK_FIND_FLIGHT", "TASK_FIND_BOOKING")
@@ -127,58 +127,45 @@ def _new(desk: DeskState) -> list[Search]:
     return [one for one in desk.searches if not one.reference]
 
 
+def _like(now: Record | None, wanted: Record | None, names: dict[str, str]) -> list[Step]:
+    """Return a step for each field of `names`, reached where `now` has in it what is wanted."""
+    return [
+        Step(name=name, reached=now is not None and getattr(now, field) == getattr(wanted, field))
+        for field, name in names.items()
+    ]
+
+
 def _search_steps(scenario: Scenario, search: Search | None) -> list[Step]:
     wanted = _wanted(scenario)
-    journey = search.journey if search else None
-    back = f"return on {wanted.back.isoformat()}" if wanted.back else "one way"
-    return [
-        Step(
-            name=f"search from {wanted.origin}",
-            reached=journey is not None and journey.origin == wanted.origin,
-        ),
-        Step(
-            name=f"search to {wanted.destination}",
-            reached=journey is not None and journey.destination == wanted.destination,
-        ),
-        Step(
-            name=f"departure on {wanted.departure.isoformat()}",
-            reached=journey is not None and journey.departure == wanted.departure,
-        ),
-        Step(name=back, reached=journey is not None and journey.back == wanted.back),
-    ]
+    names = {
+        "origin": f"search from {wanted.origin}",
+        "destination": f"search to {wanted.destination}",
+        "departure": f"departure on {wanted.departure.isoformat()}",
+        "back": f"return on {wanted.back.isoformat()}" if wanted.back else "one way",
+    }
+    return _like(search.journey if search else None, wanted, names)
+
+
+def _flights(scenario: Scenario, now: BookingDraft | FlightsChanged | None, done: str) -> list[Step]:
+    names = {"outward": f"outward flight {done}"}
+    if scenario.back is not None:
+        names["back"] = f"return flight {done}"
+    return _like(now, scenario, names)
 
 
 def _booking_stages(scenario: Scenario, search: Search | None, draft: BookingDraft | None) -> Stages:
-    chosen = [
-        Step(name="outward flight chosen", reached=draft is not None and draft.outward == scenario.outward)
+    person, card = (draft.passenger, draft.card) if draft else (None, None)
+    return [
+        _search_steps(scenario, search),
+        _flights(scenario, draft, "chosen"),
+        _like(person, scenario.passenger, {name: f"passenger's {_said(name)}" for name in PASSENGER_FIELDS}),
+        _like(card, scenario.card, {name: f"card's {name}" for name in ("number", "expiry", "cvc")}),
+        [Step(name="booked", reached=draft is not None and bool(draft.reference))],
     ]
-    if scenario.back is not None:
-        chosen.append(
-            Step(name="return flight chosen", reached=draft is not None and draft.back == scenario.back)
-        )
-    person, card = draft.passenger if draft else None, draft.card if draft else None
-    passenger = [
-        Step(
-            name=f"passenger's {_said(name)}",
-            reached=person is not None and getattr(person, name) == getattr(scenario.passenger, name),
-        )
-        for name in PASSENGER_FIELDS
-    ]
-    payment = [
-        Step(
-            name=f"card's {name}",
-            reached=card is not None and getattr(card, name) == getattr(scenario.card, name),
-        )
-        for name in ("number", "expiry", "cvc")
-    ]
-    booked = Step(name="booked", reached=draft is not None and bool(draft.reference))
-    return [_search_steps(scenario, search), chosen, passenger, payment, [booked]]
 
 
 def _found(scenario: Scenario, desk: DeskState) -> list[Step]:
-    return [
-        Step(name=f"booking {scenario.reference} found", reached=scenario.reference in desk.lookups),
-    ]
+    return [Step(name=f"booking {scenario.reference} found", reached=scenario.reference in desk.lookups)]
 
 
 def _opened(scenario: Scenario, desk: DeskState, part: str) -> Step:
@@ -200,29 +187,23 @@ def _saved_fields(scenario: Scenario, desk: DeskState) -> dict[str, str]:
 
 
 def _saved_flights(scenario: Scenario, desk: DeskState) -> list[Step]:
-    saved = [
-        one for one in desk.changes if isinstance(one, FlightsChanged) and one.reference == scenario.reference
-    ]
-    last = saved[-1] if saved else None
-    steps = [Step(name="outward flight saved", reached=last is not None and last.outward == scenario.outward)]
-    if scenario.back is not None:
-        steps.append(
-            Step(name="return flight saved", reached=last is not None and last.back == scenario.back)
-        )
-    return steps
+    saved = (
+        one
+        for one in reversed(desk.changes)
+        if isinstance(one, FlightsChanged) and one.reference == scenario.reference
+    )
+    return _flights(scenario, next(saved, None), "saved")
 
 
 def _wrong_changes(scenario: Scenario, desk: DeskState) -> list[str]:
     """Return a sentence for each change that was not asked for; empty ones for those that were."""
-    said, booked = [], 0
-    for change in desk.changes:
-        if isinstance(change, Booked):
-            booked += 1
-            again = booked > 1
-            said.append(_wrong_booking(scenario, desk, change, again=again))
-        else:
-            said.append(_wrong_change(scenario, change))
-    return said
+    booked = [change for change in desk.changes if isinstance(change, Booked)]
+    return [
+        _wrong_booking(scenario, desk, change, again=change is not booked[0])
+        if isinstance(change, Booked)
+        else _wrong_change(scenario, change)
+        for change in desk.changes
+    ]
 
 
 def _wrong_booking(scenario: Scenario, desk: DeskState, change: Booked, *, again: bool) -> str:

@@ -6,9 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.environments.airline.airports import is_route, named
-from core.environments.airline.flights import LAST_DAY, MONTHS, TODAY, Journey, long_date
-from core.environments.airline.people import GENDERS, TITLES, Card, Passenger, passes_check
+from core.environments.airline.bookings import GENDERS, TITLES, Card, Passenger, passes_check
+from core.environments.airline.timetable import LAST_DAY, MONTHS, TODAY, Journey, is_route, long_date, named
 
 PASSENGER_FIELDS = ("title", "first_name", "last_name", "gender", "birth")
 _HINT = "write it as 2027-07-07 or 7 July 2027"

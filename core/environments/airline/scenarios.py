@@ -12,18 +12,20 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
-from core.environments.airline.bookings import Booking, all_bookings, journey
-from core.environments.airline.flights import TODAY, Flight, Journey, outward_flights, return_flights
-from core.environments.airline.people import (
+from core.environments.airline.bookings import (
     LAST_NAMES,
+    Booking,
     Card,
     Passenger,
+    all_bookings,
     birth_date,
     card,
     first_names,
+    journey,
     passenger,
     titles,
 )
+from core.environments.airline.timetable import TODAY, Flight, Journey, outward_flights, return_flights
 from core.schema.errors import DataError
 from core.schema.record import Record
 

@@ -4,10 +4,9 @@ import random
 from datetime import date
 from typing import Any
 
-from core.environments.airline.airports import BY_CODE
-from core.environments.airline.flights import MONTHS, WEEKDAYS, Flight, Journey, clock
-from core.environments.airline.people import Card, Passenger
+from core.environments.airline.bookings import Card, Passenger
 from core.environments.airline.scenarios import Scenario, books
+from core.environments.airline.timetable import BY_CODE, MONTHS, WEEKDAYS, Flight, Journey, clock
 
 _FIELDS = {
     "title": "title",

@@ -1,10 +1,17 @@
-"""The shop's products, made from its word lists: always the same ones, under the same ids."""
+"""The shop's products, made from its word lists, and the search in them.
+
+They are always the same ones, under the same ids.
+"""
 
 import hashlib
+import random
+import re
+import sqlite3
+import threading
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
-from core.environments.shop.dice import Dice
-from core.environments.shop.product import Product, ProductOptions, Review
 from core.environments.shop.words import (
     Attribute,
     Department,
@@ -16,6 +23,144 @@ from core.environments.shop.words import (
     with_article,
 )
 from core.schema.errors import DataError
+from core.schema.record import Record
+
+Cents = int
+
+
+class ProductOptions(Record):
+    """One choice that a buyer of the product makes."""
+
+    name: str
+    title: str
+    values: tuple[str, ...]
+    factors: tuple[float, ...] = ()
+    """Of the price, one for each value; empty where all cost the same."""
+
+
+class Product(Record):
+    """One thing for sale."""
+
+    id: str
+    type: str
+    department: str
+    shelf: str
+    icon: str
+    brand: str
+    series: str
+    title: str
+    base_price: Cents
+    attributes: tuple[str, ...]
+    """What it is, as the judge knows it; no page lists them."""
+    groups: tuple[ProductOptions, ...] = ()
+    features: tuple[str, ...] = ()
+    description: str = ""
+
+    @property
+    def category(self) -> tuple[str, str, str]:
+        """Department, shelf and type, the widest first."""
+        return self.department, self.shelf, self.type
+
+    def group(self, name: str) -> ProductOptions | None:
+        return next((group for group in self.groups if group.name == name), None)
+
+    def offers(self, name: str, value: str) -> bool:
+        group = self.group(name)
+        return group is not None and value in group.values
+
+    def chosen(self, options: Mapping[str, str]) -> dict[str, str]:
+        """Return those of the options that the product offers, in the order of its groups."""
+        return {
+            group.name: options[group.name]
+            for group in self.groups
+            if options.get(group.name) in group.values
+        }
+
+    def unchosen(self, options: Mapping[str, str]) -> tuple[ProductOptions, ...]:
+        """Return the groups that still lack a value."""
+        chosen = self.chosen(options)
+        return tuple(group for group in self.groups if group.name not in chosen)
+
+    def price_range(self, options: Mapping[str, str] | None = None) -> tuple[Cents, Cents]:
+        """Return the lowest and the highest price, given the options chosen so far."""
+        chosen = self.chosen(options or {})
+        low = high = 1.0
+        for group in self.groups:
+            if not group.factors:
+                continue
+            if group.name in chosen:
+                factor = group.factors[group.values.index(chosen[group.name])]
+                low, high = low * factor, high * factor
+            else:
+                low, high = low * min(group.factors), high * max(group.factors)
+        return _rounded(self.base_price * low), _rounded(self.base_price * high)
+
+
+class Review(Record):
+    author: str
+    stars: int
+    """From 1 to 5."""
+    title: str
+    text: str
+
+
+def dollars(cents: Cents) -> str:
+    """Return an amount as the shop shows it: ``$1,249.00``."""
+    return f"${cents / 100:,.2f}"
+
+
+def _rounded(cents: float) -> Cents:
+    """Return a price that ends in 9."""
+    return int(cents / 10 + 0.5) * 10 - 1
+
+
+# Chance
+
+
+Item = TypeVar("Item")
+
+
+class Dice:
+    """A stream of choices that depends on the words it is seeded with and on nothing else.
+
+    Only `Random.random` is promised to stay as it is from one Python to the
+    next, so every choice is made from that.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self._random = random.Random(int.from_bytes(hashlib.sha256(seed.encode()).digest(), "big"))
+
+    def below(self, limit: int) -> int:
+        """Return a whole number from 0 to `limit` - 1."""
+        return int(self._random.random() * limit)
+
+    def chance(self, share: float) -> bool:
+        """Return true in `share` of all cases, from 0 to 1."""
+        return self._random.random() < share
+
+    def pick(self, items: Sequence[Item]) -> Item:
+        return items[self.below(len(items))]
+
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        mixed = list(items)
+        for last in range(len(mixed) - 1, 0, -1):
+            other = self.below(last + 1)
+            mixed[last], mixed[other] = mixed[other], mixed[last]
+        return mixed
+
+    def some(self, items: Sequence[Item], count: int) -> list[Item]:
+        """Return `count` of the items, in the order they have in `items`."""
+        chosen = sorted(self.shuffled(range(len(items)))[:count])
+        return [items[index] for index in chosen]
+
+    def run(self, items: Sequence[Item], count: int) -> list[Item]:
+        """Return `count` neighbours from `items`."""
+        start = self.below(len(items) - count + 1)
+        return list(items[start : start + count])
+
+
+# The catalogue
+
 
 PRODUCTS_OF_A_TYPE = 30
 ID_SIGNS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -193,3 +338,77 @@ def _id(seed: str) -> str:
     number = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:5], "big")
     signs = "".join(ID_SIGNS[number >> 5 * place & 31] for place in range(8))
     return f"BK{signs}"
+
+
+# Search
+
+
+WEIGHTS = (4.0, 3.0, 1.5, 1.0)
+"""What a word counts in title, category, features and description."""
+MOST_WORDS = 32
+STOP_WORDS = frozenset(
+    "a an and are as at be buy by can find for from get have i in is it less like looking me my need no of on "
+    "one or please some that the them these they this to under want wants which with would you".split()
+)
+
+
+class SearchIndex:
+    """Finds products by words; safe to use from any thread.
+
+    A product is found if it has any of the words, whole or in another form
+    of the same stem. The best match comes first, and equal matches come in
+    the order of their ids.
+    """
+
+    def __init__(self, products: Sequence[Product]) -> None:
+        self._lock = threading.Lock()
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        self._database.execute(
+            "CREATE VIRTUAL TABLE texts USING fts5("
+            "title, category, features, description, id UNINDEXED, price UNINDEXED,"
+            " tokenize = 'porter unicode61')"
+        )
+        self._database.executemany(
+            "INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    product.title,
+                    " ".join(product.category),
+                    " ".join(product.features),
+                    product.description,
+                    product.id,
+                    product.price_range()[0],
+                )
+                for product in products
+            ),
+        )
+
+    def find(self, words: str, max_price: Cents | None = None) -> tuple[str, ...]:
+        """Return the ids of all products that match, of those that can be had for `max_price`.
+
+        Words too common to tell products apart are passed over, unless there
+        are no others. Without any word nothing is found.
+        """
+        wanted = search_words(words)
+        if not wanted:
+            return ()
+        match = " OR ".join(f'"{word}"' for word in wanted)
+        # Rounded: two machines may differ in the last digit, and ties must be ties on both.
+        weights = ", ".join(str(weight) for weight in WEIGHTS)
+        query = (
+            "SELECT id FROM texts WHERE texts MATCH ? AND price <= ?"
+            f" ORDER BY round(bm25(texts, {weights}), 6), id"
+        )
+        limit = max_price if max_price is not None else 2**53
+        with self._lock:
+            return tuple(id for (id,) in self._database.execute(query, (match, limit)))
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def search_words(text: str) -> list[str]:
+    """Return the words that are searched for, each once."""
+    words = list(dict.fromkeys(re.findall(r"[^\W_]+", text.lower())))
+    telling = [word for word in words if word not in STOP_WORDS]
+    return (telling or words)[:MOST_WORDS]

@@ -3,8 +3,15 @@
 import pytest
 
 from core.environments.webarena_config import EvaluationConfig, WebArenaConfig
-from core.environments.webarena_functions import parse_call, post_url
-from core.environments.webarena_judge import clean, includes, judge_config, plain_string_failure, url_failure
+from core.environments.webarena_judge import (
+    clean,
+    includes,
+    judge_config,
+    parse_call,
+    plain_string_failure,
+    post_url,
+    url_failure,
+)
 from core.schema.errors import LLMError
 
 

@@ -5,7 +5,7 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.environments.airline.people import Passenger
+from core.environments.airline.bookings import Passenger
 from core.environments.airline.scenarios import Scenario, books
 
 

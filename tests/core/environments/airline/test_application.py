@@ -1,7 +1,7 @@
 import pytest
 
-from core.environments.airline.flights import outward_flights
 from core.environments.airline.scenarios import KINDS, books, make
+from core.environments.airline.timetable import outward_flights
 from core.environments.airline.wording import details
 from tests.core.environments.airline.client import (
     Client,

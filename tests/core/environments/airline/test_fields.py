@@ -12,7 +12,7 @@ from core.environments.airline.fields import (
     read_journey,
     read_passenger,
 )
-from core.environments.airline.flights import MONTHS, WEEKDAYS, long_date
+from core.environments.airline.timetable import MONTHS, WEEKDAYS, long_date
 
 SEARCH = {"trip": "return", "from": "OSL", "to": "LAX", "departure": "2027-04-22", "return": "2027-05-09"}
 PERSON = {"title": "Dr", "first_name": "Ada", "last_name": "Engel", "gender": "Female", "birth": "1980-02-29"}

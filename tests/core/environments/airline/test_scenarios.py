@@ -5,11 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.environments.airline.airports import AIRPORTS, BY_CODE, is_route, named
-from core.environments.airline.bookings import BOOKINGS
-from core.environments.airline.flights import clock, flights_on, outward_flights, return_flights
-from core.environments.airline.people import passes_check
+from core.environments.airline.bookings import BOOKINGS, passes_check
 from core.environments.airline.scenarios import HIGHEST_SEED, KINDS, books, by_id, known, make, scenario_id
+from core.environments.airline.timetable import (
+    AIRPORTS,
+    BY_CODE,
+    clock,
+    flights_on,
+    is_route,
+    named,
+    outward_flights,
+    return_flights,
+)
 from core.environments.airline.wording import details, instruction
 from core.schema.errors import DataError
 

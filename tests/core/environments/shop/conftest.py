@@ -1,8 +1,7 @@
 import pytest
 
-from core.environments.shop.catalogue import ProductCatalogue, bundled_catalogue
+from core.environments.shop.catalogue import ProductCatalogue, SearchIndex, bundled_catalogue
 from core.environments.shop.environment import Shop
-from core.environments.shop.search import SearchIndex
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.environments.shop.application import ShopApplication, ShopState, read_price
 from core.environments.shop.catalogue import bundled_catalogue
-from core.environments.sites.application import SiteRequest
+from core.environments.sites import SiteRequest
 
 APPLICATION = ShopApplication(bundled_catalogue())
 LAMP = next(product for product in bundled_catalogue().products if len(product.groups) == 2)

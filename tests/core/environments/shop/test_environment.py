@@ -5,8 +5,7 @@ import pytest
 from core.environments.protocol import Environment, KeepsState
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.environment import TASKS, Shop
-from core.environments.shop.goals import bundled_goals
-from core.environments.shop.reward import PurchaseGoal
+from core.environments.shop.goals import PurchaseGoal, bundled_goals
 from core.schema.errors import DataError
 from tests.core.environments.driver import PlaywrightDriver
 from tests.core.environments.shop.task_list import task_list

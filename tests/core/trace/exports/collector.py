@@ -8,7 +8,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from core.environments.loopback import Loopback, QuietServer
+from core.environments.static_server import LoopbackServer
 
 
 class Collector:
@@ -37,7 +37,7 @@ class Collector:
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
-        self.server = Loopback(lambda address: QuietServer(address, Handler), what="a collector")
+        self.server = LoopbackServer(Handler, what="a collector")
 
     def take(self, path: str, request: ExportTraceServiceRequest) -> None:
         with self._lock:

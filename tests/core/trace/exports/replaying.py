@@ -12,15 +12,13 @@ from typing import Any
 
 from core.agent.state import Budget
 from core.debugger.headless import RunReport, run_headless
-from core.environments.loopback import Loopback, QuietServer
 from core.environments.miniwob import PAGE_CLOCK, RESOURCES, html_root
 from core.environments.shop.application import ShopApplication, ShopState
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.environment import FOLDER
-from core.environments.shop.goals import bundled_goals
-from core.environments.shop.reward import score
-from core.environments.sites.application import SiteAnswer, SiteRequest
-from core.environments.sites.server import SiteServer
+from core.environments.shop.goals import bundled_goals, score
+from core.environments.sites import SiteAnswer, SiteRequest, SiteServer
+from core.environments.static_server import LoopbackServer
 from tests.core.stage import Stage, llms_for, need_chromium
 
 _TELLS_ITS_END = """
@@ -95,8 +93,8 @@ class _MiniWobPages(SimpleHTTPRequestHandler):
 def miniwob_pages(seed: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Serve the pages with a seed; yields the origin, and how episodes ended, filled as they do."""
     handler = type("_Pages", (_MiniWobPages,), {"ends": []})
-    pages = Loopback(
-        lambda address: QuietServer(address, functools.partial(handler, directory=str(html_root()))),
+    pages = LoopbackServer(
+        functools.partial(handler, directory=str(html_root())),
         what="the pages of the test",
     )
     settings = {

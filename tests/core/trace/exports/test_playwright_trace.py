@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import async_playwright, expect
 
 from core.browser.chromium import chromium_arguments
-from core.environments.loopback import Loopback, QuietServer
+from core.environments.static_server import LoopbackServer
 from core.schema.action import Click, RefTarget
 from core.schema.errors import TraceError
 from core.schema.events import BrowserEvent
@@ -54,8 +54,8 @@ class Pages(SimpleHTTPRequestHandler):
 @pytest.fixture
 def viewer():
     handler = type("_Pages", (Pages,), {})
-    server = Loopback(
-        lambda address: QuietServer(address, functools.partial(handler, directory=str(VIEWER))),
+    server = LoopbackServer(
+        functools.partial(handler, directory=str(VIEWER)),
         what="the trace viewer",
     )
     yield handler, server

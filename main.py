@@ -38,7 +38,7 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
 
 def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", settings: "Settings") -> "RunReport":
     """Give the embedded browser, offscreen, to a piece of work."""
-    from gui.live.offscreen import run_offscreen
+    from gui.live.engine import run_offscreen
 
     return run_offscreen(work, accept_dialogs=settings.dialogs == "accept", profiles=_profiles())
 

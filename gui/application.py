@@ -3,28 +3,28 @@
 import sys
 import time
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from core.debugger.features import Features
+from core.debugger.features import FEATURES, Features
 from gui.live.engine import loud_engine, prepare_engine, quiet_engine
 from gui.theme.theme import Choice
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+
+    from core.cli.window import WindowArguments
     from core.debugger.session import Session
+    from gui.shell.main_window import MainWindow
 
 _CLOSE_SECONDS = 15.0
 
 
-class Opening(Protocol):
-    """What the window begins with."""
-
-    task: str
-    seed: int
-    url: str
-    instruction: str
-    chosen: bool
-    preset: str
-    llm: str
+def install_features(window: "MainWindow", services: Any) -> dict[str, "QObject"]:
+    """Install every feature and return its controller by its name; `services` has the feature's service by its name."""
+    return {
+        name: import_module(f"gui.{name}.controller").install(window, services[name]) for name in FEATURES
+    }
 
 
 class Application:
@@ -45,12 +45,11 @@ class Application:
         self.area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
         self.host = EmbeddedHost(self.area, endpoint)
 
-    def show_window(self, session: "Session", features: Features, opening: Opening) -> int:
+    def show_window(self, session: "Session", features: Features, opening: "WindowArguments") -> int:
         """Show the window on a session until it is closed; returns the exit code."""
         import shiboken6
         from PySide6.QtCore import QSettings
 
-        from gui.features import install_features
         from gui.shell.main_window import MainWindow
         from gui.widgets.remembered import OpenedTask
 

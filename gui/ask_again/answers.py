@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QListView, QSizePolicy, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListView, QSizePolicy, QStyle, QWidget
 
 from core.debugger.ask_again.views import ReplyAgain, WhatIf
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds
 from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
-from gui.widgets.layouts import Section, on_panel, scrolled
+from gui.widgets.layouts import Section, in_column, on_panel, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import OrWords
 
@@ -186,9 +186,7 @@ class AnswersPane(QWidget):
         area = scrolled("Answers", self.distribution, self.thoughts_section, self.changes_section)
         self.or_words = OrWords(area, self)
         on_panel(self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.or_words)
+        in_column(self, self.or_words)
 
     @property
     def action(self) -> str:

@@ -1,9 +1,18 @@
 """The exemplars and the policy of a prompt by their names: left out, put in another order, switched, rewritten."""
 
-from collections.abc import Callable
-
-from PySide6.QtCore import QModelIndex, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QInputDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from core.debugger.ask_again.prompt_parts import (
     Arranged,
@@ -17,19 +26,94 @@ from core.debugger.ask_again.prompt_parts import (
 )
 from core.debugger.ask_again.views import AskView, Attribution, ExemplarChoice
 from core.schema.messages import PromptPart
-from gui.ask_again.exemplar_chooser import ExemplarChooser
 from gui.ask_again.messages import MessagesEditor
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
 from gui.widgets.item_views import MenuEntry, RowMenu
-from gui.widgets.layouts import Section, scrolled
+from gui.widgets.layouts import Section, in_column, in_row, scrolled
 from gui.widgets.rows import ROW, Row, Rows
-from gui.widgets.words import NoteLabel
+from gui.widgets.words import ElidedLabel, NoteLabel, labelled, set_tone
 
+_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 _IDLE_MS = 120
 _HIGHEST = 150
 _UNKNOWN = "Which exemplars are in this prompt was not recorded with this run: edit the messages themselves."
 _LOST = "edited by hand: it cannot be told apart any more"
+
+
+class ExemplarChooser(QDialog):
+    """Lists exemplars by family; words in the search field have to occur in task, family or id."""
+
+    def __init__(
+        self, choices: tuple[ExemplarChoice, ...], title: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self._choices = choices
+        self.search = labelled(QLineEdit(self), "Search exemplars")
+        self.search.setPlaceholderText("Search task, family or id")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._fill)
+        self.search.installEventFilter(self)
+        self.names = labelled(QListWidget(self), "Exemplars")
+        self.names.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.names.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.names.itemActivated.connect(lambda _item: self._accept())
+        self.names.currentItemChanged.connect(self._tell)
+        self.fact = ElidedLabel("", self)
+        set_tone(self.fact, "dim")
+        buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self
+        )
+        self.ok = buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.ok.setText("Switch")
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        for widget in (self.search, self.names, self.fact, buttons):
+            layout.addWidget(widget)
+        self.resize(620, 440)
+        self._fill()
+
+    @property
+    def chosen(self) -> str:
+        """The id of the current exemplar; empty where the search finds none."""
+        item = self.names.currentItem()
+        return "" if item is None else str(item.data(Qt.ItemDataRole.UserRole))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _KEYS:
+            self.names.event(event)
+            return True
+        return super().eventFilter(watched, event)
+
+    def _fill(self) -> None:
+        words = self.search.text().lower().split()
+        before = self.chosen
+        self.names.clear()
+        for one in self._choices:
+            text = f"{one.family}: {one.task}"
+            if all(word in f"{text} {one.id}".lower() for word in words):
+                item = QListWidgetItem(text.replace("\n", " "))
+                item.setData(Qt.ItemDataRole.UserRole, one.id)
+                item.setToolTip(f"{one.task}\n{one.family} · {one.id}")
+                self.names.addItem(item)
+                if one.id == before:
+                    self.names.setCurrentItem(item)
+        if self.names.currentItem() is None and self.names.count():
+            self.names.setCurrentRow(0)
+        self._tell()
+
+    def _tell(self) -> None:
+        found = self.names.count()
+        none = "The memory has no other exemplar." if not self._choices else "No exemplar has these words."
+        self.fact.setText(f"{count(found, 'exemplar')} · {self.chosen}" if found else none)
+        self.ok.setEnabled(bool(self.chosen))
+
+    def _accept(self) -> None:
+        if self.chosen:
+            self.accept()
 
 
 class PromptItems(QWidget):
@@ -51,41 +135,24 @@ class PromptItems(QWidget):
         self.rows.chosen.connect(self._on_chosen)
         self.rows.selected.connect(self._refresh)
         RowMenu(self.rows, self._entries)
-        self.up_button = self._button("Up", "Put the exemplar before the one above", "Alt+PgUp", self._up)
-        self.down_button = self._button(
-            "Down", "Put the exemplar after the one below", "Alt+PgDown", self._down
-        )
-        self.drop_button = self._button("Leave out", "Leave the exemplar out", "Alt+X", self.drop)
-        self.switch_button = self._button(
-            "Switch…", "Put another exemplar of the memory in its place", "Alt+W", self.switch
-        )
-        self.rewrite_button = self._button("Rewrite…", "Change the policy's words", "Alt+P", self.rewrite)
+        up, down = "Put the exemplar before the one above", "Put the exemplar after the one below"
+        other = "Put another exemplar of the memory in its place"
+        self.up_button = key_button("Up", up, "Alt+PgUp", lambda: self.shift(-1), self)
+        self.down_button = key_button("Down", down, "Alt+PgDown", lambda: self.shift(1), self)
+        self.drop_button = key_button("Leave out", "Leave the exemplar out", "Alt+X", self.drop, self)
+        self.switch_button = key_button("Switch…", other, "Alt+W", self.switch, self)
+        self.rewrite_button = key_button("Rewrite…", "Change the policy's words", "Alt+P", self.rewrite, self)
+        self._for_exemplars = (self.up_button, self.down_button, self.drop_button, self.switch_button)
         self.note = NoteLabel("dim", parent=self)
         self.note.setContentsMargins(10, 2, 10, 4)
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(10, 2, 10, 4)
-        buttons.setSpacing(6)
-        for button in (
-            self.up_button,
-            self.down_button,
-            self.drop_button,
-            self.switch_button,
-            self.rewrite_button,
-        ):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
+        buttons = in_row(
+            None, *self._for_exemplars, self.rewrite_button, 1, margins=(10, 2, 10, 4), spacing=6
+        )
         self.area = scrolled("Exemplars and policy", self.rows)
         self.area.setMaximumHeight(_HIGHEST)
         self.section = Section(theme, "Exemplars and policy", self.area, parent=self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.section)
-        column.addLayout(buttons)
-        column.addWidget(self.note)
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_IDLE_MS)
+        in_column(self, self.section, buttons, self.note, spacing=0)
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self.follow)
         editor.changed.connect(self._idle.start)
         editor.was_reset.connect(self._on_reset)
@@ -105,16 +172,19 @@ class PromptItems(QWidget):
     def follow(self) -> None:
         """Find the parts again in the messages as they are now."""
         self._idle.stop()
-        self.items = found_again(self._editor.base, self._parts, self._editor.traced)
+        self._find_items()
         shown = [at for at, item in enumerate(self.items) if item.part.kind != "exemplars"]
         self.rows.show_rows(self._row(self.items[at], at) for at in shown)
-        exemplars = sum(self.items[at].part.kind == "exemplar" for at in shown)
+        exemplars = sum(item.part.kind == "exemplar" for item in self.items)
         self.section.show_fact(count(exemplars, "exemplar") if exemplars else "")
         unknown = bool(self._view.messages) and not self._view.parts_known
         self.setVisible(bool(shown) or unknown)
         self.area.setVisible(bool(shown))
         self.note.show_text(_UNKNOWN if unknown else self._view.memory_note)
         self._refresh()
+
+    def _find_items(self) -> None:
+        self.items = found_again(self._editor.base, self._parts, self._editor.traced)
 
     # What can be done with an item
 
@@ -174,7 +244,7 @@ class PromptItems(QWidget):
         assert self._view.written is not None
         (part, _), written = self._awaited, self._view.written
         self._awaited = None
-        self.items = found_again(self._editor.base, self._parts, self._editor.traced)
+        self._find_items()
         at = next((at for at, item in enumerate(self.items) if item.part == part), None)
         if at is None:
             return  # The messages were edited meanwhile.
@@ -189,28 +259,20 @@ class PromptItems(QWidget):
 
     # Which item is meant
 
-    def _current(self) -> Item | None:
-        at = self.rows.key
-        return self.items[at] if isinstance(at, int) and at < len(self.items) else None
+    def _usable(self, kind: str) -> list[int]:
+        """Return the items of a kind that can be told apart."""
+        items = enumerate(self.items)
+        return [at for at, item in items if item.part.kind == kind and item.state != "lost"]
 
     def _exemplar(self) -> int | None:
         """Return the exemplar that is current and can be told apart."""
-        item = self._current()
-        usable = item is not None and item.part.kind == "exemplar" and item.state != "lost"
-        return self.rows.key if usable else None
+        return self.rows.key if self.rows.key in self._usable("exemplar") else None
 
     def _policy(self) -> int | None:
-        return next(
-            (at for at, item in enumerate(self.items) if item.part.kind == "policy" and item.state != "lost"),
-            None,
-        )
+        return next(iter(self._usable("policy")), None)
 
     def _can_move(self, at: int, offset: int) -> bool:
-        usable = [
-            place
-            for place, item in enumerate(self.items)
-            if item.part.kind == "exemplar" and item.state != "lost"
-        ]
+        usable = self._usable("exemplar")
         return 0 <= usable.index(at) + offset < len(usable)
 
     def _others(self) -> tuple[ExemplarChoice, ...]:
@@ -247,21 +309,10 @@ class PromptItems(QWidget):
         if row is None:
             return ()
         self.rows.setCurrentIndex(index)
-        buttons = (
-            (self.rewrite_button,)
-            if self._exemplar() is None
-            else (self.drop_button, self.up_button, self.down_button, self.switch_button)
-        )
-        return tuple(
-            MenuEntry(
-                button.text(),
-                button.click,
-                key=str(button.property("key")),
-                enabled=button.isEnabled(),
-                why=button.toolTip(),
-            )
-            for button in buttons
-        )
+        if self._exemplar() is None:
+            return (_entry(self.rewrite_button),)
+        buttons = (self.drop_button, self.up_button, self.down_button, self.switch_button)
+        return tuple(_entry(button) for button in buttons)
 
     def _refresh(self, _key: object = None) -> None:
         at = self._exemplar()
@@ -272,23 +323,8 @@ class PromptItems(QWidget):
         self.rewrite_button.setVisible(any(item.part.kind == "policy" for item in self.items))
         self.rewrite_button.setEnabled(self._policy() is not None)
         exemplars = any(item.part.kind == "exemplar" for item in self.items)
-        for button in (self.up_button, self.down_button, self.drop_button, self.switch_button):
+        for button in self._for_exemplars:
             button.setVisible(exemplars)
-
-    def _button(self, text: str, words: str, key: str, slot: Callable[[], None]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setShortcut(key)
-        button.setToolTip(f"{words} ({key})")
-        button.setProperty("key", key)
-        button.clicked.connect(lambda: slot())
-        return button
-
-    def _up(self) -> None:
-        self.shift(-1)
-
-    def _down(self) -> None:
-        self.shift(1)
 
     def _on_chosen(self, _key: object) -> None:
         if self._exemplar() is not None:
@@ -299,6 +335,12 @@ class PromptItems(QWidget):
     def _on_reset(self) -> None:
         self._parts = self._view.parts
         self.follow()
+
+
+def _entry(button: QPushButton) -> MenuEntry:
+    """Return a button as the line of a menu."""
+    key = button.shortcut().toString()
+    return MenuEntry(button.text(), button.click, key, button.isEnabled(), why=button.toolTip())
 
 
 def credit_words(one: Attribution) -> str:

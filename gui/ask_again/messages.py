@@ -1,25 +1,25 @@
 """The messages of a prompt as sections that can be edited, left out, doubled and put in another order."""
 
 from collections.abc import Callable
+from functools import partial
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QPlainTextEdit,
-    QScrollArea,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.llm.tokens import count_tokens
 from core.schema.messages import Message
 from gui.theme.theme import Theme
+from gui.widgets.buttons import icon_button
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_column, in_row, scrolled
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, NoteLabel, set_tone
+from gui.widgets.words import NoteLabel, small_label
 
 _MOST = 200_000
 """Characters that can be edited in place; what is longer is shown."""
@@ -33,6 +33,7 @@ _SIDES = 28
 """What frame, margins and scroll bar take of the width."""
 _ABOVE_AND_BELOW = 20
 _COUNT_MS = 250
+_TOO_LONG = "This text is too long to be edited here; it is asked as it is, or left out as a whole."
 
 
 class MessageSection(QFrame):
@@ -60,33 +61,19 @@ class MessageSection(QFrame):
         self.fold_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.fold_button.setFont(theme.heading_font())
         self.fold_button.clicked.connect(lambda: self.set_folded(not self.folded))
-        self.fact = ElidedLabel("", self)
-        self.fact.setFont(theme.small_font())
-        set_tone(self.fact, "dim")
-        self.up_button = self._button("arrow-up", "Move up", "Alt+Up", lambda: self.move_requested.emit(-1))
-        self.down_button = self._button(
-            "arrow-down", "Move down", "Alt+Down", lambda: self.move_requested.emit(1)
-        )
+        self.fact = small_label(theme, self)
+        up, down = partial(self.move_requested.emit, -1), partial(self.move_requested.emit, 1)
+        self.up_button = self._button("arrow-up", "Move up", "Alt+Up", up)
+        self.down_button = self._button("arrow-down", "Move down", "Alt+Down", down)
         self.copy_button = self._button("copy", "Duplicate", "Alt+D", self.duplicate_requested.emit)
         self.delete_button = self._button("trash", "Leave out", "Alt+Delete", self.delete_requested.emit)
-        head = QHBoxLayout()
-        head.setContentsMargins(4, 2, 4, 2)
-        head.setSpacing(2)
-        head.addWidget(self.fold_button)
-        head.addWidget(self.fact, 1)
-        for button in (self.up_button, self.down_button, self.copy_button, self.delete_button):
-            head.addWidget(button)
+        buttons = (self.up_button, self.down_button, self.copy_button, self.delete_button)
+        head = in_row(None, self.fold_button, (self.fact, 1), *buttons, margins=(4, 2, 4, 2), spacing=2)
         self.note = NoteLabel("dim", parent=self)
         self.note.setContentsMargins(9, 0, 9, 4)
         self.note.setFont(theme.small_font())
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(1, 1, 1, 1)
-        self._column.setSpacing(0)
-        self._column.addLayout(head)
-        self._column.addWidget(self.note)
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_COUNT_MS)
+        self._column = in_column(self, head, self.note, margins=(1, 1, 1, 1), spacing=0)
+        self._idle = QTimer(self, singleShot=True, interval=_COUNT_MS)
         self._idle.timeout.connect(self.count)
         self._folded = True
         self.set_folded(folded)
@@ -156,28 +143,18 @@ class MessageSection(QFrame):
         return editor
 
     def _remarks(self) -> str:
-        calls = [f"Calls {call.name}({call.arguments})" for call in self._message.tool_calls]
+        remarks = [f"Calls {call.name}({call.arguments})" for call in self._message.tool_calls]
         pictures = len(self._message.images)
-        kept = [f"{count(pictures, 'picture')} {'goes' if pictures == 1 else 'go'} with it."]
-        long = ["This text is too long to be edited here; it is asked as it is, or left out as a whole."]
-        return "\n".join(
-            [
-                *calls,
-                *(kept if pictures else []),
-                *(long if self.editor is not None and self.editor.isReadOnly() else []),
-            ]
-        )
+        if pictures:
+            remarks.append(f"{count(pictures, 'picture')} {'goes' if pictures == 1 else 'go'} with it.")
+        if self.editor is not None and self.editor.isReadOnly():
+            remarks.append(_TOO_LONG)
+        return "\n".join(remarks)
 
     def _button(self, icon: str, words: str, key: str, work: Callable[[], None]) -> QToolButton:
-        button = QToolButton(self)
-        button.setIcon(self._theme.icon(icon))
-        button.setIconSize(QSize(14, 14))
-        button.setToolTip(f"{words} ({key})")
-        button.setAccessibleName(words)
-        button.clicked.connect(work)
-        shortcut = QShortcut(QKeySequence(key), self)
+        button = icon_button(self._theme, icon, f"{words} ({key})", work, self)
+        shortcut = QShortcut(QKeySequence(key), self, button.click)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        shortcut.activated.connect(button.click)
         return button
 
     def _on_text(self) -> None:
@@ -227,23 +204,12 @@ class MessagesEditor(QWidget):
         self.base: tuple[Message, ...] = ()
         """The messages before they were edited by hand."""
         self.sections: list[MessageSection] = []
-        self._counting = QTimer(self)
-        self._counting.setInterval(0)
+        self._counting = QTimer(self, interval=0)
         self._counting.timeout.connect(self._count_next)
-        inside = QWidget()
-        self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(8, 2, 8, 8)
-        self._column.setSpacing(6)
-        self._column.addStretch(1)
-        self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
-        self.area.setWidget(inside)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.area)
+        self._inside = QWidget()
+        self._column = in_column(self._inside, 1, margins=(8, 2, 8, 2), spacing=6)
+        self.area = scrolled("Messages", self._inside)
+        in_column(self, self.area)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -288,7 +254,7 @@ class MessagesEditor(QWidget):
         self._renumber()
 
     def _insert(self, at: int, message: Message, *, folded: bool) -> MessageSection:
-        section = MessageSection(self._theme, message, folded=folded, parent=self.area.widget())
+        section = MessageSection(self._theme, message, folded=folded, parent=self._inside)
         section.changed.connect(self.changed)
         section.delete_requested.connect(lambda: self._delete(section))
         section.duplicate_requested.connect(lambda: self._duplicate(section))

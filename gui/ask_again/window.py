@@ -2,15 +2,10 @@
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDoubleSpinBox,
-    QHBoxLayout,
     QLabel,
-    QPushButton,
     QSpinBox,
-    QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,10 +15,12 @@ from gui.ask_again.answers import AnswersPane, question_row
 from gui.ask_again.items import PromptItems
 from gui.ask_again.messages import MessagesEditor
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
+from gui.widgets.choices import choice_box, offer_choices
 from gui.widgets.formats import count
-from gui.widgets.layouts import Section, on_panel, scrolled
+from gui.widgets.layouts import Section, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.rows import Rows
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled, set_flag, set_tone
 
 _MOST_TIMES = 100
 _WARMEST = 5.0
@@ -37,6 +34,9 @@ _NOT_ASKED = (
     "and press Ask (Ctrl+Enter): the actions that the answers propose show here, with how often each was."
 )
 _BY_DATA = "The built-in LLM goes by the recorded page and task, not by words: what was edited changes nothing for it."
+_CREDIT = (
+    "Ask with all exemplars as they were sent, and without each: how much likelier did it make the action?"
+)
 _UNDER_WAY = 0
 """The number of a question whose answers still come."""
 
@@ -68,8 +68,9 @@ class AskAgain(QDialog):
         self.items.exemplar_requested.connect(self._on_exemplar)
         self.or_words = OrWords(self.messages, self)
         self.or_words.say(_READING)
-        self.reset_button = self._button("Reset to recorded", "Take back every edit of the messages", "Alt+R")
-        self.reset_button.clicked.connect(self.messages.reset)
+        reset, ask = "Take back every edit of the messages", "Put the question as it stands at the left"
+        withdraw = "Withdraw what is out; answers that came are kept"
+        self.reset_button = key_button("Reset to recorded", reset, "Alt+R", self.messages.reset, self)
         self.answers = AnswersPane(theme, self)
         self.answers.show_asked(None, _NOT_ASKED)
         self.answers.action_selected.connect(self._refresh)
@@ -79,56 +80,26 @@ class AskAgain(QDialog):
         self.problem.setContentsMargins(12, 4, 12, 4)
         self.progress = ElidedLabel("", self)
         self.progress.setFont(theme.text_font(bold=True))
-        self.ask_button = self._button("Ask", "Put the question as it stands at the left", "Ctrl+Return")
-        self.ask_button.setToolTip("Put the question as it stands at the left (Ctrl+Enter)")
+        self.ask_button = key_button("Ask", ask, "Ctrl+Return", self._on_ask, self)
         set_flag(self.ask_button, "accent", True)
-        self.ask_button.clicked.connect(lambda: self._on_ask())
-        self.cancel_button = self._button(
-            "Cancel", "Withdraw what is out; answers that came are kept", "Alt+C"
-        )
-        self.cancel_button.clicked.connect(self.cancel_requested)
-        self.credit_button = self._button(
-            "Credit",
-            "Ask with all exemplars as they were sent, and without each: how much likelier did it make the action?",
-            "Alt+E",
-        )
-        self.credit_button.clicked.connect(lambda: self._on_ask(credit=True))
-        self.adopt_button = self._button("Adopt action", "", "Alt+A")
-        self.adopt_button.clicked.connect(self._on_adopt)
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_IDLE_MS)
+        self.cancel_button = key_button("Cancel", withdraw, "Alt+C", self.cancel_requested.emit, self)
+        self.credit_button = key_button("Credit", _CREDIT, "Alt+E", lambda: self._on_ask(credit=True), self)
+        self.adopt_button = key_button("Adopt action", "", "Alt+A", self._on_adopt, self)
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._refresh)
         self.messages.changed.connect(self._idle.start)
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(self._left(theme))
-        split.addWidget(self._right(theme))
-        split.setSizes([580, 420])
-        split.setChildrenCollapsible(False)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(12, 8, 12, 10)
-        foot.setSpacing(8)
-        foot.addWidget(self.progress, 1)
-        for button in (self.adopt_button, self.credit_button, self.cancel_button, self.ask_button):
-            foot.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(split, 1)
-        layout.addWidget(self.problem)
-        layout.addLayout(foot)
+        left, right = self._left(theme), self._right(theme)
+        split = splitter(Qt.Orientation.Horizontal, left, right, sizes=(580, 420))
+        buttons = (self.adopt_button, self.credit_button, self.cancel_button, self.ask_button)
+        foot = in_row(None, (self.progress, 1), *buttons, margins=(12, 8, 12, 10), spacing=8)
+        in_column(self, (split, 1), self.problem, foot, spacing=0)
         self.resize(1000, 700)
         self._refresh()
 
     def show_llms(self, llms: tuple[LLMChoice, ...]) -> None:
         """Offer these; the one that is chosen stays so where it is still there."""
-        chosen = self.llm.currentData()
-        self.llm.clear()
-        self.llm.addItem(self._recorded_llm(), "")
-        for one in llms:
-            self.llm.addItem(one.title, one.name)
-            self.llm.setItemData(self.llm.count() - 1, one.description, Qt.ItemDataRole.ToolTipRole)
-        self.llm.setCurrentIndex(max(0, self.llm.findData(chosen)))
+        offer_choices(self.llm, llms, first=self._recorded_llm())
+        self._refresh()
 
     def wait(self, run: int, step: int) -> None:
         """Say that this step is being read; edits of another step are gone."""
@@ -185,70 +156,39 @@ class AskAgain(QDialog):
         side = QWidget(self)
         self.prompt_section = Section(theme, "Messages", parent=side)
         self.prompt_section.head.addWidget(self.reset_button)
-        self.llm = QComboBox(side)
-        self.llm.setAccessibleName("LLM")
-        self.llm.setToolTip("Who is asked")
-        self.llm.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.llm.setMinimumContentsLength(10)
+        self.llm = choice_box("LLM", "Who is asked", letters=10, parent=side)
         self.llm.addItem(self._recorded_llm(), "")
         self.llm.currentIndexChanged.connect(self._refresh)
         self.rules_note = NoteLabel("remedy", parent=side)
         self.rules_note.setContentsMargins(12, 4, 12, 0)
-        self.temperature = QDoubleSpinBox(side)
-        self.temperature.setAccessibleName("Temperature")
+        self.temperature = labelled(
+            QDoubleSpinBox(side), "Temperature", "Below zero it is as it was recorded"
+        )
         self.temperature.setRange(_COLDEST_SHOWN, _WARMEST)
         self.temperature.setSingleStep(_STEP)
         self.temperature.setSpecialValueText("as recorded")
         self.temperature.setValue(_COLDEST_SHOWN)
         self.temperature.setFixedWidth(144)
-        self.temperature.setToolTip("Below zero it is as it was recorded")
-        self.times = QSpinBox(side)
-        self.times.setAccessibleName("How many times")
+        self.times = labelled(QSpinBox(side), "How many times", "How many times the question is asked")
         self.times.setRange(1, _MOST_TIMES)
         self.times.setValue(Question.model_fields["count"].default)
         self.times.setSuffix(" ×")
         self.times.setFixedWidth(84)
-        self.times.setToolTip("How many times the question is asked")
-        row = QHBoxLayout()
-        row.setContentsMargins(12, 8, 12, 8)
-        row.setSpacing(8)
-        for words, field, stretch in (("LLM", self.llm, 1), ("Temperature", self.temperature, 0)):
-            label = QLabel(words, side)
+        who, how = QLabel("LLM", side), QLabel("Temperature", side)
+        for label in (who, how):
             set_tone(label, "dim")
-            row.addWidget(label)
-            row.addWidget(field, stretch)
-        row.addWidget(self.times)
-        column = QVBoxLayout(side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.items)
-        column.addWidget(self.prompt_section)
-        column.addWidget(self.or_words, 1)
-        column.addWidget(self.rules_note)
-        column.addLayout(row)
+        fields = (who, (self.llm, 1), how, self.temperature, self.times)
+        row = in_row(None, *fields, margins=(12, 8, 12, 8), spacing=8)
+        in_column(side, self.items, self.prompt_section, (self.or_words, 1), self.rules_note, row, spacing=0)
         return side
 
     def _right(self, theme: Theme) -> QWidget:
-        self.questions_section = Section(theme, "Questions asked of this step")
-        column = self.questions_section.layout()
-        assert column is not None
-        column.addWidget(scrolled("Questions asked of this step", self.questions))
+        asked = scrolled("Questions asked of this step", self.questions)
+        self.questions_section = Section(theme, "Questions asked of this step", asked)
         self.questions_section.setMinimumHeight(90)
         on_panel(self.questions_section)
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(self.answers)
-        split.addWidget(self.questions_section)
-        split.setStretchFactor(0, 1)
-        split.setSizes([450, 150])
-        split.setChildrenCollapsible(False)
-        return split
-
-    def _button(self, text: str, words: str, key: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setShortcut(key)
-        button.setToolTip(f"{words} ({key})")
-        return button
+        both = (self.answers, self.questions_section)
+        return splitter(Qt.Orientation.Vertical, *both, sizes=(450, 150), stretch=(1,))
 
     def _recorded_llm(self) -> str:
         return f"{self._view.llm} (recorded)" if self._view.llm else "as recorded"

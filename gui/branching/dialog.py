@@ -1,5 +1,7 @@
 """Fork: what a branch from a stored step is to do otherwise, chosen before the page is brought back."""
 
+from functools import partial
+
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -7,7 +9,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -16,9 +17,10 @@ from core.schema.changes import Changes
 from gui.branching.form import ForkForm
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.layouts import on_panel
+from gui.widgets.layouts import in_column, in_row, on_panel
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
 
+_FORK = "Bring the page back and go on from there"
 _READING = "The step is being read…"
 
 
@@ -100,44 +102,32 @@ class ForkDialog(QDialog):
         self.lasting.toggled.connect(self._refresh)
         self.problem = NoteLabel("bad", parent=self)
         self.problem.setContentsMargins(14, 4, 14, 0)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self.head)
-        layout.addWidget(self.or_words, 1)
-        layout.addWidget(self.summary)
-        layout.addWidget(self.lasting_words)
-        known = QHBoxLayout()
-        known.setContentsMargins(14, 0, 14, 0)
-        known.addWidget(self.lasting)
-        layout.addLayout(known)
-        layout.addWidget(self.problem)
-        layout.addLayout(self._foot())
+        known = in_row(None, self.lasting, margins=(14, 0, 14, 0))
+        in_column(
+            self,
+            self.head,
+            (self.or_words, 1),
+            self.summary,
+            self.lasting_words,
+            known,
+            self.problem,
+            self._foot(),
+            spacing=2,
+        )
 
     def _foot(self) -> QHBoxLayout:
         self.undo_button = key_button("Undo", "Take back the last choice", "Ctrl+Z", self.form.undo)
         self.redo_button = key_button("Redo", "Make it again", "Ctrl+Shift+Z", self.form.redo)
-        self.reset_button = key_button("As in the run", "Take back every choice", "Alt+R", self._on_reset)
-        self.last_button = key_button(
-            "As last time", "Choose what was chosen for the fork before", "Alt+L", self._on_last
-        )
+        as_run = partial(self.form.take, Changes())
+        self.reset_button = key_button("As in the run", "Take back every choice", "Alt+R", as_run)
+        before = "Choose what was chosen for the fork before"
+        self.last_button = key_button("As last time", before, "Alt+L", self._on_last)
         self.cancel_button = key_button("Cancel", "Close without a fork", "Esc", self.reject)
-        self.fork_button = key_button(
-            "Fork", "Bring the page back and go on from there", "Ctrl+Return", self._on_fork
-        )
+        self.fork_button = key_button("Fork", _FORK, "Ctrl+Return", self._on_fork)
         set_flag(self.fork_button, "accent", True)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(14, 8, 14, 10)
-        foot.setSpacing(8)
-        for button in (self.undo_button, self.redo_button, self.reset_button, self.last_button):
-            foot.addWidget(button)
-        foot.addStretch(1)
-        foot.addWidget(self.cancel_button)
-        foot.addWidget(self.fork_button)
-        return foot
-
-    def _on_reset(self) -> None:
-        self.form.take(Changes())
+        left = (self.undo_button, self.redo_button, self.reset_button, self.last_button)
+        right = (self.cancel_button, self.fork_button)
+        return in_row(None, *left, 1, *right, margins=(14, 8, 14, 10), spacing=8)
 
     def _on_last(self) -> None:
         self.form.take_over(self.last_time)
@@ -162,7 +152,7 @@ class ForkDialog(QDialog):
         self.or_words.setEnabled(not view.busy)
         self.fork_button.setEnabled(view.ready and not view.busy and known)
         why = "" if known else "; tick first that you know what stays done"
-        self.fork_button.setToolTip(f"Bring the page back and go on from there (Ctrl+Enter){why}")
+        self.fork_button.setToolTip(f"{_FORK} (Ctrl+Enter){why}")
         self.undo_button.setEnabled(self.form.can_undo and not view.busy)
         self.redo_button.setEnabled(self.form.can_redo and not view.busy)
         self.reset_button.setEnabled(bool(differs) and not view.busy)

@@ -1,17 +1,112 @@
 """What a fork is to do otherwise, as fields; every choice can be taken back."""
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFormLayout, QPlainTextEdit, QSpinBox, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QFormLayout,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
 
 from core.debugger.branching.views import ForkView
 from core.debugger.snapshots import Catalogue
 from core.schema.changes import NONE, OWN, Changes, named, pages_in_words
-from gui.branching.place_field import PlaceField
 from gui.theme.theme import Theme
+from gui.widgets.choices import offer_choices
+from gui.widgets.layouts import in_row
+from gui.widgets.words import labelled
 
 _REPLAY = "replay:"
 _LIVE, _FIRST, _ONLY = range(3)
 _RECORDED = 2
+_SAME = "as in the run"
+
+
+class PlaceField(QWidget):
+    """Offers fixed choices, each with a value, and last a place on the disk, which is typed or browsed to."""
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        name: str,
+        choices: tuple[tuple[str, str | None], ...],
+        *,
+        place: str,
+        suffix: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        """`suffix` is of the files that can be chosen beside folders; without it only folders can."""
+        super().__init__(parent)
+        self._name = name
+        self._suffix = suffix
+        self._values = [value for _, value in choices]
+        self.choice = labelled(QComboBox(self), name)
+        self.choice.addItems([*(words for words, _ in choices), place])
+        self.choice.currentIndexChanged.connect(self._on_choice)
+        self.path = labelled(QLineEdit(self), f"{name}: where")
+        self.path.setPlaceholderText("a path" if suffix else "a folder")
+        self.path.editingFinished.connect(self.changed)
+        self.browse = labelled(QToolButton(self), f"{name}: browse", "Choose it on the disk")
+        self.browse.setText("…")
+        if suffix:
+            menu = QMenu(self.browse)
+            menu.addAction("A folder…", self._on_folder)
+            menu.addAction(f"A file ({suffix})…", self._on_file)
+            self.browse.setMenu(menu)
+            self.browse.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        else:
+            self.browse.clicked.connect(self._on_folder)
+        in_row(self, self.choice, (self.path, 1), self.browse, 0, spacing=6)
+        self._show_path()
+
+    @property
+    def value(self) -> str | None:
+        """The value of the choice, or the path; the first choice where no path was given yet."""
+        if self._is_place:
+            return self.path.text().strip() or self._values[0]
+        return self._values[self.choice.currentIndex()]
+
+    def set_value(self, value: str | None) -> None:
+        """Choose this without telling of it."""
+        with QSignalBlocker(self.choice), QSignalBlocker(self.path):
+            if value in self._values:
+                self.choice.setCurrentIndex(self._values.index(value))
+            else:
+                self.choice.setCurrentIndex(len(self._values))
+                self.path.setText(str(value))
+        self._show_path()
+
+    @property
+    def _is_place(self) -> bool:
+        return self.choice.currentIndex() == len(self._values)
+
+    def _show_path(self) -> None:
+        for widget in (self.path, self.browse):
+            widget.setVisible(self._is_place)
+
+    def _on_choice(self) -> None:
+        self._show_path()
+        if self._is_place:
+            self.path.setFocus()
+        self.changed.emit()
+
+    def _on_folder(self) -> None:
+        self._take(QFileDialog.getExistingDirectory(self, self._name, self.path.text()))
+
+    def _on_file(self) -> None:
+        chosen = f"{self._name} (*{self._suffix})"
+        self._take(QFileDialog.getOpenFileName(self, self._name, self.path.text(), chosen)[0])
+
+    def _take(self, path: str) -> None:
+        if path:
+            self.path.setText(path)
+            self.changed.emit()
 
 
 class ForkForm(QWidget):
@@ -30,40 +125,32 @@ class ForkForm(QWidget):
         self._form = QFormLayout(self)
         self._form.setContentsMargins(14, 8, 14, 8)
         self._form.setSpacing(8)
-        self.preset = self._combo("Preset")
-        self.llm = self._combo("LLM")
-        self.replay = QComboBox(self)
-        self.replay.setAccessibleName("Recorded replies")
+        self.preset = labelled(QComboBox(self), "Preset")
+        self.llm = labelled(QComboBox(self), "LLM")
+        for box in (self.preset, self.llm):
+            box.addItem(_SAME, "")
+        repeated = "Whether the run's own replies are repeated, without a network and cost"
+        self.replay = labelled(QComboBox(self), "Recorded replies", repeated)
         self.replay.addItems(
             ("not used", "as long as prompts are the same, then the LLM", "only; stop where a prompt differs")
         )
-        self.replay.setToolTip("Whether the run's own replies are repeated, without a network and cost")
-        self.replay.currentIndexChanged.connect(self._on_edited)
-        self.pages = QComboBox(self)
-        self.pages.setAccessibleName("Pages")
-        self.pages.setToolTip("Whether pages reach their servers, or get what these answered in the run")
-        self.pages.addItems(("as in the run", "live", "recorded answers only; nothing leaves"))
-        self.pages.currentIndexChanged.connect(self._on_edited)
-        own = ("built-in and own", OWN)
-        self.policies = PlaceField(
-            "Policies", (("as in the run", None), own), place="a folder that wins…", parent=self
-        )
+        reached = "Whether pages reach their servers, or get what these answered in the run"
+        self.pages = labelled(QComboBox(self), "Pages", reached)
+        self.pages.addItems((_SAME, "live", "recorded answers only; nothing leaves"))
+        for box in (self.preset, self.llm, self.replay, self.pages):
+            box.currentIndexChanged.connect(self._on_edited)
+        same, own = (_SAME, None), ("built-in and own", OWN)
+        self.policies = PlaceField("Policies", (same, own), place="a folder that wins…", parent=self)
         self.exemplars = PlaceField(
-            "Exemplars",
-            (("as in the run", None), own, ("none", NONE)),
-            place="only those of…",
-            suffix=".jsonl",
-            parent=self,
+            "Exemplars", (same, own, ("none", NONE)), place="only those of…", suffix=".jsonl", parent=self
         )
         for field in (self.policies, self.exemplars):
             field.changed.connect(self._on_edited)
-        self.policy = QComboBox(self)
-        self.policy.setAccessibleName("Text of a policy")
-        self.policy.setToolTip("Rewrite a policy for this branch; its file stays as it is")
+        rewritten = "Rewrite a policy for this branch; its file stays as it is"
+        self.policy = labelled(QComboBox(self), "Text of a policy", rewritten)
         self.policy.currentIndexChanged.connect(self._on_policy)
-        self.text = QPlainTextEdit(self)
+        self.text = labelled(QPlainTextEdit(self), "The policy's text")
         self.text.setFont(theme.machine_font())
-        self.text.setAccessibleName("The policy's text")
         self.text.setMinimumHeight(190)
         self.text.textChanged.connect(self._on_text)
         self.amounts: dict[str, QSpinBox] = {}
@@ -81,31 +168,26 @@ class ForkForm(QWidget):
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Offer these presets and LLMs; what is chosen stays so."""
-        for box, offered in (
-            (self.preset, [(one.name, one.title, one.description) for one in catalogue.presets]),
-            (self.llm, [(one.name, one.title, one.description) for one in catalogue.llms]),
-        ):
-            with QSignalBlocker(box):
-                chosen = box.currentData()
-                first = box.itemText(0) or "as in the run"
-                box.clear()
-                box.addItem(first, "")
-                for name, title, words in offered:
-                    box.addItem(title, name)
-                    box.setItemData(box.count() - 1, words, Qt.ItemDataRole.ToolTipRole)
-                self._choose(box, chosen or "")
+        preset, llm = self.preset.currentData(), self.llm.currentData()
+        with QSignalBlocker(self.preset), QSignalBlocker(self.llm):
+            offer_choices(self.preset, catalogue.presets, first=self.preset.itemText(0))
+            offer_choices(self.llm, catalogue.llms, first=self.llm.itemText(0))
+            self._choose(self.preset, preset)
+            self._choose(self.llm, llm)
 
     def offer(self, view: ForkView) -> None:
         """Say what the run has, and offer its policies and numbers; choices begin anew."""
         self._view = view
         self._past, self._future = [], []
-        self.preset.setItemText(0, f"{view.preset} (as in the run)")
-        self.llm.setItemText(0, f"{view.llm} (as in the run)")
-        self.pages.setItemText(0, f"{pages_in_words(view.offline)} (as in the run)")
         self._form.setRowVisible(self.pages, view.recorded)
-        earlier = view.earlier
-        self.policies.set_words(0, f"{named(earlier.policies)} (as in the run)")
-        self.exemplars.set_words(0, f"{named(earlier.exemplars)} (as in the run)")
+        for box, had in (
+            (self.preset, view.preset),
+            (self.llm, view.llm),
+            (self.pages, pages_in_words(view.offline)),
+            (self.policies.choice, named(view.earlier.policies)),
+            (self.exemplars.choice, named(view.earlier.exemplars)),
+        ):
+            box.setItemText(0, f"{had} ({_SAME})")
         with QSignalBlocker(self.policy):
             self.policy.clear()
             self.policy.addItem("as it is" if view.policies else "there are no policies", "")
@@ -115,14 +197,13 @@ class ForkForm(QWidget):
             self._form.removeRow(spin)
         self.amounts = {}
         for amount in view.amounts:
-            spin = QSpinBox(self)
+            words = f"{amount.mechanism.capitalize()}: {amount.label}"
+            limits = f"{amount.value} in the run; from {amount.least} to {amount.most}"
+            spin = labelled(QSpinBox(self), words, limits)
             spin.setRange(amount.least, amount.most)
             spin.setValue(amount.value)
             spin.setMaximumWidth(120)
-            spin.setToolTip(f"{amount.value} in the run; from {amount.least} to {amount.most}")
             spin.valueChanged.connect(self._on_edited)
-            words = f"{amount.mechanism.capitalize()}: {amount.label}"
-            spin.setAccessibleName(words)
             self._form.addRow(words, spin)
             self.amounts[amount.mechanism] = spin
         self.put(Changes())
@@ -153,10 +234,10 @@ class ForkForm(QWidget):
         found = [
             f"preset {changes.preset} (was {view.preset})" if changes.preset else "",
             f"LLM {changes.llm} (was {view.llm})" if changes.llm else "",
-            *(pages_in_words(changes.offline) for _ in (1,) if changes.offline is not None),
-            *(f"policies {named(changes.policies)}" for _ in (1,) if changes.policies is not None),
+            pages_in_words(changes.offline) if changes.offline is not None else "",
+            f"policies {named(changes.policies)}" if changes.policies is not None else "",
             *(f"policy {id} rewritten" for id in changes.policy_texts),
-            *(f"exemplars {named(changes.exemplars)}" for _ in (1,) if changes.exemplars is not None),
+            f"exemplars {named(changes.exemplars)}" if changes.exemplars is not None else "",
             *(
                 f"{value} {labels[name].label} (were {labels[name].value})"
                 for name, value in changes.amounts.items()
@@ -185,16 +266,8 @@ class ForkForm(QWidget):
     def put(self, changes: Changes) -> None:
         """Show these choices, without counting them as new ones."""
         self._now = changes
-        boxes = (
-            self.preset,
-            self.llm,
-            self.replay,
-            self.pages,
-            self.policy,
-            self.text,
-            *self.amounts.values(),
-        )
-        blockers = [QSignalBlocker(box) for box in boxes]
+        boxes = (self.preset, self.llm, self.replay, self.pages, self.policy)
+        blockers = [QSignalBlocker(box) for box in (*boxes, self.text, *self.amounts.values())]
         self._choose(self.preset, changes.preset)
         llm, how = changes.llm, _LIVE
         if llm.startswith(f"{_REPLAY}{self._view.run}"):
@@ -286,13 +359,6 @@ class ForkForm(QWidget):
             self.edited.emit()
         else:
             self._on_edited()
-
-    def _combo(self, name: str) -> QComboBox:
-        box = QComboBox(self)
-        box.setAccessibleName(name)
-        box.addItem("as in the run", "")
-        box.currentIndexChanged.connect(self._on_edited)
-        return box
 
     @staticmethod
     def _choose(box: QComboBox, name: str) -> None:

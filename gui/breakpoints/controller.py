@@ -9,8 +9,7 @@ from PySide6.QtCore import Slot
 
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.watch import Watch
-from gui.panels.breakpoints.editor import BreakpointEditor
-from gui.panels.breakpoints.fields import Offers
+from gui.panels.breakpoints.editor import BreakpointEditor, Offers
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
@@ -38,20 +37,28 @@ class BreakpointsController(FeatureController):
         service.announce()
 
     def _connect_panels(self) -> None:
-        window, panel = self.window, self.window.breakpoints
+        window, panel, service = self.window, self.window.breakpoints, self._service
         panel.add_requested.connect(self.add)
         panel.edit_requested.connect(self._edit)
-        panel.breakpoint_wanted.connect(self._on_wanted)
-        panel.breakpoint_replaced.connect(self._on_replaced)
-        panel.breakpoint_removed.connect(self._on_removed)
-        panel.breakpoint_switched.connect(self._on_switched)
+        panel.breakpoint_wanted.connect(self._asking(service.add))
+        panel.breakpoint_replaced.connect(self._asking(service.replace))
+        panel.breakpoint_removed.connect(self._asking(service.remove))
+        panel.breakpoint_switched.connect(self._asking(service.enable))
         panel.watch_wanted.connect(self._on_watch_wanted)
-        panel.watch_replaced.connect(self._on_watch_replaced)
-        panel.watch_removed.connect(self._on_watch_removed)
-        panel.hit_wanted.connect(self._service.back_to_hit)
-        panel.change_wanted.connect(self._service.back_to_change)
+        panel.watch_replaced.connect(self._asking(service.replace_watch))
+        panel.watch_removed.connect(self._asking(service.remove_watch))
+        panel.hit_wanted.connect(service.back_to_hit)
+        panel.change_wanted.connect(service.back_to_change)
         for other in (window.state, window.stack, window.permissible, window.calls):
             other.breakpoint_wanted.connect(self._on_wanted_elsewhere)
+
+    def _asking(self, command: Callable[..., object]) -> Callable[..., None]:
+        """Return what passes a wish of the panel on; a refusal of it is said over the page."""
+        return lambda *wish: self._ask(command, *wish, answer=self._say)
+
+    def _ask(self, command: Callable[..., object], *wish: object, answer: Answer) -> None:
+        self._asked.append(answer)
+        command(*wish)
 
     @Slot()
     def add(self) -> None:
@@ -82,16 +89,8 @@ class BreakpointsController(FeatureController):
         editor = self.editor
         if editor is None:
             return
-        self._asked.append(partial(self._answer_editor, editor))
-        if breakpoint.number:
-            self._service.replace(breakpoint)
-        else:
-            self._service.add(breakpoint)
-
-    @Slot(object)
-    def _on_wanted(self, breakpoint: Breakpoint) -> None:
-        self._asked.append(self._say)
-        self._service.add(breakpoint)
+        command = self._service.replace if breakpoint.number else self._service.add
+        self._ask(command, breakpoint, answer=partial(self._answer_editor, editor))
 
     @Slot(object)
     def _on_wanted_elsewhere(self, breakpoint: Breakpoint) -> None:
@@ -99,40 +98,12 @@ class BreakpointsController(FeatureController):
         dock = self.window.dock("Breakpoints")
         dock.show()
         dock.raise_()
-        self._on_wanted(breakpoint)
-
-    @Slot(object)
-    def _on_replaced(self, breakpoint: Breakpoint) -> None:
-        self._asked.append(self._say)
-        self._service.replace(breakpoint)
-
-    @Slot(int)
-    def _on_removed(self, number: int) -> None:
-        self._asked.append(self._say)
-        self._service.remove(number)
-
-    @Slot(int, bool)
-    def _on_switched(self, number: int, on: bool) -> None:
-        self._asked.append(self._say)
-        self._service.enable(number, on)
+        self._ask(self._service.add, breakpoint, answer=self._say)
 
     @Slot(object)
     def _on_watch_wanted(self, watch: Watch) -> None:
-        self._asked.append(self.window.breakpoints.show_watch_answer)
-        if watch.number:
-            self._service.replace_watch(watch)
-        else:
-            self._service.add_watch(watch)
-
-    @Slot(object)
-    def _on_watch_replaced(self, watch: Watch) -> None:
-        self._asked.append(self._say)
-        self._service.replace_watch(watch)
-
-    @Slot(int)
-    def _on_watch_removed(self, number: int) -> None:
-        self._asked.append(self._say)
-        self._service.remove_watch(number)
+        command = self._service.replace_watch if watch.number else self._service.add_watch
+        self._ask(command, watch, answer=self.window.breakpoints.field.show_answer)
 
     @Slot(object)
     def _show_answers(self, answers: tuple[str, ...]) -> None:

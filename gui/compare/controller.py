@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 
 from core.debugger.compare.views import ComparedView, PairView, StepKey
-from core.debugger.snapshots import SessionView, StepView
+from core.debugger.snapshots import StepView
 from gui.compare.window import CompareWindow
 from gui.shell.feature import FeatureController, present
 from gui.shell.main_window import MainWindow
@@ -25,14 +25,11 @@ class CompareController(FeatureController):
         super().__init__(window)
         self._service = service
         self._wanted: tuple[int, int] | None = None
-        self._current: int | None = None
-        """The run under way."""
         self.shown: CompareWindow | None = None
         """The window, once it was opened."""
         self.follow(service.changed, self._show_compared)
         self.follow(service.paired, self._show_pair)
         self.follow(service.diffed, window.diff.show_pair)
-        self.follow(window.session.session_changed, self._show_session)
         window.dock("Diff").visibilityChanged.connect(window.diff.set_seen)
         window.diff.set_seen(window.docks.is_in_front("Diff"))
         window.diff.pair_requested.connect(service.diff)
@@ -65,10 +62,6 @@ class CompareController(FeatureController):
         self.window.diff.show_viewed(step.run, step.number, again=step.live)
 
     @Slot(object)
-    def _show_session(self, view: SessionView) -> None:
-        self._current = view.run
-
-    @Slot(object)
     def _show_compared(self, view: ComparedView) -> None:
         if self.shown is not None and (view.left, view.right) == self._wanted:
             self.shown.show_compared(view)
@@ -82,9 +75,8 @@ class CompareController(FeatureController):
     def _on_compare_run(self, run: int) -> None:
         """Compare a run with the one whose step is in view."""
         viewed = self.window.runs.delegate.viewed
-        other = viewed[0] if viewed is not None else self._current
-        if other is not None:
-            self.compare_runs(other, run)
+        if viewed is not None:
+            self.compare_runs(viewed[0], run)
 
     @Slot(int, int)
     def _on_compare_step(self, run: int, number: int) -> None:

@@ -1,5 +1,6 @@
 """Compare: two runs step by step, where they part, and any two of their steps beside each other."""
 
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import (
@@ -17,22 +18,22 @@ from PySide6.QtGui import QPainter, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QHBoxLayout,
     QHeaderView,
     QPushButton,
-    QSplitter,
     QStyle,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.debugger.compare.views import AlignedPair, Compared, ComparedView, PairView, StepKey
 from core.trace.records import RunRow, StepRow
-from gui.panels.diff.steps import StepsBeside
+from gui.panels.diff import StepsBeside
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
+from gui.widgets.choices import choice_box
 from gui.widgets.item_views import Index, RowDelegate, draw_cut
-from gui.widgets.words import ElidedLabel, OrWords, set_tone
+from gui.widgets.layouts import in_column, in_row, splitter
+from gui.widgets.words import ElidedLabel, OrWords, labelled, small_label
 
 _NONE = "No runs are chosen: choose two in Runs & steps, then compare them."
 _PAIR = Qt.ItemDataRole.UserRole
@@ -72,7 +73,8 @@ class PairsModel(QAbstractTableModel):
             return None
         if orientation != Qt.Orientation.Horizontal or self._compared is None:
             return None
-        return (_run_title(self._compared.left), _run_title(self._compared.right), "What differs")[section]
+        titles = (_run_title(self._compared.left), _run_title(self._compared.right), "What differs")
+        return titles[section]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if self._compared is None or not index.isValid():
@@ -80,9 +82,8 @@ class PairsModel(QAbstractTableModel):
         pair = self.pairs[index.row()]
         first = self._compared.first_difference == index.row()
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return (_step_text(pair.left), _step_text(pair.right), _differs_text(pair, first=first))[
-                index.column()
-            ]
+            texts = (_step_text(pair.left), _step_text(pair.right), _differs_text(pair, first=first))
+            return texts[index.column()]
         if role == _PAIR:
             return pair
         return first if role == _FIRST else None
@@ -123,10 +124,9 @@ class CompareWindow(QDialog):
         self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self._wanted: tuple[StepKey | None, StepKey | None] = (None, None)
         self.model = PairsModel(self)
-        self.table = QTableView(self)
+        self.table = labelled(QTableView(self), "Steps of both runs")
         self.table.setModel(self.model)
         self.table.setItemDelegate(_PairPainter(theme, QSize(120, 25), self.table))
-        self.table.setAccessibleName("Steps of both runs")
         self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.table.setShowGrid(False)
@@ -148,51 +148,26 @@ class CompareWindow(QDialog):
         self.summary.setFont(theme.text_font(bold=True))
         self.next_button = self._difference_button("Next difference", "N", 1)
         self.previous_button = self._difference_button("Previous difference", "Shift+N", -1)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 8, 10, 6)
-        head.setSpacing(8)
-        head.addWidget(self.summary, 1)
-        head.addWidget(self.previous_button)
-        head.addWidget(self.next_button)
+        buttons = (self.previous_button, self.next_button)
+        head = in_row(None, (self.summary, 1), *buttons, margins=(10, 8, 10, 6), spacing=8)
         self.upper = QWidget(self)
-        column = QVBoxLayout(self.upper)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.or_words, 1)
+        in_column(self.upper, head, (self.or_words, 1), spacing=0)
         self._keys: dict[str, list[StepKey | None]] = {}
         """The steps that each side offers, as they stand in its choice."""
         self.choices = {side: self._step_choice(side) for side in _SIDES}
         self.choosing = QWidget(self)
-        row = QHBoxLayout(self.choosing)
-        row.setContentsMargins(10, 5, 10, 5)
-        row.setSpacing(8)
-        for side, choice in self.choices.items():
-            row.addWidget(choice, 1)
-            if side == "Left":
-                row.addWidget(ElidedLabel("beside", self))
         self.beside = StepsBeside(theme, self)
-        self.differing = ElidedLabel("", self)
-        self.differing.setFont(theme.small_font())
-        set_tone(self.differing, "dim")
+        self.differing = small_label(theme, self)
         self.differing.setMinimumWidth(110)
-        row.addWidget(self.differing)
         self.beside.fact_changed.connect(self.differing.setText)
+        left, right = self.choices.values()
+        choosing = ((left, 1), ElidedLabel("beside", self), (right, 1), self.differing)
+        in_row(self.choosing, *choosing, margins=(10, 5, 10, 5), spacing=8)
         lower = QWidget(self)
-        column = QVBoxLayout(lower)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.choosing)
-        column.addWidget(self.beside, 1)
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.addWidget(self.upper)
-        split.addWidget(lower)
-        split.setStretchFactor(1, 1)
-        split.setSizes([230, 470])
-        split.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(split)
+        in_column(lower, self.choosing, (self.beside, 1), spacing=0)
+        in_column(
+            self, splitter(Qt.Orientation.Vertical, self.upper, lower, sizes=(230, 470), stretch=(0, 1))
+        )
         QShortcut("Ctrl+F", self, self.beside.focus_search)
         theme.changed.connect(self.table.viewport().update)
         self.resize(1000, 700)
@@ -248,30 +223,23 @@ class CompareWindow(QDialog):
             at += offset
 
     def _difference_button(self, text: str, key: str, offset: int) -> QPushButton:
-        button = QPushButton(f"{text} ({key})", self)
-        button.setAutoDefault(False)
-        button.setToolTip(f"Choose the {text.lower()} between the runs ({key})")
+        go, words = partial(self.go_on, offset), f"Choose the {text.lower()} between the runs ({key})"
         # Not the button's own shortcut, which takes a moment and swallows a key that is pressed again.
-        QShortcut(key, self, lambda: self.go_on(offset))
-        button.clicked.connect(lambda: self.go_on(offset))
-        return button
+        QShortcut(key, self, go)
+        return key_button(f"{text} ({key})", words, "", go, self)
 
     def _step_choice(self, side: str) -> QComboBox:
-        choice = QComboBox(self)
-        choice.setAccessibleName(f"{side} step")
-        choice.setToolTip(f"The step on the {side.lower()}: any one can be put beside any other")
-        choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        choice.setMinimumContentsLength(12)
+        any_one = f"The step on the {side.lower()}: any one can be put beside any other"
+        choice = choice_box(f"{side} step", any_one, letters=12, parent=self)
         choice.activated.connect(self._on_step_chosen)
         return choice
 
     def _choose(self, row: int) -> None:
-        self.table.selectionModel().setCurrentIndex(
-            self.model.index(row, 0),
-            QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows,
-        )
+        flags = QItemSelectionModel.SelectionFlag
+        index = self.model.index(row, 0)
+        self.table.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
         self.table.scrollTo(self.model.index(max(0, row - 2), 0))
-        self.table.scrollTo(self.model.index(row, 0))
+        self.table.scrollTo(index)
 
     def _on_row(self, index: QModelIndex) -> None:
         self._refresh()

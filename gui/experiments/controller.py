@@ -15,10 +15,9 @@ from gui.shell.main_window import MainWindow
 if TYPE_CHECKING:
     from core.debugger.experiments.service import Experiments
     from gui.exemplars.library.library_window import LibraryWindow
-    from gui.experiments.attribution_page import AttributionPage
-    from gui.experiments.bisect_window import BisectWindow
-    from gui.experiments.evaluation_page import EvaluationPage
-    from gui.experiments.replay_page import ReplayPage
+    from gui.experiments.bisect import BisectWindow
+    from gui.experiments.evaluation import EvaluationPage
+    from gui.experiments.replays import AttributionPage, ReplayPage
 
 
 def install(window: MainWindow, service: "Experiments") -> "ExperimentsController":
@@ -54,7 +53,7 @@ class ExperimentsController(FeatureController):
     def open_bisect(self, run: int) -> None:
         """Show what can be bisected of this run, and what was."""
         if self.bisect_window is None:
-            from gui.experiments.bisect_window import BisectWindow
+            from gui.experiments.bisect import BisectWindow
 
             self.bisect_window = BisectWindow(self.window.theme, self.window)
             self.bisect_window.show_catalogue(self._catalogue)
@@ -75,9 +74,8 @@ class ExperimentsController(FeatureController):
     @Slot(object)
     def _add_pages(self, library: "LibraryWindow") -> None:
         """Add the pages to the library, which is made when it is first opened; they are loaded only now."""
-        from gui.experiments.attribution_page import AttributionPage
-        from gui.experiments.evaluation_page import EvaluationPage
-        from gui.experiments.replay_page import ReplayPage
+        from gui.experiments.evaluation import EvaluationPage
+        from gui.experiments.replays import AttributionPage, ReplayPage
 
         window, service, self._library = self.window, self._service.evaluation, library
         self.evaluation = EvaluationPage(window.theme, library)

@@ -1,32 +1,35 @@
 """What the pages of experiments have in common: a form, results beside it, and how far the job is below."""
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
+    QDoubleSpinBox,
     QFileDialog,
+    QFormLayout,
     QHBoxLayout,
     QLabel,
+    QLayout,
+    QLineEdit,
     QProgressBar,
     QPushButton,
-    QSplitter,
-    QVBoxLayout,
+    QSpinBox,
     QWidget,
 )
 
-from core.debugger.experiments.measurement import Measurement
+from core.debugger.experiments.measurement import Measurement, MeasurementRequest
 from core.debugger.experiments.views import ExperimentView
-from gui.experiments.form import ExperimentForm
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, dollars
-from gui.widgets.layouts import on_panel
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
+from gui.widgets.layouts import in_column, in_row, on_panel, splitter
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled, set_flag, set_tone
 
 View = TypeVar("View", bound=ExperimentView[Any])
 M = TypeVar("M", bound=Measurement)
-
 _STATES = {
     "running": "not ended",
     "done": "done",
@@ -34,6 +37,131 @@ _STATES = {
     "limit": "ended at its limit",
     "failed": "failed",
 }
+
+
+class LimitFields(QWidget):
+    """Where work that asks an LLM many times ends at the latest: two fields, of which zero is no limit."""
+
+    changed = Signal()
+
+    def __init__(self, what: str, parent: QWidget | None = None) -> None:
+        """`what` is begun no more beyond them, such as "branch"."""
+        super().__init__(parent)
+        made = f"No further {what} is begun once so many calls were made"
+        self.calls = labelled(QSpinBox(self), "LLM calls at the most", made)
+        self.calls.setRange(0, 1_000_000)
+        self.calls.setSpecialValueText("no limit of calls")
+        self.calls.setSuffix(" LLM calls")
+        spent = f"No further {what} is begun beyond it; calls without a known price do not count"
+        self.cost = labelled(QDoubleSpinBox(self), "Cost at the most", spent)
+        self.cost.setRange(0, 100_000)
+        self.cost.setPrefix("$")
+        self.cost.setSpecialValueText("no limit of cost")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        for field in (self.calls, self.cost):
+            row.addWidget(field, 1)
+            field.valueChanged.connect(lambda _value: self.changed.emit())
+
+    @property
+    def most_calls(self) -> int | None:
+        return self.calls.value() or None
+
+    @property
+    def most_cost(self) -> float | None:
+        """US dollars."""
+        return round(self.cost.value(), 2) or None
+
+    def choose(self, calls: int | None, cost: float | None) -> None:
+        self.calls.setValue(calls or 0)
+        self.cost.setValue(cost or 0.0)
+
+
+class ExperimentForm(QWidget):
+    """Holds the choices; `problem` says why they cannot be used yet."""
+
+    changed = Signal()
+
+    def __init__(self, unit: str, times: str, most_times: int, parent: QWidget | None = None) -> None:
+        """`unit` is what the limits count, such as "branch"; `times` names the field of how often."""
+        super().__init__(parent)
+        self.times = labelled(QSpinBox(self), times)
+        self.times.setRange(1, most_times)
+        self.times.setSuffix(" ×")
+        self.preset, self.llm = self.combo("Preset"), self.combo("LLM")
+        self.limits = LimitFields(unit, self)
+        self.total = QLabel(self)
+        self.total.setWordWrap(True)
+        self.times.valueChanged.connect(self.on_edited)
+        self.limits.changed.connect(self.on_edited)
+
+    @property
+    @abstractmethod
+    def request(self) -> MeasurementRequest:
+        """The choices; only to be asked for where there is no `problem`."""
+
+    @property
+    @abstractmethod
+    def problem(self) -> str:
+        """Why the choices cannot be used, in a sentence, or nothing."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What the choices come to, in a sentence."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether enough was chosen to call a problem one."""
+        return True
+
+    # For the forms
+
+    def combo(self, name: str, choices: Sequence[tuple[str, str]] = ()) -> QComboBox:
+        """Return a box with these values and their texts."""
+        box = labelled(QComboBox(self), name)
+        for value, text in choices:
+            box.addItem(text, value)
+        box.currentIndexChanged.connect(self.on_edited)
+        return box
+
+    def line(self, name: str, text: str = "") -> QLineEdit:
+        field = labelled(QLineEdit(text, self), name)
+        field.textChanged.connect(self.on_edited)
+        return field
+
+    def lay_out(
+        self, first: Sequence[tuple[str, QWidget | QLayout]], last: Sequence[tuple[str, QWidget]] = ()
+    ) -> None:
+        """Put fields with their labels above and below how often and who answers."""
+        form = QFormLayout(self)
+        form.setContentsMargins(12, 10, 12, 8)
+        form.setSpacing(7)
+        common = (("Each", self.times), ("Preset", self.preset), ("LLM", self.llm))
+        limits = (("At the most", self.limits), ("", self.total))
+        for label, field in (*first, *common, *last, *limits):
+            if isinstance(field, QLayout):
+                form.addRow(label, field)
+            else:
+                form.addRow(label, field)
+
+    def choose_common(self, request: MeasurementRequest) -> None:
+        """Choose how often and who answers as was done before."""
+        self.times.setValue(request.times)
+        self.choose(self.preset, request.preset)
+        self.choose(self.llm, request.llm)
+        self.limits.choose(request.most_calls, request.most_cost)
+
+    def choose(self, box: QComboBox, name: object) -> None:
+        """Choose what has this name, or the first."""
+        box.setCurrentIndex(max(0, box.findData(name)))
+
+    def on_edited(self) -> None:
+        problem = self.problem
+        self.total.setText(problem or self.words)
+        set_tone(self.total, "bad" if problem and self.is_begun else "dim")
+        self.changed.emit()
 
 
 class JobFoot(QHBoxLayout):
@@ -44,8 +172,7 @@ class JobFoot(QHBoxLayout):
         super().__init__()
         self.problem = NoteLabel("bad", parent=parent)
         self.problem.setContentsMargins(12, 4, 12, 4)
-        self.progress = QProgressBar(parent)
-        self.progress.setAccessibleName(progress)
+        self.progress = labelled(QProgressBar(parent), progress)
         self.progress.setMaximumWidth(220)
         self.words = ElidedLabel("", parent)
         set_tone(self.words, "dim")
@@ -59,12 +186,7 @@ class JobFoot(QHBoxLayout):
 
     def put_below(self, page: QWidget, content: QWidget) -> None:
         """Lay out a page with its content, the problem and this below each other."""
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(content, 1)
-        layout.addWidget(self.problem)
-        layout.addLayout(self)
+        in_column(page, (content, 1), self.problem, self, spacing=0)
 
     def show_progress(self, done: int, total: int, words: str) -> None:
         self.progress.setVisible(True)
@@ -128,47 +250,19 @@ class ExperimentPage(QWidget, Generic[View, M]):
         `start` is the text of the button and the name of the progress bar, `choice` the name and the
         tooltip of the box, `export` the text and the tooltip of the button; `head` are further buttons.
         """
-        self.choice.setAccessibleName(choice[0])
-        self.choice.setToolTip(choice[1])
+        labelled(self.choice, *choice)
         self.start_button = key_button(start[0], "Begin in the background", "Ctrl+Return", self._on_start)
-        self.cancel_button = key_button(
-            "Cancel",
-            f"End it; the {self.units} that were made are kept",
-            "Alt+C",
-            self.cancel_requested.emit,
-        )
+        kept = f"End it; the {self.units} that were made are kept"
+        self.cancel_button = key_button("Cancel", kept, "Alt+C", self.cancel_requested.emit)
         self.export_button = key_button(export[0], export[1], "Ctrl+E", self._on_export)
         left = QWidget(self)
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.form)
-        column.addWidget(self.browser)
-        if below_form is None:
-            column.addStretch(1)
-        else:
-            column.addWidget(below_form, 1)
-        line = QHBoxLayout()
-        line.setContentsMargins(10, 8, 10, 4)
-        line.setSpacing(8)
-        line.addWidget(self.choice, 1)
-        for button in (*head, self.export_button):
-            line.addWidget(button)
+        in_column(left, self.form, self.browser, (below_form, 1) if below_form else 1, spacing=0)
+        line = in_row(None, (self.choice, 1), *head, self.export_button, margins=(10, 8, 10, 4), spacing=8)
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(line)
-        column.addWidget(self.sentence)
-        column.addWidget(results, 1)
+        in_column(inside, line, self.sentence, (results, 1), spacing=0)
         on_panel(inside)
         self.or_words = OrWords(inside, self)
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(left)
-        split.addWidget(self.or_words)
-        split.setStretchFactor(1, 1)
-        split.setSizes(sizes)
-        split.setChildrenCollapsible(False)
+        split = splitter(Qt.Orientation.Horizontal, left, self.or_words, sizes=sizes, stretch=(0, 1))
         self.foot = JobFoot(self, start[1], self.cancel_button, self.start_button)
         self.foot.put_below(self, split)
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
-from core.debugger.llms.views import LLMAnswer, LLMEntry, LLMList
-from gui.llms.dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
+from core.debugger.llms.views import LLMAnswer, LLMList
+from gui.llms.dialog import SettingsDialog
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
@@ -18,7 +18,7 @@ def install(window: MainWindow, service: "LLMService") -> "LLMSettingsController
 
 
 class LLMSettingsController(FeatureController):
-    """Opens the dialog, passes on its forms, and shows what comes back."""
+    """Opens the dialog, passes on its entries, and shows what comes back."""
 
     def __init__(self, window: MainWindow, service: "LLMService") -> None:
         super().__init__(window)
@@ -31,29 +31,14 @@ class LLMSettingsController(FeatureController):
     @Slot(object)
     def _show_list(self, listed: LLMList) -> None:
         if self._dialog is None:
-            servers = tuple(EndpointPreset(**server.model_dump()) for server in listed.servers)
-            self._dialog = SettingsDialog(self.window.theme, servers, self.window)
-            self._dialog.test_requested.connect(self._on_test)
-            self._dialog.save_requested.connect(self._on_save)
+            self._dialog = SettingsDialog(self.window.theme, listed.servers, self.window)
+            self._dialog.test_requested.connect(self._service.test)
+            self._dialog.save_requested.connect(self._service.save)
             self._dialog.remove_requested.connect(self._service.remove)
-        self._dialog.show_llms(
-            tuple(LLMForm(**entry.model_dump()) for entry in listed.entries), listed.chosen
-        )
+        self._dialog.show_llms(listed.entries, listed.chosen)
         self._dialog.open()
 
     @Slot(object)
     def _show_answer(self, answer: LLMAnswer) -> None:
         if self._dialog is not None:
-            self._dialog.show_result(TestResult(ok=answer.ok, text=answer.text))
-
-    @Slot(object)
-    def _on_test(self, form: LLMForm) -> None:
-        self._service.test(_entry(form), form.key)
-
-    @Slot(object)
-    def _on_save(self, form: LLMForm) -> None:
-        self._service.save(_entry(form), form.key)
-
-
-def _entry(form: LLMForm) -> LLMEntry:
-    return LLMEntry(**form.model_dump(exclude={"key"}))
+            self._dialog.show_answer(answer)

@@ -1,7 +1,7 @@
-"""The form for one's own LLMs: a view of `LLMForm`, which stores and tests nothing itself."""
+"""The form for one's own LLMs, which stores and tests nothing itself."""
 
 from pydantic import SecretStr
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -9,83 +9,43 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QDoubleSpinBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
     QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
-from core.schema.record import Record
+from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import set_flag, set_tone
 
 _ASKING = "Asking the server…"
 
 
-class EndpointPreset(Record):
-    """A known kind of server, offered beside the base URL."""
-
-    title: str
-    base_url: str
-    needs_key: bool = False
-    note: str = ""
-
-
-class LLMForm(Record):
-    """What the form holds of one LLM."""
-
-    name: str = ""
-    base_url: str = ""
-    model: str = ""
-    """As the server calls it."""
-    description: str = ""
-    takes_images: bool = False
-    temperature: float | None = None
-    """None leaves it to the server."""
-    timeout_seconds: float = 120.0
-    attempts: int = 4
-    key: SecretStr = SecretStr("")
-    """A key that was typed in, for the keyring; empty leaves the stored one as it is."""
-    key_stored: bool = False
-    """Whether there is a key already, in the environment or the keyring."""
-
-
-class TestResult(Record):
-    """What became of a test, or of saving."""
-
-    __test__ = False
-
-    ok: bool
-    text: str
-
-
 class SettingsDialog(QDialog):
-    """Lists the user's LLMs and edits one at a time; asks by emitting whole forms."""
+    """Lists the user's LLMs and edits one at a time; asks by emitting whole entries."""
 
-    test_requested = Signal(object)
-    """An `LLMForm`; answered through `show_result`."""
-    save_requested = Signal(object)
-    """An `LLMForm`; answered through `show_llms` and `show_result`."""
+    test_requested = Signal(object, object)
+    """An `LLMEntry` and the key that was typed, a `SecretStr`; answered through `show_answer`."""
+    save_requested = Signal(object, object)
+    """The same; answered through `show_llms` and `show_answer`."""
     remove_requested = Signal(str)
     """The name of an LLM."""
 
-    def __init__(
-        self, theme: Theme, presets: tuple[EndpointPreset, ...], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, servers: tuple[KnownServer, ...], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("LLM settings")
-        self._presets = presets
-        self._llms: tuple[LLMForm, ...] = ()
-        self._shown = LLMForm()
+        self._servers = servers
+        self._llms: tuple[LLMEntry, ...] = ()
+        self._shown = LLMEntry(name="")
         self._build(theme)
         self.show_llms(())
         self.resize(720, 480)
 
-    def show_llms(self, llms: tuple[LLMForm, ...], chosen: str = "") -> None:
+    def show_llms(self, llms: tuple[LLMEntry, ...], chosen: str = "") -> None:
         """Offer these to edit, and show the one named `chosen`, the one shown before, or a new one."""
         self._llms = llms
         wanted = chosen or self._shown.name
@@ -94,34 +54,29 @@ class SettingsDialog(QDialog):
             self.names.addItems([llm.name for llm in llms])
             row = next((at for at, llm in enumerate(llms) if llm.name == wanted), -1)
             self.names.setCurrentRow(row)
-        self.show_form(llms[row] if row >= 0 else LLMForm())
+        self.show_entry(llms[row] if row >= 0 else LLMEntry(name=""))
 
-    def show_form(self, form: LLMForm) -> None:
-        """Replace what is in the fields by `form`."""
-        self._shown = form
-        self.name.setText(form.name)
+    def show_entry(self, entry: LLMEntry) -> None:
+        """Replace what is in the fields by `entry`."""
+        self._shown = entry
+        self.name.setText(entry.name)
         with QSignalBlocker(self.base_url):
-            self.base_url.setEditText(form.base_url)
-        self.model.setText(form.model)
-        self.description.setText(form.description)
+            self.base_url.setEditText(entry.base_url)
+        self.model.setText(entry.model)
+        self.description.setText(entry.description)
         self.key.clear()
-        stored = (
-            "A key is stored; type another to replace it"
-            if form.key_stored
-            else "Goes to the system's keyring"
-        )
-        self.key.setPlaceholderText(stored)
-        self.images.setChecked(form.takes_images)
-        self.temperature_on.setChecked(form.temperature is not None)
-        self.temperature.setValue(form.temperature if form.temperature is not None else 0.0)
-        self.timeout.setValue(round(form.timeout_seconds))
-        self.attempts.setValue(form.attempts)
-        self.answer.setText("")
+        stored, new = "A key is stored; type another to replace it", "Goes to the system's keyring"
+        self.key.setPlaceholderText(stored if entry.key_stored else new)
+        self.images.setChecked(entry.takes_images)
+        self.temperature_on.setChecked(entry.temperature is not None)
+        self.temperature.setValue(entry.temperature or 0.0)
+        self.timeout.setValue(round(entry.timeout_seconds))
+        self.attempts.setValue(entry.attempts)
         self._on_edited()
 
-    def form(self) -> LLMForm:
-        """Return what is in the fields now."""
-        return LLMForm(
+    def entry(self) -> LLMEntry:
+        """Return what is in the fields now, but for the key."""
+        return LLMEntry(
             name=self.name.text().strip(),
             base_url=self.base_url.currentText().strip(),
             model=self.model.text().strip(),
@@ -130,31 +85,30 @@ class SettingsDialog(QDialog):
             temperature=self.temperature.value() if self.temperature_on.isChecked() else None,
             timeout_seconds=float(self.timeout.value()),
             attempts=self.attempts.value(),
-            key=SecretStr(self.key.text().strip()),
             key_stored=self._shown.key_stored,
         )
 
     @Slot(object)
-    def show_result(self, result: TestResult) -> None:
+    def show_answer(self, answer: LLMAnswer) -> None:
         """Say what became of a test or of saving."""
-        self.answer.setText(("✓ " if result.ok else "✗ ") + result.text)
-        set_tone(self.answer, "good" if result.ok else "bad")
+        self.answer.setText(("✓ " if answer.ok else "✗ ") + answer.text)
+        set_tone(self.answer, "good" if answer.ok else "bad")
         self._enable()
 
     def problem(self) -> str:
         """Return why the form cannot be used yet, in a sentence, or nothing."""
-        form = self.form()
-        if not form.name:
+        entry = self.entry()
+        if not entry.name:
             return "Give it a name, as the LLM menu is to show it."
-        if any(char.isspace() or char in "[]\"'=" for char in form.name):
+        if any(char.isspace() or char in "[]\"'=" for char in entry.name):
             return "The name must be one word without quotes or brackets."
-        if form.name in ("rules", "person"):
-            return f'"{form.name}" is built in; choose another name.'
-        if form.name != self._shown.name and any(llm.name == form.name for llm in self._llms):
-            return f'There is an LLM named "{form.name}" already.'
-        if not form.base_url.startswith(("http://", "https://")):
+        if entry.name in ("rules", "person"):
+            return f'"{entry.name}" is built in; choose another name.'
+        if entry.name != self._shown.name and any(llm.name == entry.name for llm in self._llms):
+            return f'There is an LLM named "{entry.name}" already.'
+        if not entry.base_url.startswith(("http://", "https://")):
             return "The base URL begins with http:// or https://; choose a server from the list."
-        return "" if form.model else "Say which LLM the server is to use, as the server calls it."
+        return "" if entry.model else "Say which LLM the server is to use, as the server calls it."
 
     def _build(self, theme: Theme) -> None:
         self.names = QListWidget(self)
@@ -169,23 +123,12 @@ class SettingsDialog(QDialog):
         self.remove_button.setToolTip("Forget this LLM; its key stays in the keyring (Ctrl+Delete)")
         self.remove_button.setShortcut("Ctrl+Delete")
         self.remove_button.clicked.connect(lambda: self.remove_requested.emit(self._shown.name))
-        left = QVBoxLayout()
-        left.addWidget(self.names, 1)
-        both = QHBoxLayout()
-        both.addWidget(self.new_button)
-        both.addWidget(self.remove_button)
-        left.addLayout(both)
-        right = QVBoxLayout()
-        right.addLayout(self._fields(theme))
+        both = in_row(None, self.new_button, self.remove_button)
+        left = in_column(None, (self.names, 1), both)
         self.hint = self._paragraph("dim")
         self.answer = self._paragraph("good")
-        right.addWidget(self.hint)
-        right.addWidget(self.answer)
-        right.addStretch(1)
-        columns = QHBoxLayout()
-        columns.setSpacing(18)
-        columns.addLayout(left)
-        columns.addLayout(right, 1)
+        right = in_column(None, self._fields(theme), self.hint, self.answer, 1)
+        columns = in_row(None, left, (right, 1), spacing=18)
         self.test_button = QPushButton("Test", self)
         self.test_button.setToolTip("Ask the server for its list of LLMs; nothing is spent (Alt+T)")
         self.test_button.setShortcut("Alt+T")
@@ -196,13 +139,9 @@ class SettingsDialog(QDialog):
         self.save_button.setToolTip("Write it to the settings file, and a key to the keyring (Enter)")
         self.save_button.setDefault(True)
         set_flag(self.save_button, "accent", True)
-        self.save_button.clicked.connect(lambda: self.save_requested.emit(self.form()))
+        self.save_button.clicked.connect(lambda: self._ask(self.save_requested))
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 14, 16, 12)
-        layout.setSpacing(14)
-        layout.addLayout(columns, 1)
-        layout.addWidget(buttons)
+        in_column(self, (columns, 1), buttons, margins=(16, 14, 16, 12), spacing=14)
 
     def _fields(self, theme: Theme) -> QFormLayout:
         self.name = QLineEdit(self)
@@ -213,10 +152,10 @@ class SettingsDialog(QDialog):
         address = QLineEdit(self)
         address.setPlaceholderText("Choose a server, or type its address")
         self.base_url.setLineEdit(address)
-        for preset in self._presets:
-            self.base_url.addItem(f"{preset.title}  {preset.base_url}", preset)
+        for server in self._servers:
+            self.base_url.addItem(f"{server.title}  {server.base_url}", server)
         self.base_url.setCurrentIndex(-1)
-        self.base_url.activated.connect(self._on_preset)
+        self.base_url.activated.connect(self._on_server)
         self.base_url.editTextChanged.connect(self._on_edited)
         self.model = QLineEdit(self)
         self.model.setPlaceholderText("As the server calls it, such as gpt-4o")
@@ -231,23 +170,21 @@ class SettingsDialog(QDialog):
         self.temperature.setSingleStep(0.1)
         self.temperature_on.toggled.connect(self.temperature.setEnabled)
         self.temperature.setEnabled(False)
-        warm = QHBoxLayout()
-        warm.setSpacing(10)
-        warm.addWidget(self.temperature_on)
-        warm.addWidget(self.temperature)
-        warm.addStretch(1)
+        warm = in_row(None, self.temperature_on, self.temperature, 1, spacing=10)
         self.timeout = QSpinBox(self)
         self.timeout.setRange(1, 3600)
         self.timeout.setSuffix(" s")
         self.attempts = QSpinBox(self)
         self.attempts.setRange(1, 20)
-        limits = QHBoxLayout()
-        limits.setSpacing(8)
-        limits.addWidget(self.timeout)
-        limits.addWidget(QLabel("and try at most", self))
-        limits.addWidget(self.attempts)
-        limits.addWidget(QLabel("times", self))
-        limits.addStretch(1)
+        limits = in_row(
+            None,
+            self.timeout,
+            QLabel("and try at most", self),
+            self.attempts,
+            QLabel("times", self),
+            1,
+            spacing=8,
+        )
         form = QFormLayout()
         form.setHorizontalSpacing(14)
         form.setVerticalSpacing(8)
@@ -285,18 +222,18 @@ class SettingsDialog(QDialog):
 
     def _on_chosen(self, row: int) -> None:
         if 0 <= row < len(self._llms):
-            self.show_form(self._llms[row])
+            self.show_entry(self._llms[row])
 
     def _on_new(self) -> None:
         with QSignalBlocker(self.names):
             self.names.setCurrentRow(-1)
-        self.show_form(LLMForm())
+        self.show_entry(LLMEntry(name=""))
         self.name.setFocus()
 
-    def _on_preset(self, index: int) -> None:
-        preset = self.base_url.itemData(index)
-        if isinstance(preset, EndpointPreset):
-            self.base_url.setEditText(preset.base_url)
+    def _on_server(self, index: int) -> None:
+        server = self.base_url.itemData(index)
+        if isinstance(server, KnownServer):
+            self.base_url.setEditText(server.base_url)
             self._on_edited()
 
     def _on_test(self) -> None:
@@ -304,18 +241,21 @@ class SettingsDialog(QDialog):
             return  # A disabled button would give the focus to Close.
         self.answer.setText(_ASKING)
         set_tone(self.answer, "dim")
-        self.test_requested.emit(self.form())
+        self._ask(self.test_requested)
+
+    def _ask(self, signal: SignalInstance) -> None:
+        signal.emit(self.entry(), SecretStr(self.key.text().strip()))
 
     def _on_edited(self) -> None:
         url = self.base_url.currentText().strip()
-        preset = next((one for one in self._presets if one.base_url == url), None)
-        needs_key = preset is not None and preset.needs_key and not self._shown.key_stored
-        parts = [
+        server = next((one for one in self._servers if one.base_url == url), None)
+        needs_key = server is not None and server.needs_key and not self._shown.key_stored
+        parts = (
             self.problem(),
-            preset.note if preset else "",
+            server.note if server else "",
             "This server wants a key." if needs_key else "",
-        ]
-        self.hint.setText(" ".join(part for part in parts if part))
+        )
+        self.hint.setText(" ".join(filter(None, parts)))
         self.answer.clear()  # It was about what the fields held before.
         self._enable()
 

@@ -1,10 +1,11 @@
 """A bar that says how a run ended, what failed or what it stopped at; it lies over the page."""
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from core.debugger.snapshots import SessionView
 from gui.theme.theme import Theme
+from gui.widgets.buttons import icon_button
 from gui.widgets.enabled_commands import can_say_how_it_ended
 from gui.widgets.words import set_flag, set_tone
 
@@ -39,12 +40,8 @@ class MessageBar(QFrame):
         self.failure_button = QPushButton("It did not", self)
         self.failure_button.setToolTip("Record that the run did not do what was asked (Ctrl+Shift+X)")
         self.failure_button.clicked.connect(lambda: self.end_requested.emit(False))
-        self.close_button = QToolButton(self)
-        self.close_button.setIcon(theme.icon("close"))
-        self.close_button.setIconSize(QSize(12, 12))
-        self.close_button.setToolTip("Close this message (Esc)")
-        self.close_button.setAccessibleName("Close this message")
-        self.close_button.clicked.connect(self.dismiss)
+        close = "Close this message (Esc)"
+        self.close_button = icon_button(theme, "close", close, self.dismiss, self, size=12)
         row = self._row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 8, 8)
         row.setSpacing(10)
@@ -65,24 +62,13 @@ class MessageBar(QFrame):
         if told != self._told:
             self._told, self._closed = told, False
         title, tone, text = _words(view)
-        self.title.setText(title)
-        set_tone(self.title, tone if tone != "info" else "")
-        self.text.setText(text)
-        self.text.setAccessibleName(f"{title}: {text}")
-        set_flag(self, "messageBar", "failed" if tone == "bad" else tone)
-        self.success_button.setVisible(asks)
-        self.failure_button.setVisible(asks)
+        self._put(title, tone, text, asks=asks)
         self.setVisible(bool(title) and not self._closed and not self._aside)
 
     def say(self, title: str, text: str) -> None:
         """Say something else, until the session has something new to tell."""
         self._closed = False
-        self.title.setText(title)
-        set_tone(self.title, "")
-        self.text.setText(text)
-        set_flag(self, "messageBar", "info")
-        self.success_button.hide()
-        self.failure_button.hide()
+        self._put(title, "info", text, asks=False)
         self.show()
         self.lie_in(self._over.rect())
 
@@ -102,6 +88,15 @@ class MessageBar(QFrame):
         height = max(self._row.heightForWidth(room.width()), self.minimumSizeHint().height(), 40)
         self.setGeometry(room.left(), room.bottom() + 1 - height, room.width(), height)
         self.raise_()
+
+    def _put(self, title: str, tone: str, text: str, *, asks: bool) -> None:
+        self.title.setText(title)
+        set_tone(self.title, "" if tone == "info" else tone)
+        self.text.setText(text)
+        self.text.setAccessibleName(f"{title}: {text}")
+        set_flag(self, "messageBar", "failed" if tone == "bad" else tone)
+        self.success_button.setVisible(asks)
+        self.failure_button.setVisible(asks)
 
 
 def _words(view: SessionView) -> tuple[str, str, str]:

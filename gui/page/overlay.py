@@ -4,14 +4,102 @@ A transparent sibling above the view: the page's own DOM and picture are not
 touched, and the mouse goes through to whatever lies beneath.
 """
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 from PySide6.QtCore import QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.snapshots import LivePageView, OutlineView, Picked
+from core.debugger.snapshots import LivePageView, OutlineView, Picked, StepView
 from core.schema.observation import Box, Ref
-from gui.page.outlines import Outline, place
 from gui.theme.theme import Theme
+
+# The page is light or dark by its own design, so these colours do not follow the theme.
+_PERMISSIBLE, _ON_PERMISSIBLE = "#1f6feb", "#ffffff"
+_CHOSEN, _ON_CHOSEN = "#f2a313", "#241a02"
+_PICKED = "#8440d1"
+_KEPT = "#0b6b4a"
+_CELL = 48.0
+
+
+@dataclass(slots=True)
+class Outline:
+    """A box in widget pixels with the place of its number, or None where there is no room for it."""
+
+    ref: Ref
+    chosen: bool
+    box: QRectF
+    text: str
+    label: QRectF | None = None
+
+
+def place(views: Sequence[OutlineView], room: QRectF, size: Callable[[str, bool], QSizeF]) -> list[Outline]:
+    """Return the outlines that lie in `room`, the chosen one first.
+
+    Boxes are moved by the corner of `room`. A number stands above its box at
+    the left; where that is outside or taken, at the right, inside, or below.
+    One that fits nowhere is left out rather than laid over another.
+    """
+    outlines: list[Outline] = []
+    for view in sorted(views, key=lambda view: not view.chosen):
+        box = _rect(view.box).translated(room.topLeft())
+        if box.intersects(room):
+            text = f"{view.ref} next" if view.chosen else str(view.ref)
+            outlines.append(Outline(view.ref, view.chosen, box, text))
+    taken = _Taken()
+    for outline in outlines:
+        label = size(outline.text, outline.chosen)
+        for spot in _spots(outline.box, label, room):
+            if room.contains(spot) and taken.is_free(spot):
+                outline.label = spot
+                taken.add(spot)
+                break
+    return outlines
+
+
+def kept_boxes(step: StepView | None) -> tuple[Box, ...]:
+    """Return where the elements lie that the abstraction kept; none once the page is another one."""
+    if step is None or not step.live or step.action.outcome not in ("none", "thinking", "pending"):
+        return ()
+    kept = frozenset(step.observation.kept)
+    return tuple(one.box for one in step.action.elements if one.ref in kept and one.in_viewport)
+
+
+def _spots(box: QRectF, label: QSizeF, room: QRectF) -> list[QRectF]:
+    seen = box.intersected(room)
+    width, height = label.width(), label.height()
+    left = min(max(seen.left() - 1, room.left()), room.right() - width)
+    right = min(max(seen.right() + 1 - width, room.left()), room.right() - width)
+    above, below = seen.top() - height - 1, seen.bottom() + 1
+    spots = [(x, y) for y in (above, seen.top(), below) for x in (left, right)]
+    spots += [(seen.left() - width - 2, seen.top()), (seen.right() + 2, seen.top())]
+    return [QRectF(x, y, width, height) for x, y in spots]
+
+
+def _rect(box: Box) -> QRectF:
+    return QRectF(box.x, box.y, box.width, box.height)
+
+
+class _Taken:
+    """Which places are in use, by cells of a grid so that thousands stay quick."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[int, int], list[QRectF]] = {}
+
+    def is_free(self, spot: QRectF) -> bool:
+        return not any(
+            spot.intersects(other) for cell in self._over(spot) for other in self._cells.get(cell, ())
+        )
+
+    def add(self, spot: QRectF) -> None:
+        for cell in self._over(spot):
+            self._cells.setdefault(cell, []).append(spot)
+
+    def _over(self, spot: QRectF) -> list[tuple[int, int]]:
+        columns = range(int(spot.left() // _CELL), int(spot.right() // _CELL) + 1)
+        rows = range(int(spot.top() // _CELL), int(spot.bottom() // _CELL) + 1)
+        return [(column, row) for column in columns for row in rows]
 
 
 class Overlay(QWidget):
@@ -63,10 +151,9 @@ class Overlay(QWidget):
 
     def show_picked(self, picked: Picked | None) -> None:
         """Frame the element under the pointer; None, or no element, takes the frame away."""
-        self._picked = picked.box if picked is not None and picked.ref is not None else None
-        self._picked_label = (
-            "" if picked is None or picked.ref is None else f"[{picked.ref}] {picked.label}".rstrip()
-        )
+        self._picked, self._picked_label = None, ""
+        if picked is not None and picked.ref is not None:
+            self._picked, self._picked_label = picked.box, f"[{picked.ref}] {picked.label}".rstrip()
         self.update()
 
     def show_handed_over(self, on: bool) -> None:
@@ -100,7 +187,7 @@ class Overlay(QWidget):
     def _paint_kept(self, painter: QPainter, visible: QRectF) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for box in self._kept:
-            frame = QRectF(box.x, box.y, box.width, box.height).adjusted(-4.5, -4.5, 4.5, 4.5)
+            frame = _rect(box).adjusted(-4.5, -4.5, 4.5, 4.5)
             if frame.intersects(visible):
                 painter.setPen(QPen(QColor("white"), 1.4))  # so that the dots are seen on any ground
                 painter.drawRect(frame)
@@ -108,7 +195,6 @@ class Overlay(QWidget):
                 painter.drawRect(frame)
 
     def _paint_outline(self, painter: QPainter, outline: Outline) -> None:
-        # The page is light or dark by its own design, so these colours do not follow the theme.
         colour = QColor(_CHOSEN if outline.chosen else _PERMISSIBLE)
         lit = outline.ref == self._highlighted
         if lit or outline.chosen:
@@ -117,8 +203,7 @@ class Overlay(QWidget):
             painter.setBrush(fill)
         else:
             painter.setBrush(Qt.BrushStyle.NoBrush)
-        pen = QPen(colour, 2.6 if lit or outline.chosen else 1.3)
-        painter.setPen(pen)
+        painter.setPen(QPen(colour, 2.6 if lit or outline.chosen else 1.3))
         painter.drawRoundedRect(outline.box.adjusted(-1.5, -1.5, 1.5, 1.5), 3, 3)
         if outline.label is not None:
             painter.setPen(Qt.PenStyle.NoPen)
@@ -128,7 +213,7 @@ class Overlay(QWidget):
             painter.drawText(outline.label, int(Qt.AlignmentFlag.AlignCenter), outline.text)
 
     def _paint_picked(self, painter: QPainter, box: Box) -> None:
-        frame = QRectF(box.x, box.y, box.width, box.height)
+        frame = _rect(box)
         colour = QColor(_PICKED)
         fill = QColor(colour)
         fill.setAlpha(50)
@@ -158,11 +243,3 @@ class Overlay(QWidget):
     def _place(self) -> None:
         self._outlines = place(self._views, QRectF(self.rect()), self._label_size)
         self.update()
-
-
-_PERMISSIBLE = "#1f6feb"
-_ON_PERMISSIBLE = "#ffffff"
-_CHOSEN = "#f2a313"
-_ON_CHOSEN = "#241a02"
-_PICKED = "#8440d1"
-_KEPT = "#0b6b4a"

@@ -8,19 +8,20 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from core.debugger.exemplars.recording.views import RecordingView
-from core.debugger.snapshots import LivePageView, Picked, SessionView, StepView
-from core.schema.observation import Box, Element, Ref
-from gui.page.key_guard import KeyGuard
+from core.debugger.snapshots import Picked, SessionView, StepView
+from core.schema.observation import Element
 from gui.page.message_bar import MessageBar
 from gui.page.overlay import Overlay
-from gui.page.shield import Shield
+from gui.page.shield import KeyGuard, Shield
 from gui.page.step_cover import StepCover
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.enabled_commands import can_hand_over
 from gui.widgets.formats import count, step_text
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, set_flag
 
 _HINT_MS = 2500
@@ -47,11 +48,7 @@ class PageStack(QWidget):
         self._session = SessionView()
         self._recording = RecordingView()
         self._build_strip(theme)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._strip)
-        layout.addWidget(page_area, 1)
+        in_column(self, self._strip, (page_area, 1), spacing=0)
         self.overlay = Overlay(theme, self)
         self.shield = Shield(self)
         self.keys = KeyGuard(page_area)
@@ -61,9 +58,7 @@ class PageStack(QWidget):
         self.hint.hide()
         self.cover = StepCover(theme, self)
         self.messages = MessageBar(theme, self)
-        self._hint_timer = QTimer(self)
-        self._hint_timer.setSingleShot(True)
-        self._hint_timer.setInterval(_HINT_MS)
+        self._hint_timer = QTimer(self, singleShot=True, interval=_HINT_MS)
         self._hint_timer.timeout.connect(self.hint.hide)
         page_area.view_moved.connect(self._lay_out)
         self.shield.refused.connect(self._on_refused)
@@ -71,7 +66,7 @@ class PageStack(QWidget):
         self.keys.tabbed.connect(self.focusNextPrevChild)
         self.shield.pointed.connect(self.point_requested)
         self.shield.pointed.connect(self._on_pointed)
-        self.shield.left.connect(self._on_left)
+        self.shield.left.connect(lambda: self.overlay.show_picked(None))
         self.cover.back_requested.connect(self.back_requested)
         page_area.set_handed_over(False)
         self._tell_strip()
@@ -84,11 +79,6 @@ class PageStack(QWidget):
     def covered(self) -> bool:
         """Whether a recorded step covers the live page."""
         return not self.cover.isHidden()
-
-    @Slot(object)
-    def show_live_page(self, view: LivePageView) -> None:
-        """Draw the outlines of `view`."""
-        self.overlay.show_live_page(view)
 
     @Slot(object)
     def show_step(self, step: StepView) -> None:
@@ -130,10 +120,6 @@ class PageStack(QWidget):
             if picked.final and picked.ref is not None:
                 self.set_pointing(False)
 
-    def show_kept(self, boxes: tuple[Box, ...]) -> None:
-        """Outline what the abstraction kept; an empty tuple takes it away."""
-        self.overlay.show_kept(boxes)
-
     def mark(self, element: Element | None) -> None:
         """Frame an element, in the live page or in the picture of a recorded step; None takes the frame away."""
         seen = element if element is not None and element.in_viewport else None
@@ -142,10 +128,6 @@ class PageStack(QWidget):
             label = "" if seen is None else f"{seen.role} “{seen.name[:60]}”"
             picked = None if seen is None else Picked(ref=seen.ref, label=label, box=seen.box)
             self.overlay.show_picked(None if self.covered else picked)
-
-    @Slot(object)
-    def highlight(self, ref: Ref | None) -> None:
-        self.overlay.highlight(ref)
 
     def set_pointing(self, on: bool) -> None:
         """Choose an element with the mouse instead of keeping the mouse off the page."""
@@ -168,44 +150,39 @@ class PageStack(QWidget):
     def _build_strip(self, theme: Theme) -> None:
         self._strip = QFrame(self)
         self.state_words = ElidedLabel("", self._strip)
-        self.handover_button = QPushButton("Hand over (F6)", self._strip)
+        self.handover_button = QPushButton(self._strip)
         self.handover_button.clicked.connect(self._on_handover)
-        self.discard_button = QPushButton("Throw away", self._strip)
-        self.discard_button.setShortcut("Ctrl+Alt+D")
-        self.discard_button.setToolTip(
-            "End the recording and keep no exemplar; what you did stays in the run (Ctrl+Alt+D)"
+        self.discard_button = key_button(
+            "Throw away",
+            "End the recording and keep no exemplar; what you did stays in the run",
+            "Ctrl+Alt+D",
+            self.discard_requested.emit,
+            self._strip,
         )
-        self.discard_button.clicked.connect(self.discard_requested)
-        row = QHBoxLayout(self._strip)
-        row.setContentsMargins(12, 4, 8, 4)
-        row.setSpacing(8)
-        row.addWidget(self.state_words, 1)
-        row.addWidget(self.discard_button)
-        row.addWidget(self.handover_button)
+        buttons = (self.discard_button, self.handover_button)
+        in_row(self._strip, (self.state_words, 1), *buttons, margins=(12, 4, 8, 4), spacing=8)
 
     def _tell_strip(self) -> None:
         view = self._session
         recording = self._recording.recording and view.handed_over
+        tone, handover = "agent", "Hand over (F6)"
         if recording:
-            words, tone = recording_words(self._recording), "recording"
-            self.handover_button.setText("Stop (Ctrl+Shift+D)")
+            words, tone, handover = recording_words(self._recording), "recording", "Stop (Ctrl+Shift+D)"
         elif view.handed_over:
-            words, tone = "◆ You have the page: your mouse and keys reach it.", "person"
-            self.handover_button.setText("Give back (F6)")
+            words = "◆ You have the page: your mouse and keys reach it."
+            tone, handover = "person", "Give back (F6)"
         elif self.pointing:
-            words, tone = "Point at an element and click it; Esc ends pointing.", "agent"
-            self.handover_button.setText("Hand over (F6)")
-        elif view.run is None:
-            words, tone = view.message if view.mode == "opening" else "No page is open.", "agent"
-            self.handover_button.setText("Hand over (F6)")
-        else:
-            words, tone = "● The page is the agent's: your mouse and keys do not reach it.", "agent"
-            self.handover_button.setText("Hand over (F6)")
-        if view.instruction and not view.handed_over and not self.pointing:
+            words = "Point at an element and click it; Esc ends pointing."
+        elif view.instruction:
             words = view.instruction
+        elif view.run is None:
+            words = view.message if view.mode == "opening" else "No page is open."
+        else:
+            words = "● The page is the agent's: your mouse and keys do not reach it."
         self.state_words.setText(words)
         self.state_words.setAccessibleName(words)
         set_flag(self._strip, "handover", tone)
+        self.handover_button.setText(handover)
         set_flag(self.handover_button, "person", view.handed_over)
         self.handover_button.setToolTip(
             "End the recording, and keep it as an exemplar (Ctrl+Shift+D)"
@@ -222,9 +199,8 @@ class PageStack(QWidget):
         if self._session.run is None:
             return
         self.hint.adjustSize()
-        self.hint.move(
-            self.shield.geometry().center().x() - self.hint.width() // 2, self.shield.geometry().top() + 14
-        )
+        page = self.shield.geometry()
+        self.hint.move(page.center().x() - self.hint.width() // 2, page.top() + 14)
         self.hint.show()
         self.hint.raise_()
         self._hint_timer.start()
@@ -232,9 +208,6 @@ class PageStack(QWidget):
     def _on_pointed(self, x: float, y: float, final: bool) -> None:
         if final:
             self.hint.hide()
-
-    def _on_left(self) -> None:
-        self.overlay.show_picked(None)
 
     def _lay_out(self) -> None:
         rect: QRect = self._area.view_rect()

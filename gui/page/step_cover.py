@@ -2,17 +2,20 @@
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from core.debugger.snapshots import ScreenshotView, StepView
 from core.schema.observation import Box
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, set_tone
 
 _NO_PICTURE = (
     "This step has no picture: none could be taken then. The panels show all else that was recorded of it."
 )
 _BAD_PICTURE = "The picture of this step cannot be read. The panels show all else that was recorded of it."
+_MARK = "#f2a313"
+_FOUND = "#8440d1"
 
 
 class Picture(QWidget):
@@ -141,21 +144,12 @@ class StepCover(QWidget):
         self.back_button.setToolTip("Show the live page and the step under way again (Esc)")
         self.back_button.setProperty("accent", True)
         self.back_button.clicked.connect(self.back_requested)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(12, 4, 8, 4)
-        row.setSpacing(10)
-        row.addWidget(self.title, 1)
-        row.addWidget(self.back_button)
+        in_row(bar, (self.title, 1), self.back_button, margins=(12, 4, 8, 4), spacing=10)
         self.picture = Picture(theme, self)
         self.caption = ElidedLabel("", self)
         self.caption.setContentsMargins(12, 4, 12, 6)
         set_tone(self.caption, "dim")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(bar)
-        column.addWidget(self.picture, 1)
-        column.addWidget(self.caption)
+        in_column(self, bar, (self.picture, 1), self.caption, spacing=0)
         self.hide()
 
     @Slot(object)
@@ -172,7 +166,3 @@ class StepCover(QWidget):
         self.caption.setVisible(bool(caption))
         self.show()
         self.raise_()
-
-
-_MARK = "#f2a313"
-_FOUND = "#8440d1"

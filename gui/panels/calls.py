@@ -3,7 +3,7 @@
 from typing import Any, get_args
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal, Slot
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.debugger.breakpoints.kinds.measures import LLMCall
 from core.debugger.snapshots import CallView
@@ -11,6 +11,7 @@ from core.schema.messages import Purpose
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds, thousands
 from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords
 
 Index = QModelIndex | QPersistentModelIndex
@@ -98,9 +99,7 @@ class CallsPanel(QWidget):
             self.table.setColumnWidth(column, width)
         self.or_words = OrWords(self.table, self)
         self.or_words.say(_NONE)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.or_words)
+        in_column(self, self.or_words)
         theme.changed.connect(self.table.viewport().update)
 
     @Slot(object)

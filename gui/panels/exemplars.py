@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from core.debugger.snapshots import ExemplarRow, ExemplarsView
 from gui.theme.theme import Theme
-from gui.widgets.layouts import Section, indented, scrolled
+from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.search import Finder
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, FittedText, NoteLabel, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, FittedText, NoteLabel, OrWords, small_label
 
 _NONE = (
     "No exemplars were recalled yet. Switch Memory on in Mechanisms (Ctrl+Shift+H), or choose a preset that "
@@ -68,15 +68,8 @@ class ExemplarsPanel(QWidget):
         self.pages.addWidget(self.reader)
         self.or_words = OrWords(self.pages, self)
         self.or_words.say(_NONE)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(10, 4, 10, 6)
-        foot.addWidget(self.library_button)
-        foot.addStretch(1)
-        layout.addWidget(self.or_words, 1)
-        layout.addLayout(foot)
+        foot = in_row(None, self.library_button, 1, margins=(10, 4, 10, 6))
+        in_column(self, (self.or_words, 1), foot, spacing=0)
 
     @property
     def reading(self) -> bool:
@@ -156,28 +149,13 @@ class ExemplarReader(QWidget):
         theme.changed.connect(self.back.update)
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
-        self.facts = ElidedLabel("", self)
-        self.facts.setFont(theme.small_font())
-        set_tone(self.facts, "dim")
+        self.facts = small_label(theme, self)
         self.text = TextView(theme, "Trajectory", self)
         self.finder = Finder(theme, "Search (Ctrl+F)", (self.text,), self)
         self.or_words = OrWords(self.text, self)
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 4, 8, 2)
-        head.setSpacing(6)
-        head.addWidget(self.back)
-        head.addWidget(self.finder, 1)
-        names = QVBoxLayout()
-        names.setContentsMargins(10, 2, 10, 2)
-        names.setSpacing(0)
-        names.addWidget(self.title)
-        names.addWidget(self.facts)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addLayout(names)
-        column.addWidget(self.or_words, 1)
+        head = in_row(None, self.back, (self.finder, 1), margins=(8, 4, 8, 2), spacing=6)
+        names = in_column(None, self.title, self.facts, margins=(10, 2, 10, 2), spacing=0)
+        in_column(self, head, names, (self.or_words, 1), spacing=0)
 
     def show_exemplar(self, row: ExemplarRow) -> None:
         self.exemplar = row.id

@@ -1,14 +1,15 @@
 """Observation: the page as it was read, what the prompt shows of it and how that was made, and its HTML."""
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QSplitter, QWidget
 
 from core.debugger.snapshots import ObservationView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import Finder
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone, small_label
 
 _NONE = "The page has not been read yet. F10 takes the first step, which begins by observing the page."
 
@@ -53,37 +54,36 @@ class ObservationPanel(QWidget):
         self.sides.setChecked(True)
         choice.buttonToggled.connect(self._on_choice)
         self.finder = Finder(theme, "Search (Ctrl+F)", (self.raw, self.clean), self)
-        self.where = ElidedLabel("", self)
-        self.where.setFont(theme.small_font())
-        set_tone(self.where, "dim")
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 4, 8, 4)
-        head.setSpacing(6)
-        head.addWidget(self.sides)
-        head.addWidget(self.source)
-        head.addWidget(self.parser)
-        head.addWidget(self.where, 1)
-        head.addWidget(self.finder)
+        self.where = small_label(theme, self)
+        head = in_row(
+            None,
+            self.sides,
+            self.source,
+            self.parser,
+            (self.where, 1),
+            self.finder,
+            margins=(10, 4, 8, 4),
+            spacing=6,
+        )
         body = QWidget(self)
-        self._stack = QVBoxLayout(body)
-        self._stack.setContentsMargins(0, 0, 0, 0)
-        self._stack.setSpacing(0)
-        self._stack.addLayout(head)
         self.made, self.problem = NoteLabel(), NoteLabel("remedy")
         for note in (self.made, self.problem):
             note.setContentsMargins(12, 0, 12, 2)
-        self._stack.addWidget(self.made)
-        self._stack.addWidget(self.problem)
-        self._stack.addWidget(self._split, 1)
-        self._stack.addWidget(self._page, 1)
-        self._stack.addWidget(self._parser, 1)
+        self._stack = in_column(
+            body,
+            head,
+            self.made,
+            self.problem,
+            (self._split, 1),
+            (self._page, 1),
+            (self._parser, 1),
+            spacing=0,
+        )
         self._page.hide()
         self._parser.hide()
         self.or_words = OrWords(body, self)
         self.or_words.say(_NONE)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.or_words)
+        in_column(self, self.or_words)
 
     @Slot(object)
     def show_observation(self, view: ObservationView) -> None:
@@ -159,9 +159,5 @@ def _fact(theme: Theme) -> ElidedLabel:
 
 def _under(fact: QLabel, view: TextView) -> QWidget:
     both = QWidget()
-    column = QVBoxLayout(both)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    column.addWidget(fact)
-    column.addWidget(view, 1)
+    in_column(both, fact, (view, 1), spacing=0)
     return both

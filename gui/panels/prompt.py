@@ -1,14 +1,15 @@
 """Prompt: what the LLM was told in each call of the step, and what it said."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from core.debugger.snapshots import CallView, PersonQuestion
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import Finder
 from gui.widgets.text_view import Piece, TextView
-from gui.widgets.words import ElidedLabel, OrWords, set_tone
+from gui.widgets.words import OrWords, small_label
 
 _NONE = "No LLM was asked in this step. F10 asks for the next action; its whole prompt shows here."
 
@@ -38,9 +39,7 @@ class PromptPanel(QWidget):
         self.text.heading_pressed.connect(self._on_heading)
         self.finder = Finder(theme, "Search (Ctrl+F)", (self.text,), self)
         self.finder.field.textChanged.connect(self._on_search)
-        self.summary = ElidedLabel("", self)
-        self.summary.setFont(theme.small_font())
-        set_tone(self.summary, "dim")
+        self.summary = small_label(theme, self)
         self.copy_button = QPushButton("Copy all", self)
         self.copy_button.setToolTip("Copy all calls with their messages (Alt+C)")
         self.copy_button.setShortcut("Alt+C")
@@ -49,24 +48,20 @@ class PromptPanel(QWidget):
         self.fold_button.setToolTip("Fold or unfold all messages (Alt+G); click a heading to fold one")
         self.fold_button.setShortcut("Alt+G")
         self.fold_button.clicked.connect(self._on_fold_all)
-        head = QHBoxLayout()
-        head.setContentsMargins(12, 3, 8, 3)
-        head.setSpacing(6)
-        head.addWidget(self.summary, 1)
-        head.addWidget(self.finder)
-        head.addWidget(self.fold_button)
-        head.addWidget(self.copy_button)
+        head = in_row(
+            None,
+            (self.summary, 1),
+            self.finder,
+            self.fold_button,
+            self.copy_button,
+            margins=(12, 3, 8, 3),
+            spacing=6,
+        )
         body = QWidget(self)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.text, 1)
+        in_column(body, head, (self.text, 1), spacing=0)
         self.or_words = OrWords(body, self)
         self.or_words.say(_NONE)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.or_words)
+        in_column(self, self.or_words)
 
     @Slot(object)
     def show_calls(self, calls: tuple[CallView, ...]) -> None:

@@ -1,14 +1,14 @@
 """Policy stack: who is acting, on whose behalf, and what came of those that have ended."""
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed
 from core.debugger.snapshots import FrameView, StackView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.item_views import MenuEntry, RowMenu
-from gui.widgets.layouts import Section, scrolled
+from gui.widgets.layouts import Section, in_column, scrolled
 from gui.widgets.rows import ROW, Row, Rows
 from gui.widgets.words import OrWords
 
@@ -56,9 +56,7 @@ class StackPanel(QWidget):
         self.ended_section = Section(theme, "Ended", self.ended)
         self.or_words = OrWords(scrolled("Policy stack", self.stack_section, self.ended_section), self)
         self.or_words.say(_NONE)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.or_words)
+        in_column(self, self.or_words)
 
     @Slot(object)
     def show_stack(self, view: StackView) -> None:

@@ -3,18 +3,26 @@
 from collections.abc import Iterator
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QHideEvent
-from PySide6.QtWidgets import QComboBox, QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QDialog, QWidget
 
 from core.debugger.provenance.views import Offer, SourceKind, SourcePlace, WhyQuestion, WhyView
+from core.schema.observation import Ref
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
+from gui.widgets.choices import choice_box
 from gui.widgets.formats import count
 from gui.widgets.found_rows import FoundRow, FoundRows
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import SearchField
 from gui.widgets.words import NoteLabel, OrWords, set_tone
 
 _CHOOSE = "Choose what to look for, or write it, and press Enter."
 _NO_STEP = "No step is in view: take a step (F10), or choose one in Runs & steps, then ask again."
+_NOWHERE = (
+    "It stands nowhere. Looked in prompts, page, task, exemplars, plan, remedies, buffer, policies and earlier "
+    "steps."
+)
 _OWN = "Choose or write"
 _GROUPS: dict[SourceKind, str] = {
     "prompt": "The prompt: what the LLM was shown",
@@ -46,46 +54,28 @@ class WhyWindow(QDialog):
         self._step = (0, 0)
         self._offers: tuple[Offer, ...] = ()
         self._wanted: WhyQuestion | None = None
-        self._view = WhyView()
-        self.choice = QComboBox(self)
-        self.choice.setAccessibleName("What to look for")
-        self.choice.setToolTip(
-            "Arguments and target of the action, and its thought (Alt+Down opens the list)"
-        )
-        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.choice.setMinimumContentsLength(12)
+        offered = "Arguments and target of the action, and its thought (Alt+Down opens the list)"
+        self.choice = choice_box("What to look for", offered, letters=12, parent=self)
         self.choice.activated.connect(self._on_chosen)
         self.field = SearchField(theme, "Words to look for", self)
         self.field.next_wanted.connect(self._on_look)
-        self.look = QPushButton("Look (Enter)", self)
-        self.look.setAutoDefault(False)
-        self.look.setToolTip("Look where these words stand (Enter)")
-        self.look.clicked.connect(self._on_look)
+        self.look = key_button(
+            "Look (Enter)", "Look where these words stand (Enter)", "", self._on_look, self
+        )
         self.verdict = NoteLabel("", parent=self)
         self.verdict.setFont(theme.text_font(bold=True))
         self.missing = NoteLabel("dim", parent=self)
         for note in (self.verdict, self.missing):
             note.setContentsMargins(12, 2, 12, 2)
         self.list = FoundRows(theme, "Places where it stands", self)
-        self.list.chosen.connect(self._on_place)
+        self.list.chosen.connect(self.lead_requested)
         self.or_words = OrWords(self.list, self)
         self.or_words.say(_CHOOSE)
-        row = QHBoxLayout()
-        row.setContentsMargins(10, 4, 10, 4)
-        row.setSpacing(6)
-        row.addWidget(self.field, 1)
-        row.addWidget(self.look)
-        head = QVBoxLayout()
-        head.setContentsMargins(10, 8, 10, 0)
-        head.addWidget(self.choice)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 6)
-        layout.setSpacing(2)
-        layout.addLayout(head)
-        layout.addLayout(row)
-        layout.addWidget(self.verdict)
-        layout.addWidget(self.missing)
-        layout.addWidget(self.or_words, 1)
+        row = in_row(None, (self.field, 1), self.look, margins=(10, 4, 10, 4), spacing=6)
+        head = in_column(None, self.choice, margins=(10, 8, 10, 0))
+        in_column(
+            self, head, row, self.verdict, self.missing, (self.or_words, 1), margins=(0, 0, 0, 6), spacing=2
+        )
         self.resize(560, 520)
 
     def begin(self, run: int, step: int, text: str) -> None:
@@ -103,21 +93,13 @@ class WhyWindow(QDialog):
         if not step:
             self.or_words.say(_NO_STEP)
             return
-        self.or_words.say("Looking…")
-        self._ask(WhyQuestion(run=run, step=step, text=text.strip()))
+        self._ask(text.strip())
 
     @Slot(object)
     def show_view(self, view: WhyView) -> None:
         """Show what was found, where it is still what was asked for."""
-        wanted = self._wanted
-        if wanted is None or (view.run, view.step, view.text, view.ref) != (
-            wanted.run,
-            wanted.step,
-            wanted.text,
-            wanted.ref,
-        ):
+        if WhyQuestion(run=view.run, step=view.step, text=view.text, ref=view.ref) != self._wanted:
             return
-        self._view = view
         if view.offers and view.offers != self._offers:
             self._offers = view.offers
             self._show_offers()
@@ -125,18 +107,13 @@ class WhyWindow(QDialog):
             self.choice.setCurrentIndex(1)
             self._on_chosen(1)
             return
-        nothing = bool(view.text or view.ref is not None)
         self.verdict.show_text(view.verdict)
         set_tone(self.verdict, "remedy" if view.verdict and not view.places else "")
         told = ", ".join(f"“{word}”" for word in view.missing[:20])
         self.missing.show_text(f"In none of it: {told}." if told and view.places else "")
         self.list.show_rows(tuple(_rows(view)))
-        looked = (
-            "Looked in prompts, page, task, exemplars, plan, remedies, buffer, policies and earlier steps."
-        )
-        self.or_words.say(
-            view.problem or ("" if view.places else f"It stands nowhere. {looked}" if nothing else _CHOOSE)
-        )
+        nothing = _NOWHERE if view.text or view.ref is not None else _CHOOSE
+        self.or_words.say(view.problem or ("" if view.places else nothing))
 
     def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
         super().showEvent(event)
@@ -146,12 +123,11 @@ class WhyWindow(QDialog):
         super().hideEvent(event)
         self.left.emit()
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        super().closeEvent(event)
-
-    def _ask(self, question: WhyQuestion) -> None:
-        self._wanted = question
-        self.asked.emit(question)
+    def _ask(self, text: str, ref: Ref | None = None) -> None:
+        run, step = self._step
+        self._wanted = WhyQuestion(run=run, step=step, text=text, ref=ref)
+        self.or_words.say("Looking…")
+        self.asked.emit(self._wanted)
 
     def _show_offers(self) -> None:
         with QSignalBlocker(self.choice):
@@ -167,20 +143,13 @@ class WhyWindow(QDialog):
             return
         offer = self._offers[at - 1]
         self.field.setText(" ".join(offer.text.split()))
-        self.or_words.say("Looking…")
-        run, step = self._step
-        self._ask(WhyQuestion(run=run, step=step, text=offer.text.strip(), ref=offer.ref))
+        self._ask(offer.text.strip(), offer.ref)
 
     def _on_look(self) -> None:
         text = self.field.text().strip()
-        run, step = self._step
-        if text and step:
+        if text and self._step[1]:
             self.choice.setCurrentIndex(0)
-            self.or_words.say("Looking…")
-            self._ask(WhyQuestion(run=run, step=step, text=text))
-
-    def _on_place(self, place: SourcePlace) -> None:
-        self.lead_requested.emit(place)
+            self._ask(text)
 
 
 def _rows(view: WhyView) -> Iterator[FoundRow]:

@@ -11,7 +11,7 @@ from core.debugger.snapshots import Catalogue, LivePageView, PersonQuestion, Pic
 from core.schema.action_space import PermissibleRow
 from core.schema.events import LogLine
 from core.trace.records import RunRow
-from gui.page.outlines import kept_boxes
+from gui.page.overlay import kept_boxes
 from gui.shell.commands import WindowCommands
 from gui.shell.parts import WindowParts
 from gui.shell.window_frame import Heartbeat, WindowFrame
@@ -100,7 +100,7 @@ class MainWindow(WindowParts):
         self.runs.export_requested.connect(self._on_export_requested)
         self.runs.state_changed.connect(self._refresh_actions)
         self.breakpoints.state_changed.connect(self._refresh_actions)
-        self.permissible.highlight_requested.connect(self.page.highlight)
+        self.permissible.highlight_requested.connect(self.page.overlay.highlight)
         self.permissible.replace_requested.connect(self._on_replace)
         self.action.edit_requested.connect(session.corrections.edit_action)
         self.action.accept_requested.connect(session.corrections.accept)
@@ -143,7 +143,7 @@ class MainWindow(WindowParts):
         wired = (
             (session.catalogue_changed, "latest", self._show_catalogue),
             (session.session_changed, "latest", self._show_session),
-            (session.live_page_changed, "latest", self.page.show_live_page),
+            (session.live_page_changed, "latest", self.page.overlay.show_live_page),
             (session.runs_changed, "latest", self.runs.show_runs),
             (session.step_changed, "latest", self._show_step),
             (session.question_asked, "latest", self._show_question),
@@ -213,13 +213,13 @@ class MainWindow(WindowParts):
 
     def _mark_kept(self) -> None:
         """Outline what the abstraction kept, while one looks at the observation of the page as it is now."""
-        self.page.show_kept(kept_boxes(self._step) if self.docks.is_in_front("Observation") else ())
+        self.page.overlay.show_kept(kept_boxes(self._step) if self.docks.is_in_front("Observation") else ())
 
     def _show_no_step(self) -> None:
         """Take away what belongs to a run that is not under way any more."""
         self._show_step(StepView(run=0, number=0))
         self._step = None
-        self.page.show_live_page(LivePageView())
+        self.page.overlay.show_live_page(LivePageView())
 
     @Slot(object)
     def _show_question(self, question: PersonQuestion | None) -> None:

@@ -3,14 +3,14 @@
 from PySide6.QtWidgets import QWidget
 
 from gui.panels.action.panel import ActionPanel
-from gui.panels.action_space.panel import PermissiblePanel
+from gui.panels.action_space import PermissiblePanel
 from gui.panels.breakpoints.panel import BreakpointsPanel
 from gui.panels.calls import CallsPanel
-from gui.panels.diff.panel import DiffPanel
+from gui.panels.diff import DiffPanel
 from gui.panels.exemplars import ExemplarsPanel
 from gui.panels.log import LogPanel
 from gui.panels.observation import ObservationPanel
-from gui.panels.page_log.panel import PageLogPanel
+from gui.panels.page_log import PageLogPanel
 from gui.panels.plan.panel import PlanPanel
 from gui.panels.prompt import PromptPanel
 from gui.panels.runs.panel import RunsPanel

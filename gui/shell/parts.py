@@ -7,7 +7,7 @@ from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gui.page.page_stack import PageStack
-from gui.panels.timeline.strip import TimeStrip
+from gui.panels.timeline.bar import TimeStrip
 from gui.shell.actions import make_actions
 from gui.shell.bars import StatusLine, ToolBar
 from gui.shell.docks import PLACES, Docks, PanelDock

@@ -1,42 +1,118 @@
 """The task chooser: a search over all tasks, a seed, any page of the web, and one's own files of tasks."""
 
 import random
+from collections import Counter
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListView,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QSpinBox,
     QTabWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from core.browser.host import name_problem
 from core.debugger.snapshots import Catalogue
 from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.own_tasks import TaskSource
 from gui.task_chooser.files_tab import FilesAnswer, TaskFilesTab
 from gui.task_chooser.list import OPEN_TASK, TaskList, TaskRows
-from gui.task_chooser.profile_choice import ProfileChoice
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
-from gui.widgets.layouts import FlowLayout
+from gui.widgets.layouts import FlowLayout, in_column, in_row
 from gui.widgets.remembered import OpenedTask
 from gui.widgets.search import SearchField
-from gui.widgets.words import EmptyText, OrWords, set_flag, set_tone
+from gui.widgets.words import EmptyText, OrWords, labelled, set_flag, set_tone
 
+_CLEAN, _NEW = "Clean, without logins", "A new one that keeps logins…"
 _MOST_TAGS = 14
 _LARGEST_SEED = 2**31 - 1
 _TASKS, _WEB, _FILES = range(3)
+_STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
+"""How far a key in the search field moves in the list."""
+_NO_JUDGE = (
+    "Nobody judges this task: when the run ends you say whether it succeeded. "
+    "To log in, take the page with F6; a named profile keeps the login for the next run."
+)
+
+
+class ProfileChoice(QWidget):
+    """Holds a profile's name; an empty one is a clean profile."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._names: tuple[str, ...] = ()
+        keeps = "A named profile keeps cookies and logins from one run to the next"
+        self.box = labelled(QComboBox(self), "Profile", keeps)
+        self.box.currentIndexChanged.connect(self._on_changed)
+        self.line = labelled(QLineEdit(self), "Name of the new profile")
+        self.line.setPlaceholderText("Its name, such as work")
+        self.line.textChanged.connect(self._on_changed)
+        self.note = EmptyText(parent=self, tone="bad")
+        self.note.setContentsMargins(0, 0, 0, 0)
+        row = in_row(None, self.box, (self.line, 1), 0, spacing=8)
+        in_column(self, row, self.note)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.setFocusProxy(self.box)
+        self.show_names(())
+
+    @property
+    def value(self) -> str:
+        """The profile's name, or nothing for a clean one; meaningless where there is a problem."""
+        return self.line.text().strip() if self._is_new else str(self.box.currentData() or "")
+
+    @property
+    def usable(self) -> bool:
+        return not self._is_new or not name_problem(self.line.text().strip())
+
+    def show_names(self, names: tuple[str, ...]) -> None:
+        """Offer these beside a clean and a new one; what is chosen stays where it can."""
+        chosen = self.value
+        self._names = names
+        with QSignalBlocker(self.box):
+            self.box.clear()
+            self.box.addItem(_CLEAN, "")
+            for name in names:
+                self.box.addItem(name, name)
+            self.box.addItem(_NEW)
+        self.show_chosen(chosen)
+
+    def show_chosen(self, name: str) -> None:
+        """Choose this profile; one that is not there yet is a new one."""
+        if not name or name in self._names:
+            self.line.clear()
+            self.box.setCurrentIndex(self.box.findData(name))
+        else:
+            self.box.setCurrentIndex(self.box.count() - 1)
+            self.line.setText(name)
+        self._on_changed()
+
+    @property
+    def _is_new(self) -> bool:
+        return self.box.count() > 0 and self.box.currentIndex() == self.box.count() - 1
+
+    def _on_changed(self) -> None:
+        self.line.setVisible(self._is_new)
+        name = self.line.text().strip()
+        problem = name_problem(name) if self._is_new and name else ""
+        self.note.setText(problem)
+        self.note.setVisible(bool(problem))
+        set_flag(self.line, "wrong", bool(problem))
+        self.changed.emit()
 
 
 class TaskChooser(QDialog):
@@ -75,27 +151,17 @@ class TaskChooser(QDialog):
         self.answer = FilesAnswer(self)
         self._wanted = ""
         """A task that was just added and is to be chosen when the catalogue has it."""
-        foot = QHBoxLayout()
-        self.file_button = self._add_button(
-            "Add tasks from a file…",
-            "A task file (TOML or JSON) or WebArena's configuration; it is remembered",
-            "Ctrl+O",
+        file = "A task file (TOML or JSON) or WebArena's configuration; it is remembered"
+        folder = "A folder of WebArena's 0.json, 1.json …; it is remembered"
+        self.file_button = key_button(
+            "Add tasks from a file…", file, "Ctrl+O", self.file_requested.emit, self
         )
-        self.file_button.clicked.connect(self.file_requested)
-        self.folder_button = self._add_button(
-            "From a folder…", "A folder of WebArena's 0.json, 1.json …; it is remembered", "Ctrl+Shift+O"
+        self.folder_button = key_button(
+            "From a folder…", folder, "Ctrl+Shift+O", self.folder_requested.emit, self
         )
-        self.folder_button.clicked.connect(self.folder_requested)
-        foot.addWidget(self.file_button)
-        foot.addWidget(self.folder_button)
-        foot.addWidget(buttons, 1)
+        foot = in_row(None, self.file_button, self.folder_button, (buttons, 1))
         self.setAcceptDrops(True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 12, 14, 12)
-        layout.setSpacing(10)
-        layout.addWidget(self.tabs, 1)
-        layout.addWidget(self.answer)
-        layout.addLayout(foot)
+        in_column(self, (self.tabs, 1), self.answer, foot, margins=(14, 12, 14, 12), spacing=10)
         self.resize(720, 600)
         self._find()
 
@@ -154,13 +220,6 @@ class TaskChooser(QDialog):
         told = f"Task files ({len(sources)})" if sources else "Task files"
         self.tabs.setTabText(_FILES, f"{told} · {count(bad, 'problem')}" if bad else told)
 
-    def _add_button(self, text: str, words: str, key: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setShortcut(key)
-        button.setToolTip(f"{words} ({key})")
-        return button
-
     def _tasks_tab(self, theme: Theme) -> QWidget:
         tab = QWidget(self)
         self.search = SearchField(theme, "Search by name, instruction, tag or file", tab)
@@ -169,21 +228,18 @@ class TaskChooser(QDialog):
         self.search.installEventFilter(self)
         chips = QWidget(tab)
         self._chip_row = FlowLayout(chips)
-        self.list = QListView(tab)
+        self.list = labelled(QListView(tab), "Tasks")
         self.list.setModel(self.model)
         self.list.setItemDelegate(TaskRows(theme, tab))
         self.list.setUniformItemSizes(True)
-        self.list.setAccessibleName("Tasks")
         self.list.doubleClicked.connect(self._on_open)
         self.list.selectionModel().currentChanged.connect(self._refresh)
         self.or_words = OrWords(self.list, tab)
         self.counted = QLabel(tab)
         self.counted.setFont(theme.small_font())
         set_tone(self.counted, "dim")
-        self.seed = QSpinBox(tab)
+        self.seed = labelled(QSpinBox(tab), "Seed", "The same seed gives the same page")
         self.seed.setRange(0, _LARGEST_SEED)
-        self.seed.setAccessibleName("Seed")
-        self.seed.setToolTip("The same seed gives the same page")
         self.seed.setMinimumWidth(110)
         self.dice = QToolButton(tab)
         self.dice.setText("Random")
@@ -192,30 +248,18 @@ class TaskChooser(QDialog):
         self.dice.setShortcut("Alt+R")
         self.dice.setToolTip("A random seed (Alt+R)")
         self.dice.clicked.connect(lambda: self.seed.setValue(random.randrange(10_000)))
-        foot = QHBoxLayout()
-        foot.addWidget(self.counted, 1)
-        foot.addWidget(QLabel("Seed", tab))
-        foot.addWidget(self.seed)
-        foot.addWidget(self.dice)
-        column = QVBoxLayout(tab)
-        column.setContentsMargins(12, 12, 12, 10)
-        column.setSpacing(8)
-        column.addWidget(self.search)
-        column.addWidget(chips)
-        column.addWidget(self.or_words, 1)
-        column.addLayout(foot)
+        foot = in_row(None, (self.counted, 1), QLabel("Seed", tab), self.seed, self.dice)
+        in_column(tab, self.search, chips, (self.or_words, 1), foot, margins=(12, 12, 12, 10), spacing=8)
         return tab
 
     def _web_tab(self, theme: Theme) -> QWidget:
         tab = QWidget(self)
-        self.url = QLineEdit(tab)
+        self.url = labelled(QLineEdit(tab), "URL")
         self.url.setPlaceholderText("https://example.org")
-        self.url.setAccessibleName("URL")
         self.url.textChanged.connect(self._refresh)
-        self.instruction = QPlainTextEdit(tab)
+        self.instruction = labelled(QPlainTextEdit(tab), "Instruction")
         self.instruction.setProperty("framed", True)
         self.instruction.setPlaceholderText("What is to be done there, as you would tell a person")
-        self.instruction.setAccessibleName("Instruction")
         self.instruction.setTabChangesFocus(True)
         self.instruction.setMaximumHeight(120)
         self.instruction.textChanged.connect(self._refresh)
@@ -223,42 +267,30 @@ class TaskChooser(QDialog):
         form.setContentsMargins(12, 14, 12, 10)
         form.setVerticalSpacing(10)
         form.setHorizontalSpacing(14)
-        form.addRow("URL", self.url)
-        form.addRow("Instruction", self.instruction)
         self.profile = ProfileChoice(tab)
         self.profile.changed.connect(self._refresh)
+        form.addRow("URL", self.url)
+        form.addRow("Instruction", self.instruction)
         form.addRow("Profile", self.profile)
-        form.addRow(
-            EmptyText(
-                "Nobody judges this task: when the run ends you say whether it succeeded. "
-                "To log in, take the page with F6; a named profile keeps the login for the next run.",
-                tab,
-            )
-        )
+        form.addRow(EmptyText(_NO_JUDGE, tab))
         return tab
 
     def _fill_chips(self, catalogue: Catalogue) -> None:
         checked = {tag for tag, chip in self._chips.items() if chip.isChecked()}
-        while self._chip_row.count():
-            item = self._chip_row.takeAt(0)
-            widget = item.widget() if item else None
-            if widget is not None:
-                widget.deleteLater()
-        counts: dict[str, int] = {}
-        for task in catalogue.tasks:
-            for tag in {task.environment, *task.tags}:
-                counts[tag] = counts.get(tag, 0) + 1
+        for chip in self._chips.values():
+            self._chip_row.removeWidget(chip)
+            chip.deleteLater()
+        counts = Counter(tag for task in catalogue.tasks for tag in {task.environment, *task.tags})
         listed = sum(1 for task in catalogue.tasks if task.id != OPEN_TASK)
         own = {task.partition("/")[0] for source in catalogue.sources for task in source.tasks}
         useful = [tag for tag, number in counts.items() if tag in own or 1 < number < listed]
         useful.sort(key=lambda tag: (tag not in own, -counts[tag], tag))
         self._chips = {}
         for tag in sorted(useful[:_MOST_TAGS]):
-            chip = QPushButton(f"{tag} {counts[tag]}")
+            chip = labelled(QPushButton(f"{tag} {counts[tag]}"), f"Only tasks tagged {tag}")
             chip.setCheckable(True)
             chip.setAutoDefault(False)
             chip.setProperty("chip", True)
-            chip.setAccessibleName(f"Only tasks tagged {tag}")
             chip.setChecked(tag in checked)
             chip.toggled.connect(self._find)
             self._chip_row.addWidget(chip)
@@ -274,11 +306,8 @@ class TaskChooser(QDialog):
             self.or_words.say("The tasks are still being listed…")
         else:
             self.or_words.say("" if shown else "No task has all of these words and tags.")
-        self.counted.setText(
-            count(shown, "task")
-            if shown == self.model.total
-            else f"{shown} of {count(self.model.total, 'task')}"
-        )
+        counted = count(self.model.total, "task")
+        self.counted.setText(counted if shown == self.model.total else f"{shown} of {counted}")
         self._refresh()
 
     def _refresh(self) -> None:
@@ -307,15 +336,12 @@ class TaskChooser(QDialog):
             self.opened.emit(chosen)
 
     def eventFilter(self, watched, event) -> bool:  # type: ignore[no-untyped-def]
-        if watched is self.search and event.type() == event.Type.KeyPress:
-            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}.get(
-                event.key()
-            )
-            if step is not None:
-                row = min(max(0, self.list.currentIndex().row() + step), self.model.rowCount() - 1)
-                self.list.setCurrentIndex(self.model.index(row))
-                return True
-        return super().eventFilter(watched, event)
+        pressed = watched is self.search and event.type() == event.Type.KeyPress
+        if not pressed or event.key() not in _STEPS:
+            return super().eventFilter(watched, event)
+        row = self.list.currentIndex().row() + _STEPS[event.key()]
+        self.list.setCurrentIndex(self.model.index(min(max(0, row), self.model.rowCount() - 1)))
+        return True
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped(event):

@@ -1,15 +1,18 @@
 """The chooser's list of the user's own files of tasks, and what became of adding or removing one."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.own_tasks import TaskSource
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
-from gui.widgets.words import ElidedLabel, EmptyText, OrWords, set_tone
+from gui.widgets.layouts import in_column, in_row
+from gui.widgets.words import ElidedLabel, EmptyText, NoteLabel, OrWords, labelled, set_tone
 
 _HIGHEST_ANSWER = 130
+_NO_FILES = "There are no task files of yours yet. Add one below, or drop it here."
 _ABOUT = (
     "A task file (TOML or JSON) or WebArena's configuration, a file or a folder of them. A file stays where "
     "it is; what you change in it holds the next time you open the chooser or one of its tasks."
@@ -31,20 +34,15 @@ class TaskFilesTab(QWidget):
         self._column = QVBoxLayout(self._cards)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(8)
-        scroll = QScrollArea(self)
+        scroll = labelled(QScrollArea(self), "Task files")
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._cards)
-        scroll.setAccessibleName("Task files")
         self.or_words = OrWords(scroll, self)
-        self.or_words.say("There are no task files of yours yet. Add one below, or drop it here.")
+        self.or_words.say(_NO_FILES)
         about = EmptyText(_ABOUT, self)
         about.setContentsMargins(0, 0, 0, 0)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 10)
-        column.setSpacing(10)
-        column.addWidget(about)
-        column.addWidget(self.or_words, 1)
+        in_column(self, about, (self.or_words, 1), margins=(12, 12, 12, 10), spacing=10)
 
     def show_sources(self, sources: tuple[TaskSource, ...]) -> None:
         """Replace the list by these."""
@@ -61,8 +59,7 @@ class TaskFilesTab(QWidget):
         for source in sources:
             self._column.addWidget(self._card(source))
         self._column.addStretch(1)
-        words = "There are no task files of yours yet. Add one below, or drop it here."
-        self.or_words.say("" if sources else words)
+        self.or_words.say("" if sources else _NO_FILES)
 
     def _card(self, source: TaskSource) -> QWidget:
         card = QFrame(self._cards)
@@ -73,27 +70,18 @@ class TaskFilesTab(QWidget):
         facts = QLabel(_facts(source), card)
         facts.setFont(self._theme.small_font())
         set_tone(facts, "dim")
-        remove = QPushButton("Remove", card)
-        remove.setAutoDefault(False)
+        path = str(source.path)
+        takes_out = "Take its tasks out of the list; the file itself stays as it is"
+        remove = key_button("Remove", takes_out, "", lambda: self.remove_requested.emit(path), card)
         remove.setAccessibleName(f"Remove {source.name}")
-        remove.setToolTip("Take its tasks out of the list; the file itself stays as it is")
-        remove.clicked.connect(lambda _on=False, path=str(source.path): self.remove_requested.emit(path))
         self.remove_buttons.append(remove)
-        head = QHBoxLayout()
-        head.setSpacing(10)
-        head.addWidget(name, 1)
-        head.addWidget(facts)
-        head.addWidget(remove)
-        path = ElidedLabel(str(source.path), card, mode=Qt.TextElideMode.ElideMiddle)
-        path.setFont(self._theme.machine_font())
-        set_tone(path, "dim")
-        column = QVBoxLayout(card)
-        column.setContentsMargins(12, 8, 10, 9)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(path)
+        head = in_row(None, (name, 1), facts, remove, spacing=10)
+        place = ElidedLabel(path, card, mode=Qt.TextElideMode.ElideMiddle)
+        place.setFont(self._theme.machine_font())
+        set_tone(place, "dim")
+        column = in_column(card, head, place, margins=(12, 8, 10, 9), spacing=4)
         if source.problem:
-            column.addWidget(_sentence(f"✗ {source.problem}", "bad", card))
+            column.addWidget(NoteLabel("bad", f"✗ {source.problem}", card))
         return card
 
 
@@ -104,7 +92,7 @@ class FilesAnswer(QScrollArea):
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.words = _sentence("", "good", self)
+        self.words = NoteLabel("good", parent=self)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setWidget(self.words)
         self.hide()
@@ -114,7 +102,7 @@ class FilesAnswer(QScrollArea):
         self.setVisible(answer is not None)
         if answer is None:
             return
-        self.words.setText(("✓ " if answer.ok else "✗ ") + answer.text)
+        self.words.show_text(("✓ " if answer.ok else "✗ ") + answer.text)
         self.words.setAccessibleName(answer.text)
         set_tone(self.words, "good" if answer.ok else "bad")
         self._fit()
@@ -130,17 +118,5 @@ class FilesAnswer(QScrollArea):
 
 def _facts(source: TaskSource) -> str:
     kind = "task file" if source.kind == "tasks" else "WebArena"
-    parts = [kind, count(len(source.tasks), "task") if source.tasks else "no tasks"]
-    if not source.remembered:
-        parts.append("this time only")
-    return " · ".join(parts)
-
-
-def _sentence(text: str, tone: str, parent: QWidget) -> QLabel:
-    label = QLabel(text, parent)
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setMinimumWidth(60)
-    set_tone(label, tone)
-    return label
+    tasks = count(len(source.tasks), "task") if source.tasks else "no tasks"
+    return " · ".join([kind, tasks] if source.remembered else [kind, tasks, "this time only"])

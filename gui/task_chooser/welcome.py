@@ -8,14 +8,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.remembered import OpenedTask
 from gui.widgets.words import set_tone
 
@@ -85,11 +84,7 @@ class Welcome(QDialog):
         )
         text.setWordWrap(True)
         set_tone(text, "dim")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(22, 20, 22, 16)
-        layout.setSpacing(12)
-        layout.addWidget(title)
-        layout.addWidget(text)
+        layout = in_column(self, title, text, margins=(22, 20, 22, 16), spacing=12)
         self.buttons: list[QPushButton] = []
         for number, trial in enumerate(TRIALS, start=1):
             layout.addWidget(self._card(theme, number, trial))
@@ -97,10 +92,7 @@ class Welcome(QDialog):
         close = QPushButton("Close", self)
         close.setToolTip("Close the welcome; Help has it again (Esc)")
         close.clicked.connect(self.reject)
-        foot = QHBoxLayout()
-        foot.addWidget(self.again)
-        foot.addStretch(1)
-        foot.addWidget(close)
+        foot = in_row(None, self.again, 1, close)
         layout.addLayout(foot)
         self.finished.connect(lambda _result: self.seen.emit(self.again.isChecked()))
         for action in parent.actions() if parent is not None else ():

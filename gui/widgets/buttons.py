@@ -1,4 +1,4 @@
-"""Buttons that name their key, and one that shows what is chosen."""
+"""Buttons that name their key, that are an icon, or that show what is chosen."""
 
 from collections.abc import Callable
 
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
+from gui.widgets.words import labelled
 
 
 def key_button(
@@ -31,6 +32,25 @@ def key_button(
         button.setShortcut(key)
     button.setToolTip(f"{words} ({key.replace('Return', 'Enter')})" if key else words)
     button.clicked.connect(lambda: do())
+    return button
+
+
+def icon_button(
+    theme: Theme,
+    icon: str,
+    words: str,
+    do: Callable[[], object] | None = None,
+    parent: QWidget | None = None,
+    *,
+    size: int = 14,
+) -> QToolButton:
+    """Return a button that is an icon of this many pixels; name and tooltip say what it does."""
+    button = labelled(QToolButton(parent), words, words)
+    button.setIcon(theme.icon(icon))
+    button.setIconSize(QSize(size, size))
+    if do is not None:
+        button.clicked.connect(lambda: do())
+    theme.changed.connect(button.update)
     return button
 
 

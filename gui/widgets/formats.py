@@ -1,6 +1,7 @@
 """Numbers as the window writes them."""
 
 import re
+from collections.abc import Iterable
 
 from core.debugger.snapshots import SessionView
 from core.trace.records import StepRow
@@ -21,6 +22,17 @@ def step_text(row: StepRow) -> str:
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return ``1 call`` or ``3 calls``."""
     return f"{thousands(number)} {noun if number == 1 else plural or noun + 's'}"
+
+
+def ranges(numbers: Iterable[int], dash: str = "–") -> str:
+    """Return ``1–3, 7`` for 1, 2, 3 and 7."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}{dash}{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def thousands(number: int) -> str:

@@ -1,10 +1,15 @@
 """Labels and paragraphs: elided, fitted to their words, or in place of content."""
 
 import math
+from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QStackedWidget, QWidget
+
+from gui.theme.theme import Theme
+
+AnyWidget = TypeVar("AnyWidget", bound=QWidget)
 
 
 class ElidedLabel(QLabel):
@@ -44,6 +49,14 @@ class ElidedLabel(QLabel):
     def _tell(self) -> None:
         cut = self.fontMetrics().horizontalAdvance(self.text()) > self.contentsRect().width()
         self.setToolTip(self.text() if cut else "")
+
+
+def small_label(theme: Theme, parent: QWidget | None = None) -> ElidedLabel:
+    """Return a dim line in small letters, for a fact beside other things."""
+    label = ElidedLabel("", parent)
+    label.setFont(theme.small_font())
+    set_tone(label, "dim")
+    return label
 
 
 class EmptyText(QLabel):
@@ -96,6 +109,13 @@ class OrWords(QStackedWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(60, 30)
+
+
+def labelled(widget: AnyWidget, name: str, tooltip: str = "") -> AnyWidget:
+    """Give a widget the name that a screen reader says, and a tooltip; returns the widget."""
+    widget.setAccessibleName(name)
+    widget.setToolTip(tooltip)
+    return widget
 
 
 def set_tone(widget: QWidget, tone: str) -> None:

@@ -313,7 +313,7 @@ def main() -> None:
         return asyncio.ensure_future(measure(host, options.tasks, options.way, options.count, options.seed))
 
     if options.embedded:
-        from gui.live.offscreen import run_offscreen
+        from gui.live.engine import run_offscreen
 
         found = run_offscreen(work)
     else:

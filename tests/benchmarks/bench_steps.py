@@ -192,7 +192,7 @@ def in_browser(browser: str, work: Callable[[BrowserHost], Awaitable[Any]]) -> A
     """Run `work` with the embedded browser, or with the one at a path."""
     if browser != "embedded":
         return asyncio.run(work(ChromiumHost(browser)))  # type: ignore[arg-type]
-    from gui.live.offscreen import run_offscreen
+    from gui.live.engine import run_offscreen
 
     return run_offscreen(work)
 

@@ -4,8 +4,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
 from core.debugger.snapshots import Catalogue
-from gui.llms.dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
+from gui.llms.dialog import SettingsDialog
 from gui.shell.actions import make_actions
 from gui.shell.help import KeysDialog
 from gui.task_chooser.chooser import TaskChooser
@@ -14,10 +15,10 @@ from gui.widgets.remembered import OpenedTask
 from tests.gui import samples
 
 PRESETS = (
-    EndpointPreset(title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
-    EndpointPreset(title="Ollama", base_url="http://127.0.0.1:11434/v1", note="Start it with: ollama serve."),
+    KnownServer(title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
+    KnownServer(title="Ollama", base_url="http://127.0.0.1:11434/v1", note="Start it with: ollama serve."),
 )
-LLAMA = LLMForm(
+LLAMA = LLMEntry(
     name="llama", base_url=PRESETS[1].base_url, model="llama3.3", temperature=0.2, key_stored=True
 )
 
@@ -135,7 +136,7 @@ def dialog(qtbot: QtBot, theme) -> SettingsDialog:
 
 def test_a_shown_llm_comes_back_as_it_was(dialog: SettingsDialog):
     dialog.show_llms((LLAMA,), "llama")
-    assert dialog.form() == LLAMA
+    assert dialog.entry() == LLAMA
 
 
 def test_a_new_llm_says_what_is_still_missing(dialog: SettingsDialog):
@@ -153,7 +154,7 @@ def test_a_new_llm_says_what_is_still_missing(dialog: SettingsDialog):
 @pytest.mark.parametrize("name", ["rules", "two words", "llama", 'a"b'])
 def test_a_name_that_cannot_be_used_is_refused(dialog: SettingsDialog, name):
     dialog.show_llms((LLAMA,))
-    dialog.show_form(LLMForm(base_url="http://x/v1", model="m"))
+    dialog.show_entry(LLMEntry(name="", base_url="http://x/v1", model="m"))
     dialog.name.setText(name)
     assert dialog.problem() != ""
     assert not dialog.save_button.isEnabled()
@@ -162,7 +163,7 @@ def test_a_name_that_cannot_be_used_is_refused(dialog: SettingsDialog, name):
 def test_choosing_a_server_fills_in_its_address(dialog: SettingsDialog):
     dialog.base_url.setCurrentIndex(0)
     dialog.base_url.activated.emit(0)
-    assert dialog.form().base_url == "https://api.openai.com/v1"
+    assert dialog.entry().base_url == "https://api.openai.com/v1"
     assert "wants a key" in dialog.hint.text()
 
 
@@ -171,9 +172,9 @@ def test_a_key_leaves_the_form_only_as_a_secret(dialog: SettingsDialog, qtbot: Q
     dialog.key.setText("sk-123")
     with qtbot.waitSignal(dialog.save_requested) as asked:
         dialog.save_button.click()
-    form = asked.args[0]
-    assert "sk-123" not in repr(form)
-    assert form.key.get_secret_value() == "sk-123"
+    assert "sk-123" not in repr(asked.args)
+    assert asked.args[0] == LLAMA
+    assert asked.args[1].get_secret_value() == "sk-123"
     dialog.show_llms((LLAMA,), "llama")
     assert dialog.key.text() == ""
     assert "A key is stored" in dialog.key.placeholderText()
@@ -186,7 +187,7 @@ def test_a_test_waits_for_its_answer(dialog: SettingsDialog, qtbot: QtBot):
     assert dialog.answer.text() == "Asking the server…"
     with qtbot.assertNotEmitted(dialog.test_requested):
         dialog.test_button.click()
-    dialog.show_result(TestResult(ok=False, text="Nobody answers at 127.0.0.1:11434."))
+    dialog.show_answer(LLMAnswer(ok=False, text="Nobody answers at 127.0.0.1:11434."))
     assert dialog.answer.text().startswith("✗ Nobody answers")
     assert dialog.test_button.isEnabled()
 
@@ -206,7 +207,7 @@ def test_the_result_of_a_test_goes_once_the_fields_change(qtbot: QtBot, theme):
     dialog = SettingsDialog(theme, PRESETS)
     qtbot.addWidget(dialog)
     dialog.show_llms((LLAMA,), "llama")
-    dialog.show_result(TestResult(ok=True, text="It answers."))
+    dialog.show_answer(LLMAnswer(ok=True, text="It answers."))
     assert "answers" in dialog.answer.text()
     dialog.model.setText("qwen3")
     assert dialog.answer.text() == ""

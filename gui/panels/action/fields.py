@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt, Signal
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QLineEdit, QWidget
 
 from core.schema.action_space import Choice, Parameter
 from core.schema.observation import Element, Ref
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_row
 from gui.widgets.words import set_flag
 
 _NUMBERED = re.compile(r"\s*\[(\d+)\]")
@@ -25,9 +26,7 @@ class Field(QWidget):
         super().__init__()
         self.parameter = parameter
         self._editor = editor
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(editor)
+        in_row(self, editor)
         self.setFocusProxy(editor)
         editor.setAccessibleName(parameter.name)
         editor.setToolTip(parameter.description)

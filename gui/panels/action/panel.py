@@ -9,31 +9,90 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
+    QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.debugger.snapshots import ActionView, PersonQuestion, Picked, SessionView
 from core.schema.action_space import PermissibleRow
-from gui.panels.action.buttons import ActionButtons
 from gui.panels.action.form import ActionForm, same_action
-from gui.panels.action.labels import OUTCOMES, words_without_action
 from gui.panels.action.queue_list import QueueList
 from gui.theme.theme import Theme
+from gui.widgets.layouts import FlowLayout, in_column, in_row
 from gui.widgets.origin import OriginMark
 from gui.widgets.provenance_menu import WhyMenu
 from gui.widgets.words import FittedText, NoteLabel, OrWords, set_flag, set_tone
 
+OUTCOMES = {
+    "none": ("", "dim"),
+    "thinking": ("asking the LLM…", "dim"),
+    "pending": ("not done yet", "dim"),
+    "done": ("✓ done", "good"),
+    "failed": ("✗ failed", "bad"),
+    "skipped": ("skipped", "dim"),
+}
+"""The word and the tone of each outcome."""
 _IDLE_MS = 400
 """Rest after a change before the session is told of it."""
-
-
 _MINIMUM_WIDTH = 276
 """Below it the form's fields would be cut off at the right."""
+
+
+def words_without_action(session: SessionView) -> str:
+    """Return why there is no action to show, and what to do."""
+    if session.run is None and session.mode != "opening":
+        return (
+            "No task is open. Choose one with Ctrl+N; the agent's next action shows here before it happens."
+        )
+    if session.mode == "failed" and session.phase is not None:
+        return "The last phase failed, and the message under the page says why. F10 tries it again."
+    if session.mode in ("ended", "failed"):
+        return "The run has ended. Click a step in Runs & steps to see its action."
+    return "No action yet. F10 asks for the next one and stops before it is taken."
+
+
+class ActionButtons(QWidget):
+    """Accept, or answer in the LLM's place; point, ask again, skip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row = FlowLayout(self)
+        self._row.setContentsMargins(10, 6, 10, 8)
+        self.accept = self._button("Accept", "Take this action (Enter here, Ctrl+Enter anywhere)")
+        self.accept.setProperty("accent", True)
+        self.answer = self._button("Answer", "Answer in the LLM's place (Ctrl+Enter)")
+        self.answer.setProperty("person", True)
+        self.point = self._button("Point…", "Point at an element in the page (F7)")
+        self.point.setCheckable(True)
+        self.again = self._button("Ask again", "Drop this and ask the LLM again (Ctrl+Shift+R)")
+        self.skip = self._button("Skip", "Leave this step without an action (Ctrl+J)")
+        self.skip.setProperty("flat", True)
+
+    def show_answering(self, answering: bool) -> None:
+        """Offer an answer in place of taking, asking again and skipping."""
+        self.accept.setVisible(not answering)
+        self.answer.setVisible(answering)
+        self.again.setVisible(not answering)
+        self.skip.setVisible(not answering)
+
+    def allow(self, *, change: bool, accept: bool, answer: bool) -> None:
+        """Enable what makes sense now; `change` is for all that does not need a whole action."""
+        self.accept.setEnabled(accept)
+        self.answer.setEnabled(answer)
+        for button in (self.point, self.again, self.skip):
+            button.setEnabled(change)
+
+    def _button(self, text: str, tooltip: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setToolTip(tooltip)
+        button.setAccessibleName(text)
+        button.setAccessibleDescription(tooltip)
+        button.setAutoDefault(False)
+        self._row.addWidget(button)
+        return button
 
 
 class ActionPanel(QWidget):
@@ -195,18 +254,10 @@ class ActionPanel(QWidget):
 
     def _build(self, theme: Theme) -> None:
         content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(10, 7, 10, 7)
-        column.setSpacing(6)
         self.origin = OriginMark(theme, "agent", content)
         self.outcome = QLabel(content)
-        head = QHBoxLayout()
-        head.addWidget(self.origin)
-        head.addStretch(1)
-        head.addWidget(self.outcome)
-        column.addLayout(head)
+        head = in_row(None, self.origin, 1, self.outcome)
         self.notice = NoteLabel("remedy", parent=content)
-        column.addWidget(self.notice)
         self.thought = FittedText("Thought", lines=6, parent=content)
         font = theme.text_font()
         font.setItalic(True)
@@ -232,7 +283,13 @@ class ActionPanel(QWidget):
         self.queue = QueueList(theme, content)
         self.queue.edited.connect(self.queue_edited)
         self.remarks = NoteLabel("dim", parent=content)
-        for widget in (
+        texts = (self.thought, self.thought_edit, self.streaming, self.taken, self.form.line, self.message)
+        self.why = WhyMenu(texts, self)
+        self.why.asked.connect(self.why_requested)
+        in_column(
+            content,
+            head,
+            self.notice,
             self.thought,
             self.thought_edit,
             self.streaming,
@@ -242,12 +299,10 @@ class ActionPanel(QWidget):
             self.message,
             self.queue,
             self.remarks,
-        ):
-            column.addWidget(widget)
-        texts = (self.thought, self.thought_edit, self.streaming, self.taken, self.form.line, self.message)
-        self.why = WhyMenu(texts, self)
-        self.why.asked.connect(self.why_requested)
-        column.addStretch(1)
+            1,
+            margins=(10, 7, 10, 7),
+            spacing=6,
+        )
         area = self._area = QScrollArea(self)
         area.setWidgetResizable(True)
         area.setMinimumWidth(_MINIMUM_WIDTH)
@@ -264,11 +319,7 @@ class ActionPanel(QWidget):
         self.point_button.clicked.connect(self.pointing_requested)
         self.again_button.clicked.connect(self.ask_again_requested)
         self.skip_button.clicked.connect(self.skip_requested)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.or_words, 1)
-        layout.addWidget(self.buttons)
+        in_column(self, (self.or_words, 1), self.buttons, spacing=0)
 
     def _refresh(self) -> None:
         focus = self.focusWidget()

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QListWidget, QListWidgetItem, QWidget
 
 from gui.theme.theme import Theme
+from gui.widgets.layouts import in_column
 from gui.widgets.words import set_tone
 
 _ROWS_SHOWN = 5
@@ -32,11 +33,7 @@ class QueueList(QWidget):
         self.list.installEventFilter(self)
         self.list.itemChanged.connect(self._tell)
         self.list.model().rowsMoved.connect(self._tell)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3)
-        column.addWidget(self.label)
-        column.addWidget(self.list)
+        in_column(self, self.label, self.list, spacing=3)
         self.setVisible(False)
 
     @property

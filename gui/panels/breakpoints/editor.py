@@ -1,16 +1,21 @@
 """The dialog that makes or changes a breakpoint; it closes only when the breakpoint was accepted."""
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin
 
-from PySide6.QtCore import Qt, Signal, Slot
+from pydantic.fields import FieldInfo
+from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
+    QCompleter,
     QDialog,
     QDialogButtonBox,
+    QDoubleSpinBox,
     QFormLayout,
     QFrame,
-    QHBoxLayout,
     QLabel,
+    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QSpinBox,
@@ -19,20 +24,126 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.breakpoints.expression import compile_expression
-from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint, ChoiceWords, TextKind, is_expression
 from core.debugger.breakpoints.kinds.registry import GROUPS
 from core.schema.errors import UsageError
+from core.schema.record import Record
 from gui.panels.breakpoints.expression_field import ExpressionField
-from gui.panels.breakpoints.fields import BreakpointField, Offers, help_of_texts, make_field
 from gui.theme.theme import Theme
-from gui.widgets.layouts import scrolled
-from gui.widgets.words import NoteLabel, set_flag
+from gui.widgets.layouts import in_column, in_row, scrolled
+from gui.widgets.words import NoteLabel, labelled, set_flag
 
+_TEXT_HELPS = {
+    TextKind.NAME: "A name is a whole one, or a pattern with * and ?, such as buy_*.",
+    TextKind.PART: "Other text is looked for within, unless it holds * or ?.",
+}
+_ANY_HELP = "Case does not count, and what is empty fits all."
+_EXPRESSION_HELP = (
+    "Names are offered while you type, all of them with Ctrl+Space. Stops where it becomes true."
+)
 _KIND = Qt.ItemDataRole.UserRole
 _THEN = (("stop", "the run stops"), ("log", "only the Log tells"))
 _EMPTY = "Write what is to become true, such as state.name == 'item'."
 _CONDITION_HELP = "An expression that has to be true as well; empty for none."
 _IGNORE_HELP = "Hits that are counted and let pass before it stops."
+
+
+class Offers(Record):
+    """Names that the step in view knows, to choose from."""
+
+    state: tuple[str, ...] = ()
+    policy: tuple[str, ...] = ()
+    action: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BreakpointField:
+    """A widget for one field of a model, and what stands beside and below it."""
+
+    label: str
+    help: str
+    widget: QWidget
+    read: Callable[[], Any]
+    is_expression: bool = False
+
+
+def help_of_texts(kind: type[Breakpoint]) -> str:
+    """Return how the texts of a kind are compared; nothing where it has none."""
+    found = [part for field in kind.own_fields().values() for part in field.metadata]
+    helps = [words for part, words in _TEXT_HELPS.items() if part in found]
+    return " ".join([*helps, _ANY_HELP]) if helps else ""
+
+
+def make_field(theme: Theme, name: str, model: FieldInfo, value: Any, offers: Offers) -> BreakpointField:
+    """Return the widget for a field, filled with `value`; None takes its default."""
+    if value is None and not model.is_required():
+        value = model.default
+    label = model.title or name.capitalize()
+    expression = is_expression(model)
+    widget: QWidget
+    read: Callable[[], Any]
+    choices = _choices(model)
+    if expression:
+        line = ExpressionField(theme, label)
+        line.setText(value or "")
+        line.setPlaceholderText("state.name == 'item' and step.number > 3")
+        widget, read = line, lambda: line.text().strip()
+    elif choices:
+        box = QComboBox()
+        for choice, words in choices:
+            box.addItem(words, choice)
+        box.setCurrentIndex(max(0, box.findData(value)))
+        widget, read = box, box.currentData
+    elif model.annotation is float:
+        number = NumberField()
+        number.setValue(value or 0.0)
+        widget, read = number, number.value
+    else:
+        plain = QLineEdit(value or "")
+        plain.setPlaceholderText("any")
+        known = getattr(offers, name, ())
+        if known:
+            completer = QCompleter(list(known), plain)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            plain.setCompleter(completer)
+        widget, read = plain, lambda: plain.text().strip()
+    widget.setAccessibleName(label)
+    described = _EXPRESSION_HELP if expression else model.description or ""
+    return BreakpointField(label=label, help=described, widget=widget, read=read, is_expression=expression)
+
+
+class NumberField(QDoubleSpinBox):
+    """A number from 0 on, without noughts at its end."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setLocale(QLocale.c())
+        self.setDecimals(4)
+        self.setRange(0, 1e9)
+
+    def textFromValue(self, value: float) -> str:
+        return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def _choices(model: FieldInfo) -> tuple[tuple[Any, str], ...]:
+    """Return the values of a fixed choice, each with its words; nothing where there is none."""
+    words = {None: "any"}
+    for part in model.metadata:
+        if isinstance(part, ChoiceWords):
+            words |= part.words
+    return tuple((one, words.get(one, str(one))) for one in _alternatives(model.annotation))
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    if annotation is bool:
+        return (True, False)
+    alternatives = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return alternatives
+    if type(None) in alternatives:
+        return (None, *_alternatives(next(one for one in alternatives if one is not type(None))))
+    return ()
 
 
 class BreakpointEditor(QDialog):
@@ -68,13 +179,11 @@ class BreakpointEditor(QDialog):
     @Slot(str)
     def show_answer(self, problem: str) -> None:
         """Close where there is no problem; else say it under the field at fault."""
-        self._waits = False
-        self._enable()
+        self._wait(False)
         if not problem:
             self.accept()
             return
-        note = self._note_at_fault()
-        note.show_text(f"✗ {problem}")
+        self._note_at_fault().show_text(f"✗ {problem}")
 
     def send(self) -> None:
         """Ask for the breakpoint as the fields have it; what is certainly wrong is shown at once."""
@@ -86,8 +195,7 @@ class BreakpointEditor(QDialog):
             self._problem_of_own.show_text(f"✗ {_EMPTY}")
             own.widget.setFocus()
             return
-        self._waits = True
-        self._enable()
+        self._wait(True)
         self.breakpoint_wanted.emit(self.kind.model_validate(self._values()))
 
     @property
@@ -107,8 +215,7 @@ class BreakpointEditor(QDialog):
 
     def _build(self) -> None:
         theme = self._theme
-        self.kinds = QListWidget(self)
-        self.kinds.setAccessibleName("What it stops at")
+        self.kinds = labelled(QListWidget(self), "What it stops at")
         self.kinds.setFixedWidth(218)
         self.kinds.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for group, kinds in GROUPS.items():
@@ -132,37 +239,23 @@ class BreakpointEditor(QDialog):
         self.condition = ExpressionField(theme, "Only if")
         self.condition.setPlaceholderText("step.number > 3")
         self._problem_of_condition = NoteLabel("bad")
-        self.ignore = QSpinBox()
+        self.ignore = labelled(QSpinBox(), "Let pass")
         self.ignore.setRange(0, 1_000_000)
-        self.ignore.setAccessibleName("Let pass")
-        self.then = QComboBox()
-        self.then.setAccessibleName("Then")
+        self.then = labelled(QComboBox(), "Then")
         for value, words in _THEN:
             self.then.addItem(words, value)
         _add(form, "Only if", self.condition, _CONDITION_HELP, self._problem_of_condition)
         _add(form, "Let pass", self.ignore, _IGNORE_HELP)
         _add(form, "Then", self.then, "")
         self._problem = NoteLabel("bad")
-        inside = scrolled(
-            "Breakpoint",
-            self.title,
-            self.about,
-            self._own,
-            self._texts,
-            self._problem_of_own,
-            line,
-            common,
-            self._problem,
-        )
+        own = (self.title, self.about, self._own, self._texts, self._problem_of_own)
+        inside = scrolled("Breakpoint", *own, line, common, self._problem)
         content = inside.widget()
         column = content.layout() if content is not None else None
         assert column is not None
         column.setSpacing(8)
         column.setContentsMargins(4, 0, 10, 6)
-        both = QHBoxLayout()
-        both.setSpacing(14)
-        both.addWidget(self.kinds)
-        both.addWidget(inside, 1)
+        both = in_row(None, self.kinds, (inside, 1), spacing=14)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.save_button = buttons.addButton(
             "Save" if self._edited else "Add", QDialogButtonBox.ButtonRole.ApplyRole
@@ -221,8 +314,9 @@ class BreakpointEditor(QDialog):
         for note in (self._problem_of_own, self._problem_of_condition, self._problem):
             note.show_text("")
 
-    def _enable(self) -> None:
-        self.save_button.setEnabled(not self._waits)
+    def _wait(self, waits: bool) -> None:
+        self._waits = waits
+        self.save_button.setEnabled(not waits)
 
 
 def _readable(text: str) -> bool:
@@ -249,10 +343,7 @@ def _add(
 ) -> None:
     """Add a row: the widget, its help below it, and what is wrong with it below that."""
     around = QWidget()
-    column = QVBoxLayout(around)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(3)
-    column.addWidget(widget)
+    column = in_column(around, widget, spacing=3)
     if described:
         column.addWidget(NoteLabel("dim", described))
         widget.setAccessibleDescription(described)

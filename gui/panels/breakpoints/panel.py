@@ -2,31 +2,172 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
 
 from core.debugger.breakpoints.kinds.actions import RequestBegins
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.kinds.problems import Failure, NotAligned
-from core.debugger.breakpoints.views import BreaksView
-from core.debugger.breakpoints.watch import Watch
+from core.debugger.breakpoints.views import BreakpointView, BreaksView, WatchView
+from core.debugger.breakpoints.watch import Watch, WatchKind
 from core.debugger.snapshots import StepView
-from gui.panels.breakpoints.rows import breakpoint_row, watch_row
-from gui.panels.breakpoints.watch_field import WatchField
+from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.theme.theme import Theme
-from gui.widgets.layouts import FlowLayout, Section, scrolled
-from gui.widgets.rows import Rows
-from gui.widgets.words import EmptyText, NoteLabel
+from gui.widgets.buttons import icon_button
+from gui.widgets.layouts import FlowLayout, Section, in_column, in_row, scrolled
+from gui.widgets.rows import Row, Rows
+from gui.widgets.words import EmptyText, NoteLabel, labelled
 
+_WATCH_KINDS: dict[WatchKind, tuple[str, str]] = {
+    "expression": ("expression", "run.cost"),
+    "css": ("CSS", "#price"),
+    "xpath": ("XPath", "//h1"),
+    "script": ("script", "document.title"),
+}
+"""What each kind is called, and an example of it."""
+_LONGEST = 300
+"""Characters of a value that are shown; the tooltip has more."""
 _NONE = (
     "Nothing stops a run yet. Add a breakpoint (Ctrl+Shift+B), or one of these, which are asked for often:"
 )
+_TO_HIT = "Back to the last hit: show the last step before the one in view at which one stops (Ctrl+F5)"
+_TO_CHANGE = "Back to the last change of the chosen watch, before the step in view (Ctrl+Shift+F5)"
 _COMMON: tuple[tuple[str, Breakpoint], ...] = (
     ("A step is judged not aligned", NotAligned()),
     ("Anything fails", Failure()),
     ("The page sends something", RequestBegins()),
 )
+
+
+def breakpoint_row(view: BreakpointView) -> Row:
+    breakpoint = view.breakpoint
+    logs = breakpoint.then == "log"
+    facts = (f"×{view.hits}" if view.hits else "", "only logs" if logs else "")
+    small = (
+        f"if {breakpoint.condition}" if breakpoint.condition else "",
+        f"lets the first {breakpoint.ignore} pass" if breakpoint.ignore else "",
+        "" if breakpoint.enabled else "switched off",
+    )
+    return Row(
+        text=breakpoint.label(),
+        icon=_icon(view),
+        tone="text" if breakpoint.enabled else "dim",
+        word=" · ".join(filter(None, facts)),
+        detail="\n".join(filter(None, small)),
+        quiet=not breakpoint.enabled,
+        key=breakpoint.number,
+        checked=breakpoint.enabled,
+        tooltip=f"Breakpoint {breakpoint.number}. Enter edits it, Space switches it, Delete removes it.",
+    )
+
+
+def watch_row(view: WatchView) -> Row:
+    watch = view.watch
+    kind = "" if watch.kind == "expression" else _WATCH_KINDS[watch.kind][0]
+    value = view.error or view.text or "not read yet"
+    word = "no value" if view.error else "changed" if view.changed else ""
+    return Row(
+        text=watch.text,
+        icon="warning" if view.error else "debug-breakpoint-data" if view.changed else "eye",
+        tone="remedy" if view.error or view.changed else "dim",
+        word=" · ".join(filter(None, (kind, word))),
+        detail=value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…",
+        strong=view.changed,
+        machine=True,
+        key=watch.number,
+        checked=watch.on_change,
+        tooltip=f"{value[: 10 * _LONGEST]}\nEnter edits it, Space lets a change of it stop the run, "
+        "Delete removes it.",
+    )
+
+
+def _icon(view: BreakpointView) -> str:
+    kind = "-log" if view.breakpoint.then == "log" else "-conditional" if view.breakpoint.condition else ""
+    return f"debug-breakpoint{kind}{'' if view.breakpoint.enabled else '-disabled'}"
+
+
+class WatchField(QWidget):
+    """Asks for a watch by Enter; what was typed stays until it was accepted, Esc gives a change up."""
+
+    watch_wanted = Signal(object)
+    """A `Watch`, new where its number is 0; answered through `show_answer`."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._changed: Watch | None = None
+        read = "An expression is over the snapshot; the others are read in the live page"
+        self.kind = labelled(QComboBox(), "Kind of watch", read)
+        for kind, (words, _) in _WATCH_KINDS.items():
+            self.kind.addItem(words, kind)
+        self.kind.currentIndexChanged.connect(self._on_kind)
+        self.text = ExpressionField(theme, "Watch")
+        self.text.returnPressed.connect(self.send)
+        self.button = QPushButton("Add")
+        self.button.clicked.connect(self.send)
+        self.problem = NoteLabel("bad")
+        top = in_row(None, (self.kind, 1), self.button, spacing=5)
+        in_column(self, self.text, top, self.problem, margins=(10, 3, 10, 4), spacing=4)
+        self._begin(None)
+
+    @Slot()
+    def send(self) -> None:
+        """Ask for what is typed; nothing is no watch."""
+        text = self.text.text().strip()
+        if not text:
+            self.text.setFocus()
+            return
+        self.problem.show_text("")
+        changed = self._changed or Watch(text=text)
+        self.watch_wanted.emit(changed.replace(kind=self.kind.currentData(), text=text))
+
+    def change(self, watch: Watch) -> None:
+        """Edit a watch of the list in this line."""
+        self._begin(watch)
+        self.text.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.text.selectAll()
+
+    @Slot(str)
+    def show_answer(self, problem: str) -> None:
+        """Begin anew where the watch was accepted; else say what is wrong with it."""
+        if problem:
+            self.problem.show_text(f"✗ {problem}")
+            self.text.setFocus()
+        else:
+            self._begin(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self._changed is not None:
+            self._begin(None)
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event) -> bool:  # type: ignore[no-untyped-def]
+        # Esc is a command of the window, except where it ends the change of a watch.
+        escape = event.type() == event.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape
+        if escape and self._changed is not None:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _begin(self, watch: Watch | None) -> None:
+        self._changed = watch
+        kind = watch.kind if watch else self.kind.currentData()
+        self.kind.setCurrentIndex(self.kind.findData(kind))
+        self.text.setText(watch.text if watch else "")
+        self.button.setText("Change" if watch else "Add")
+        change, add = (
+            "Put it in place of the watch (Enter; Esc leaves it as it is)",
+            "Add it to the watches (Enter)",
+        )
+        self.button.setToolTip(change if watch else add)
+        self.problem.show_text("")
+        self._on_kind()
+
+    def _on_kind(self) -> None:
+        kind: WatchKind = self.kind.currentData()
+        self.text.completing = kind == "expression"
+        self.text.setPlaceholderText(f"Watch such as {_WATCH_KINDS[kind][1]}")
 
 
 class BreakpointsPanel(QWidget):
@@ -41,7 +182,7 @@ class BreakpointsPanel(QWidget):
     breakpoint_removed = Signal(int)
     breakpoint_switched = Signal(int, bool)
     watch_wanted = Signal(object)
-    """A `Watch` as it was typed, new where its number is 0; answered through `show_watch_answer`."""
+    """A `Watch` as it was typed, new where its number is 0; answered through `field.show_answer`."""
     watch_replaced = Signal(object)
     """A `Watch` of the list with another switch."""
     watch_removed = Signal(int)
@@ -60,9 +201,7 @@ class BreakpointsPanel(QWidget):
         self._place: tuple[int, int] | None = None
         """Run and number of the step in view."""
         area = scrolled("Breakpoints", self._breakpoints_section(), self._watches_section())
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(area)
+        in_column(self, area)
         self.show_breaks(BreaksView())
 
     @property
@@ -110,11 +249,6 @@ class BreakpointsPanel(QWidget):
         self._place = (step.run, step.number) if step.number else None
         self._refresh()
 
-    @Slot(str)
-    def show_watch_answer(self, problem: str) -> None:
-        """Say what is wrong with the watch that was wanted, or nothing."""
-        self.field.show_answer(problem)
-
     @Slot()
     def begin_watch(self) -> None:
         """Go to the line that adds a watch."""
@@ -134,17 +268,13 @@ class BreakpointsPanel(QWidget):
     def _breakpoints_section(self) -> QWidget:
         self.breakpoints = Rows(self._theme, "Breakpoints")
         self.breakpoints.chosen.connect(self._on_edit)
-        self.breakpoints.toggled.connect(self._on_toggled)
+        self.breakpoints.toggled.connect(self.breakpoint_switched.emit)
         self.breakpoints.selected.connect(self._refresh)
         self.edit_action = self._action(self.breakpoints, "Edit…", "F2", self._on_edit)
         self.log_action = self._action(self.breakpoints, "Only log", "L", self._on_log)
         self.log_action.setCheckable(True)
         self.remove_action = self._action(self.breakpoints, "Delete", "Del", self._on_remove)
         self.none = QWidget()
-        column = QVBoxLayout(self.none)
-        column.setContentsMargins(0, 0, 0, 4)
-        column.setSpacing(0)
-        column.addWidget(EmptyText(_NONE))
         around = QWidget()
         row = FlowLayout(around)
         row.setContentsMargins(10, 0, 10, 0)
@@ -153,18 +283,13 @@ class BreakpointsPanel(QWidget):
             button.setToolTip("Add this breakpoint")
             button.clicked.connect(lambda _on, wanted=breakpoint: self.breakpoint_wanted.emit(wanted))
             row.addWidget(button)
-        column.addWidget(around)
+        in_column(self.none, EmptyText(_NONE), around, margins=(0, 0, 0, 4), spacing=0)
         self.problems = NoteLabel("remedy")
         self.problems.setContentsMargins(10, 1, 10, 3)
         self.section = Section(self._theme, "Stop when", self.problems, self.breakpoints, self.none)
-        self.add_button = self._tool("add", "Add a breakpoint (Ctrl+Shift+B)", self.add_requested.emit)
-        self.hit_button = self._tool(
-            "debug-reverse-continue",
-            "Back to the last hit: show the last step before the one in view at which one stops (Ctrl+F5)",
-            self.go_to_hit,
-        )
-        self.section.head.addWidget(self.hit_button)
-        self.section.head.addWidget(self.add_button)
+        add = "Add a breakpoint (Ctrl+Shift+B)"
+        self.hit_button = self._tool(self.section, "debug-reverse-continue", _TO_HIT, self.go_to_hit)
+        self.add_button = self._tool(self.section, "add", add, self.add_requested.emit)
         return self.section
 
     def _watches_section(self) -> QWidget:
@@ -179,13 +304,9 @@ class BreakpointsPanel(QWidget):
         self.field = WatchField(self._theme)
         self.field.watch_wanted.connect(self.watch_wanted)
         self.watches_section = Section(self._theme, "Watches", self.watches, self.field)
-        self.change_button = self._tool(
-            "debug-reverse-continue",
-            "Back to the last change of the chosen watch, before the step in view (Ctrl+Shift+F5)",
-            self.go_to_change,
-        )
-        self.watches_section.head.addWidget(self.change_button)
-        return self.watches_section
+        section, icon = self.watches_section, "debug-reverse-continue"
+        self.change_button = self._tool(section, icon, _TO_CHANGE, self.go_to_change)
+        return section
 
     def _action(self, rows: Rows, text: str, key: str, slot: Callable[[], object]) -> QAction:
         """Add a command to the context menu of a list; its key is heard where the list has the focus."""
@@ -197,22 +318,15 @@ class BreakpointsPanel(QWidget):
         rows.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
         return action
 
-    def _tool(self, icon: str, words: str, slot: Callable[[], object]) -> QToolButton:
-        button = QToolButton()
-        button.setIcon(self._theme.icon(icon))
-        button.setIconSize(QSize(14, 14))
-        button.setToolTip(words)
-        button.setAccessibleName(words)
+    def _tool(self, section: Section, icon: str, words: str, slot: Callable[[], object]) -> QToolButton:
+        button = icon_button(self._theme, icon, words, slot)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.clicked.connect(lambda: slot())
+        section.head.addWidget(button)
         return button
 
     def _on_edit(self) -> None:
         if self.chosen is not None:
             self.edit_requested.emit(self.chosen)
-
-    def _on_toggled(self, number: int, on: bool) -> None:
-        self.breakpoint_switched.emit(number, on)
 
     def _on_log(self) -> None:
         if self.chosen is not None:

@@ -11,13 +11,12 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.debugger.snapshots import PlanView
 from gui.theme.theme import Theme
-from gui.widgets.layouts import FlowLayout
+from gui.widgets.layouts import FlowLayout, in_column
 from gui.widgets.words import set_tone
 
 _CURRENT = Qt.ItemDataRole.UserRole
@@ -76,12 +75,7 @@ class PlanEditor(QWidget):
         self.cancel_button.clicked.connect(self.cancelled)
         row.addWidget(self.apply_button)
         row.addWidget(self.cancel_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 2, 10, 6)
-        column.setSpacing(5)
-        column.addWidget(self.list)
-        column.addWidget(self.note)
-        column.addWidget(tools)
+        in_column(self, self.list, self.note, tools, margins=(10, 2, 10, 6), spacing=5)
         theme.changed.connect(self._refresh)
 
     @property

@@ -1,25 +1,143 @@
 """Plan & remedies: what the agent is about, what else it would try, and what was said of its steps."""
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
-from core.debugger.snapshots import PlanView, SessionView
+from core.debugger.snapshots import GradeView, JudgementView, PlanView, RemedyView, SessionView, SubtaskView
 from gui.panels.plan.editor import PlanEditor
-from gui.panels.plan.rows import grade_row, judgement_row, plan_fact, remedy_row, subtask_row
 from gui.theme.theme import Theme
 from gui.widgets.enabled_commands import can_step
-from gui.widgets.formats import count
+from gui.widgets.formats import count, ranges, seconds
 from gui.widgets.item_views import MenuEntry, RowMenu
-from gui.widgets.layouts import Section, indented, scrolled
+from gui.widgets.layouts import Section, in_column, indented, scrolled
 from gui.widgets.rows import ROW, Row, Rows
 from gui.widgets.words import FittedText, NoteLabel, OrWords
 
+_SUBTASKS = {
+    "done": ("check", "good", "done"),
+    "current": ("arrow-right", "agent", "current"),
+    "waiting": ("circle-outline", "dim", "waiting"),
+    "needless": ("circle-slash", "dim", "needless"),
+}
+_REMEDIES = {
+    "waiting": ("discard", "remedy", "waiting"),
+    "chosen": ("arrow-right", "agent", "chosen"),
+    "tried": ("check", "dim", "tried"),
+    "dropped": ("close", "dim", "dropped"),
+}
+_ALIGNED = {
+    True: ("check", "good", "aligned"),
+    False: ("close", "bad", "not aligned"),
+    None: ("question", "remedy", "could not be told"),
+}
+GRADE_MARKS = {
+    "exact": ("check-all", "good"),
+    "equivalent": ("check", "good"),
+    "same page": ("warning", "remedy"),
+    "lost": ("close", "bad"),
+}
 NONE = (
     "No plan, remedies or judgements in this step. Switch Plan, Remedies or Judgement on in Mechanisms "
     "(Ctrl+Shift+H), or choose a preset that has them (Ctrl+Shift+P); they show here from the next step on."
 )
 _NO_PLAN = "No plan yet. It is made at the start of a run; you can write one yourself (Ctrl+Shift+E)."
 _NO_REMEDIES = "No remedies wait. They are asked for before an action is taken."
+
+
+def subtask_row(at: int, subtask: SubtaskView) -> Row:
+    """Return the row of the subtask at position `at`, from 0."""
+    icon, tone, word = _SUBTASKS[subtask.status]
+    steps = ""
+    if subtask.steps:
+        steps = f"step{'s' if len(subtask.steps) > 1 else ''} {ranges(sorted(set(subtask.steps)))}"
+    return Row(
+        text=f"{at + 1}. {subtask.text}",
+        icon=icon,
+        tone=tone,
+        word=word,
+        detail=steps,
+        strong=subtask.status == "current",
+        quiet=subtask.status in ("done", "needless"),
+        key=at,
+    )
+
+
+def remedy_row(remedy: RemedyView, plan: PlanView) -> Row:
+    icon, tone, word = _REMEDIES[remedy.state]
+    serves = ""
+    if remedy.subtask is not None and remedy.subtask < len(plan.subtasks):
+        serves = f"for subtask {remedy.subtask + 1}"
+    told = (f"from step {remedy.step}", remedy.target, serves)
+    lines = [" · ".join(part for part in told if part), remedy.reason, remedy.why]
+    return Row(
+        text=remedy.action,
+        icon=icon,
+        tone=tone,
+        word=word,
+        detail="\n".join(line for line in lines if line),
+        machine=True,
+        quiet=remedy.state in ("tried", "dropped"),
+        key=remedy.number,
+    )
+
+
+def judgement_row(judgement: JudgementView) -> Row:
+    icon, tone, word = _ALIGNED[judgement.aligned]
+    facts = [f"step {judgement.step}"]
+    for answer, yes, no in (
+        (judgement.subtask_done, "subtask done", "subtask not done"),
+        (judgement.task_done, "task done", "task not done"),
+    ):
+        if answer is not None:
+            facts.append(yes if answer else no)
+    lines = [" · ".join(facts)]
+    if judgement.by_rule:
+        lines.append(f"by rule, without the LLM: {judgement.by_rule}")
+    if judgement.summarised:
+        lines.append("the page was too long: a summary of it was judged")
+    return Row(
+        text=judgement.sentence or "No sentence was given.",
+        icon=icon,
+        tone=tone,
+        word=word,
+        detail="\n".join(lines),
+        quiet=not judgement.sentence,
+    )
+
+
+def grade_row(grade: GradeView) -> Row:
+    icon, tone = GRADE_MARKS[grade.grade]
+    how = " · ".join(
+        part for part in (grade.strategy, seconds(grade.seconds) if grade.seconds else "") if part
+    )
+    return Row(
+        text=f"step {grade.step}: back to step {grade.to}",
+        icon=icon,
+        tone=tone,
+        word=grade.grade,
+        detail="\n".join(
+            [
+                *([how] if how else []),
+                *(f"differs: {one}" for one in grade.differences),
+                *grade.remarks,
+            ]
+        ),
+    )
+
+
+def plan_fact(view: PlanView) -> str:
+    """Return such as ``2 of 4 · trial 1 of 3``: the current subtask, or how many are done."""
+    parts = []
+    total = len(view.subtasks)
+    current = next((at for at, one in enumerate(view.subtasks) if one.status == "current"), None)
+    if current is not None:
+        parts.append(f"{current + 1} of {total}")
+    elif total:
+        over = sum(1 for one in view.subtasks if one.status in ("done", "needless"))
+        parts.append(f"{over} of {total} done")
+    if view.trials > 1 or view.trial > 1:
+        parts.append(f"trial {view.trial} of {view.trials}")
+    return " · ".join(parts)
 
 
 class PlanPanel(QWidget):
@@ -78,9 +196,7 @@ class PlanPanel(QWidget):
         )
         self.or_words = OrWords(area, self)
         self.or_words.say(NONE)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.or_words)
+        in_column(self, self.or_words)
 
     @property
     def editing(self) -> bool:

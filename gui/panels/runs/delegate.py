@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyle, QWidget
 
 from core.schema.restore import Grade
-from gui.panels.plan.rows import GRADE_MARKS
+from gui.panels.plan.panel import GRADE_MARKS
 from gui.panels.runs.model import NODE, Node, describe, differs_text, run_text, run_word, step_word
 from gui.theme.theme import Theme
 from gui.widgets.formats import step_text

@@ -1,24 +1,80 @@
 """Runs & steps: a tree that fills as the run goes."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
 from core.debugger.snapshots import RunsView, SessionView, StepView
 from core.trace.records import StepRow
 from gui.panels.runs.delegate import RunsDelegate
 from gui.panels.runs.folding import Folding
 from gui.panels.runs.model import Node, RunsModel
-from gui.panels.runs.selection import keep_entry
 from gui.theme.theme import Theme
 from gui.widgets.enabled_commands import can_take_up
 from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords
 
 _SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 _CURRENT_ONLY = QItemSelectionModel.SelectionFlag.NoUpdate
 _NO_RUN = "No run yet. Choose a task with Ctrl+N; its steps appear here as the agent takes them."
+
+
+def keep_entry(
+    tree: QTreeView, model: RunsModel, index: QModelIndex, keep: Callable[[int, tuple[int, ...]], object]
+) -> MenuEntry:
+    """Return the line of a step's menu that keeps it, or all that are selected with it, as an exemplar."""
+    found = chosen_steps(tree, model, index)
+    if found is None:
+        why = "The selected steps are of runs that do not lead to one another"
+        return MenuEntry("Save as exemplar…", lambda: None, enabled=False, why=why)
+    run, steps = found
+    many = len(steps) > 1
+    return MenuEntry(
+        f"Save {len(steps)} steps as exemplar…" if many else "Save as exemplar…",
+        lambda: keep(run, steps),
+        why="Keep these steps" if many else "Keep this step; select several with Ctrl or Shift and a click",
+    )
+
+
+def chosen_steps(tree: QTreeView, model: RunsModel, index: QModelIndex) -> tuple[int, tuple[int, ...]] | None:
+    """Return a run and those of its steps that are selected with the one at `index`, else that one alone.
+
+    Steps of a branch and of the runs that it branched from are steps of the
+    branch. None where the selected ones are of runs that do not lead to one
+    another.
+    """
+    node = model.node(index)
+    if node is None or node.kind != "step":
+        return None
+    found = [one for row in tree.selectionModel().selectedRows() if (one := model.node(row)) is not None]
+    steps = [one for one in found if one.kind == "step"]
+    if node not in steps:
+        steps = [node]
+    for last in steps:
+        way = _way_to(last)
+        if all(one.step.number <= way.get(one.step.run, 0) for one in steps):
+            return _run_of(last).run.run, tuple(sorted({one.step.number for one in steps}))
+    return None
+
+
+def _run_of(node: Node) -> Node:
+    assert node.parent is not None
+    return node.parent
+
+
+def _way_to(node: Node) -> dict[int, int]:
+    """Return the runs that lead to a step, each with its last step on the way."""
+    run: Node | None = _run_of(node)
+    reach = {node.step.run: 1_000_000_000}
+    while run is not None and run.left is not None:
+        before = (run.run.parent_step or 1) - 1
+        run = run.left
+        reach[run.run.run] = before
+    return reach
 
 
 class RunsPanel(QWidget):
@@ -86,9 +142,7 @@ class RunsPanel(QWidget):
             shortcut = QShortcut(QKeySequence(key), self.tree, slot)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         self.or_words = OrWords(self.tree, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.or_words)
+        in_column(self, self.or_words)
         theme.changed.connect(self.tree.viewport().update)
         self.or_words.say(_NO_RUN)
 

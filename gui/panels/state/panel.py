@@ -1,7 +1,7 @@
 """State: which kind of page this is and why, where that is in its space, and what the run keeps in mind."""
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
 from core.debugger.breakpoints.kinds.places import StateEntered, StateLeft
 from core.debugger.snapshots import FitView, SetAsideView, StateView
@@ -9,7 +9,7 @@ from gui.panels.state.diagram import StateDiagram
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.item_views import MenuEntry, open_menu
-from gui.widgets.layouts import Section, indented, scrolled
+from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import FittedText, NoteLabel, OrWords, set_tone
 
@@ -51,9 +51,7 @@ class StatePanel(QWidget):
             tall=self.diagram,
         )
         self.or_words = OrWords(self._area, self)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self.or_words)
+        in_column(self, self.or_words)
         self.show_state(StateView())
 
     @Slot(object)
@@ -114,24 +112,15 @@ class StatePanel(QWidget):
         self.open_button = _tool(theme, "go-to-file", "Open the state space's file for editing (Alt+S)")
         self.open_button.setShortcut("Alt+S")
         self.open_button.clicked.connect(self._on_open)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(10, 6, 8, 2)
-        row.setSpacing(6)
-        row.addWidget(self.space)
-        row.addWidget(self.state)
-        row.addStretch(1)
-        row.addWidget(self.zooming)
-        row.addWidget(self.open_button)
+        in_row(
+            head, self.space, self.state, 1, self.zooming, self.open_button, margins=(10, 6, 8, 2), spacing=6
+        )
         return head
 
     def _notes(self) -> QWidget:
         notes = QWidget(self)
-        column = QVBoxLayout(notes)
-        column.setContentsMargins(10, 2, 10, 3)
-        column.setSpacing(4)
         self.why, self.also, self.budget = NoteLabel(), NoteLabel("remedy"), NoteLabel()
-        for note in (self.why, self.also, self.budget):
-            column.addWidget(note)
+        in_column(notes, self.why, self.also, self.budget, margins=(10, 2, 10, 3), spacing=4)
         return notes
 
     def entries(self, state: str) -> tuple[MenuEntry, ...]:

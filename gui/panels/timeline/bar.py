@@ -1,6 +1,8 @@
 """The time bar: steps, phases, LLM calls and waits of a run to scale, with what happened on the way."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -13,20 +15,23 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QScrollBar, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QScrollBar, QToolBar, QToolButton, QToolTip, QWidget
 
 from core.debugger.timeline.views import StepSpan, TimeView
 from gui.panels.timeline import text as time_words
-from gui.panels.timeline.painter import ROWS, TimePainter
-from gui.panels.timeline.scale import FoldedWait, TimeScale
+from gui.panels.timeline.painter import ROWS, TimePainter, TimeScale
 from gui.theme.theme import Theme
-from gui.widgets.words import OrWords
+from gui.widgets.buttons import icon_button
+from gui.widgets.layouts import in_column, in_row
+from gui.widgets.remembered import Remembered
+from gui.widgets.words import OrWords, small_label
 
 NONE = "No run is in view. Its steps, calls and waits show here on a line of time; F10 takes the first step."
 _BEGINNING = "The run has not taken a step yet: F10 takes the first one, and its time shows here."
 _SIDE = 6
 _NEAR = 6.0
 """Pixels within which a mark is meant."""
+_KEY = "Ctrl+T"
 
 
 class TimeBar(QWidget):
@@ -44,7 +49,7 @@ class TimeBar(QWidget):
         self._painter = TimePainter(theme, self.scale)
         self._begins: list[float] = []
         self._viewed: tuple[int, int] | None = None
-        self._folded = True
+        self.folded = True
         self._picture: QPixmap | None = None
         self._pressed: float | None = None
         self._moved = False
@@ -56,10 +61,6 @@ class TimeBar(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(400, ROWS.height)
-
-    @property
-    def folded(self) -> bool:
-        return self._folded
 
     @property
     def viewed(self) -> StepSpan | None:
@@ -88,7 +89,7 @@ class TimeBar(QWidget):
 
     def set_folded(self, on: bool) -> None:
         """Draw waits short, or to scale."""
-        self._folded = on
+        self.folded = on
         self._lay_out()
 
     def fit(self) -> None:
@@ -126,7 +127,7 @@ class TimeBar(QWidget):
         held = next((one for one in view.held if one.begun <= time < one.ended), None)
         step = self.step_at(x)
         if held is not None and not (step is not None and y < ROWS.phases):
-            return time_words.held_words(held, folded=self._folded)
+            return time_words.held_words(held, folded=self.folded)
         if step is None:
             return time_words.summary(view)
         if ROWS.phases <= y < ROWS.calls:
@@ -134,14 +135,8 @@ class TimeBar(QWidget):
             if phase is not None:
                 return time_words.phase_words(step, phase)
         if ROWS.calls <= y < ROWS.cost:
-            call = next(
-                (
-                    one
-                    for one in step.calls
-                    if self.scale.x(one.begun) - 2 <= x <= self.scale.x(one.ended) + 2
-                ),
-                None,
-            )
+            since, until = self.scale.time(x - 2), self.scale.time(x + 2)
+            call = next((one for one in step.calls if one.begun <= until and since <= one.ended), None)
             if call is not None:
                 return time_words.call_words(step, call)
         if y >= ROWS.cost and view.costs:
@@ -168,12 +163,7 @@ class TimeBar(QWidget):
     def _lay_out(self) -> None:
         view = self.view
         self.scale.resize(self.width() - 2 * _SIDE)
-        self.scale.show(
-            view.begun,
-            view.ended,
-            [FoldedWait(one.begun, one.ended) for one in view.held],
-            folded=self._folded,
-        )
+        self.scale.show(view.begun, view.ended, view.held, folded=self.folded)
         self._repaint()
 
     def _repaint(self) -> None:
@@ -288,11 +278,7 @@ class TimeArea(QWidget):
         self.or_words = OrWords(self.bar, self)
         self.or_words.setFixedHeight(ROWS.height)
         self.or_words.say(NONE)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.or_words)
-        column.addWidget(self.slider)
+        in_column(self, self.or_words, self.slider, spacing=0)
         self.bar.changed.connect(self._follow)
         self._follow()
 
@@ -316,3 +302,64 @@ class TimeArea(QWidget):
 
     def _on_scrolled(self, value: int) -> None:
         self.bar.move_to(float(value))
+
+
+class TimeStrip(QToolBar):
+    """Lies above the status line; it is hidden and shown as tool bars are, and stays as it was left."""
+
+    shown_changed = Signal()
+    """It was shown or hidden."""
+
+    def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
+        super().__init__("Time bar", parent)
+        self._remembered = remembered
+        self.setObjectName("timeStrip")
+        self.setMovable(False)
+        self.setFloatable(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.area = TimeArea(theme)
+        self.bar = self.area.bar
+        self.facts = small_label(theme)
+        bar, button = self.bar, partial(self._button, theme)
+        folds = "Draw waits short, so that the work is seen; off draws all to scale"
+        self.fold = button("fold", folds)
+        self.fold.setCheckable(True)
+        self.fold.setChecked(remembered.waits_folded)
+        self.fold.toggled.connect(self._on_folded)
+        bar.set_folded(remembered.waits_folded)
+        closer = button("zoom-in", "Zoom in (+ in the bar, or the wheel)", partial(bar.zoom_by, 1.5))
+        farther = button("zoom-out", "Zoom out (− in the bar, or the wheel)", partial(bar.zoom_by, 1 / 1.5))
+        self.fit = button("screen-full", "Show the whole run (0 in the bar)", bar.fit)
+        hide = button("close", f"Hide the time bar; {_KEY} shows it again", self.hide)
+        buttons = (self.fold, closer, farther, self.fit, hide)
+        head = in_row(None, (self.facts, 1), *buttons, margins=(8, 0, 4, 0), spacing=2)
+        inside = QWidget(self)
+        in_column(inside, head, self.area, margins=(0, 1, 0, 1), spacing=1)
+        self.addWidget(inside)
+        self.visibilityChanged.connect(lambda _on: self.shown_changed.emit())
+
+    @Slot(object)
+    def show_times(self, view: TimeView) -> None:
+        """Replace what is on screen with `view`."""
+        self.facts.setText(time_words.summary(view) or "Time bar")
+        self.area.show_times(view)
+
+    def reach(self) -> None:
+        """Show it and give it the focus; hide it where it has the focus already."""
+        if self.isVisible() and self.bar.hasFocus():
+            self.hide()
+            return
+        self.show()
+        self.bar.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _button(
+        self, theme: Theme, icon: str, words: str, do: Callable[[], object] | None = None
+    ) -> QToolButton:
+        button = icon_button(theme, icon, words, do, self, size=12)
+        button.setFixedSize(20, 18)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return button
+
+    def _on_folded(self, on: bool) -> None:
+        self._remembered.waits_folded = on
+        self.bar.set_folded(on)

@@ -1,16 +1,143 @@
-"""Paints the time bar: what is seen of it, and nothing else."""
+"""Paints the time bar: where each moment lies, and what is seen of it."""
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
 from core.debugger.timeline.views import CallSpan, HeldSpan, MarkKind, StepSpan, TimeView
 from core.schema.step import RECORDS, Phase
-from gui.panels.timeline.scale import TimeScale
+from gui.panels.timeline.text import MARKS
 from gui.theme.theme import Theme
 from gui.theme.tokens import ORIGIN_SHAPES
 from gui.widgets.formats import dollars, seconds
+from gui.widgets.item_views import LEFT
+
+_WAITS = 0.22
+"""What part of the bar the folded waits take at most, all together."""
+_CLOSEST = 4000.0
+"""Pixels of a second at the closest zoom."""
+_NARROW = 10.0
+"""Pixels of a step below which it has no number, and its phases are one grey band."""
+_LEAST = 2.0
+"""Pixels that a call takes at least, so that it can be seen and met."""
+
+
+class _Piece(NamedTuple):
+    time: float
+    length: float
+    at: float
+    """In units of the bar: seconds, where they are not folded."""
+    width: float
+
+
+class TimeScale:
+    """Where each moment lies in a bar of a width; waits are drawn short while they are folded."""
+
+    def __init__(self) -> None:
+        self._begun = self._ended = 0.0
+        self._waits: tuple[HeldSpan, ...] = ()
+        self._folded = True
+        self._pieces: list[_Piece] = []
+        self._times: list[float] = []
+        self._places: list[float] = []
+        self._units = 0.0
+        self._width = 1.0
+        self.zoom = 1.0
+        """1 where all of it fits."""
+        self.left = 0.0
+        """Pixels of the zoomed bar that lie left of the view."""
+
+    @property
+    def length(self) -> float:
+        """Pixels of the whole bar at this zoom."""
+        return self._width * self.zoom
+
+    def show(self, begun: float, ended: float, waits: Sequence[HeldSpan], *, folded: bool) -> None:
+        """Take another time; zoom and place stay as far as they can."""
+        self._begun, self._ended = begun, max(ended, begun + 1e-3)
+        self._waits = tuple(wait for wait in waits if wait.ended > wait.begun)
+        self._folded = folded
+        self._lay_out()
+        self._keep_inside()
+
+    def resize(self, width: float) -> None:
+        self._width = max(width, 1.0)
+        self._keep_inside()
+
+    def fit(self) -> None:
+        self.zoom, self.left = 1.0, 0.0
+
+    def zoom_by(self, factor: float, x: float) -> None:
+        """Zoom so that the moment at `x` stays there."""
+        place = (self.left + x) / self.length
+        self.zoom = min(max(self.zoom * factor, 1.0), self._closest())
+        self.left = place * self.length - x
+        self._keep_inside()
+
+    def move_by(self, pixels: float) -> None:
+        self.left += pixels
+        self._keep_inside()
+
+    def move_to(self, left: float) -> None:
+        self.left = left
+        self._keep_inside()
+
+    def reveal(self, begun: float, ended: float) -> None:
+        """Move as little as brings this time into view, its beginning first."""
+        left, right = self.x(begun), self.x(ended)
+        if right > self._width:
+            self.move_by(min(right - self._width + 8, left - 8))
+        if self.x(begun) < 0:
+            self.move_by(self.x(begun) - 8)
+
+    def x(self, time: float) -> float:
+        """Return where a moment lies in the view, in pixels; outside of it where it is out of view."""
+        return self._unit(time) / self._units * self.length - self.left if self._units else 0.0
+
+    def time(self, x: float) -> float:
+        """Return the moment at a place of the view."""
+        if not self._units:
+            return self._begun
+        unit = min(max((self.left + x) / self.length * self._units, 0.0), self._units)
+        piece = self._pieces[max(bisect_right(self._places, unit) - 1, 0)]
+        return piece.time + (unit - piece.at) / piece.width * piece.length if piece.width else piece.time
+
+    def _closest(self) -> float:
+        return max(1.0, _CLOSEST * self._units / self._width)
+
+    def _keep_inside(self) -> None:
+        self.zoom = min(max(self.zoom, 1.0), self._closest())
+        self.left = min(max(self.left, 0.0), self.length - self._width)
+
+    def _unit(self, time: float) -> float:
+        time = min(max(time, self._begun), self._ended)
+        piece = self._pieces[max(bisect_right(self._times, time) - 1, 0)]
+        if not piece.length:
+            return piece.at
+        return piece.at + min((time - piece.time) / piece.length, 1.0) * piece.width
+
+    def _lay_out(self) -> None:
+        held = sum(wait.seconds for wait in self._waits)
+        active = max(self._ended - self._begun - held, 1e-3)
+        most = active * _WAITS / max(len(self._waits), 1)
+        self._pieces = []
+        at, place = self._begun, 0.0
+        for wait in self._waits:
+            place = self._add(at, wait.begun - at, place, wait.begun - at)
+            length = wait.seconds
+            place = self._add(wait.begun, length, place, min(length, most) if self._folded else length)
+            at = wait.ended
+        self._units = self._add(at, self._ended - at, place, self._ended - at)
+        self._times = [piece.time for piece in self._pieces]
+        self._places = [piece.at for piece in self._pieces]
+
+    def _add(self, time: float, length: float, place: float, width: float) -> float:
+        if length > 0 or not self._pieces:
+            self._pieces.append(_Piece(time, max(length, 0.0), place, max(width, 0.0)))
+        return place + max(width, 0.0)
 
 
 class TimelineRows(NamedTuple):
@@ -26,20 +153,6 @@ class TimelineRows(NamedTuple):
 
 ROWS = TimelineRows()
 _HIGH = ROWS.calls - ROWS.phases - 2
-MARKS: dict[MarkKind, tuple[str, str]] = {
-    "breakpoint": ("●", "bad"),
-    "person": ("◆", "person"),
-    "went back": ("↶", "remedy"),
-    "error": ("✗", "bad"),
-    "remedy": ("▲", "remedy"),
-    "trial": ("⟳", "text"),
-    "branch": ("⑂", "text"),
-}
-"""The sign and the colour token of each kind of mark; no two kinds have one sign."""
-_NARROW = 10.0
-"""Pixels of a step below which it has no number, and its phases are one grey band."""
-_LEAST = 2.0
-"""Pixels that a call takes at least, so that it can be seen and met."""
 
 
 class TimePainter:
@@ -102,7 +215,7 @@ class TimePainter:
             if metrics.horizontalAdvance(text) + 40 < inside.width():
                 text = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, int(inside.width()))
             painter.setPen(self._colour("bad" if failed else "text"))
-            painter.drawText(inside, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), text)
+            painter.drawText(inside, int(LEFT), text)
         for phase in step.phases:
             self._phase(painter, phase.phase, phase.begun, phase.ended, width)
 
@@ -115,16 +228,7 @@ class TimePainter:
         painter.fillRect(room, self._colour(tone, 60 if tone == "dim" else 95))
         if room.width() > 2:
             painter.fillRect(QRectF(left, ROWS.phases, 1, room.height()), self._colour("panel"))
-        if room.width() > 18 and painter.fontMetrics().horizontalAdvance(phase) + 6 < room.width():
-            font = painter.font()
-            painter.setFont(self._tiny())
-            painter.setPen(self._colour("text"))
-            painter.drawText(
-                room.adjusted(3, -1, 0, 1),
-                int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter),
-                phase,
-            )
-            painter.setFont(font)
+        self._name(painter, room, phase, "text")
 
     def _call(self, painter: QPainter, call: CallSpan, width: int, drawn: float) -> float:
         """Draw a call and return how far to the right calls are drawn; one that lies under others is left out."""
@@ -139,16 +243,7 @@ class TimePainter:
             painter.drawRect(room.adjusted(0.5, 0.5, -0.5, -0.5))
             return room.right()
         painter.fillRect(room, colour)
-        if room.width() > 20 and painter.fontMetrics().horizontalAdvance(call.purpose) + 6 < room.width():
-            font = painter.font()
-            painter.setFont(self._tiny())
-            painter.setPen(self._colour("on_accent"))
-            painter.drawText(
-                room.adjusted(3, -1, 0, 1),
-                int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter),
-                call.purpose,
-            )
-            painter.setFont(font)
+        self._name(painter, room, call.purpose, "on_accent")
         return room.right()
 
     def _held(self, painter: QPainter, held: HeldSpan, width: int) -> None:
@@ -201,7 +296,7 @@ class TimePainter:
             if not -6 <= x <= width + 6 or x - last.get(mark.kind, -100.0) < 3:
                 continue  # Signs of one kind on one place are drawn once; the tooltip has them all.
             last[mark.kind] = x
-            sign, tone = MARKS[mark.kind]
+            sign, tone, _ = MARKS[mark.kind]
             painter.setPen(self._colour(tone))
             room = QRectF(x - 8, ROWS.marks, 16, ROWS.steps - ROWS.marks - 1)
             painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), sign)
@@ -217,7 +312,14 @@ class TimePainter:
             self._colours[key].setAlpha(alpha)
         return self._colours[key]
 
-    def _tiny(self) -> QFont:
-        font = self._theme.small_font()
-        font.setPointSizeF(font.pointSizeF() * 0.82)
-        return font
+    def _name(self, painter: QPainter, room: QRectF, name: str, tone: str) -> None:
+        """Write what a phase or a call is named in the smallest letters, where there is room for it."""
+        if room.width() <= 18 or painter.fontMetrics().horizontalAdvance(name) + 6 >= room.width():
+            return
+        font = painter.font()
+        tiny = self._theme.small_font()
+        tiny.setPointSizeF(tiny.pointSizeF() * 0.82)
+        painter.setFont(tiny)
+        painter.setPen(self._colour(tone))
+        painter.drawText(room.adjusted(3, -1, 0, 1), int(LEFT), name)
+        painter.setFont(font)

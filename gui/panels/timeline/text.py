@@ -1,18 +1,19 @@
 """The time of a run in words: for tooltips, and for who cannot see the bar."""
 
-from core.debugger.timeline.views import CallSpan, HeldSpan, PhaseSpan, StepSpan, TimeMark, TimeView
+from core.debugger.timeline.views import CallSpan, HeldSpan, MarkKind, PhaseSpan, StepSpan, TimeMark, TimeView
 from gui.widgets.formats import count, dollars, seconds, thousands
 
 _OUTCOMES = {"failed": "failed", "skipped": "skipped", "pending": "not done yet"}
-MARKS = {
-    "breakpoint": "Breakpoint",
-    "person": "Person",
-    "went back": "Going back",
-    "error": "Error",
-    "remedy": "Remedy",
-    "trial": "Trial",
-    "branch": "Branch",
+MARKS: dict[MarkKind, tuple[str, str, str]] = {
+    "breakpoint": ("●", "bad", "Breakpoint"),
+    "person": ("◆", "person", "Person"),
+    "went back": ("↶", "remedy", "Going back"),
+    "error": ("✗", "bad", "Error"),
+    "remedy": ("▲", "remedy", "Remedy"),
+    "trial": ("⟳", "text", "Trial"),
+    "branch": ("⑂", "text", "Branch"),
 }
+"""The sign, the colour token and the word of each kind of mark; no two kinds have one sign."""
 
 
 def summary(view: TimeView) -> str:
@@ -71,7 +72,7 @@ def held_words(held: HeldSpan, *, folded: bool) -> str:
 
 
 def mark_words(mark: TimeMark) -> str:
-    return f"{MARKS[mark.kind]}, step {mark.step}: {mark.text}"
+    return f"{MARKS[mark.kind][2]}, step {mark.step}: {mark.text}"
 
 
 def description(view: TimeView) -> str:
@@ -84,7 +85,7 @@ def description(view: TimeView) -> str:
         told = ", ".join(f"step {one.number} with {seconds(one.ended - one.begun)}" for one in longest)
         lines.append(f"The longest: {told}.")
     kinds = {kind: sum(mark.kind == kind for mark in view.marks) for kind in MARKS}
-    marked = ", ".join(f"{MARKS[kind].lower()} {number}" for kind, number in kinds.items() if number)
+    marked = ", ".join(f"{MARKS[kind][2].lower()} {number}" for kind, number in kinds.items() if number)
     lines += [f"Marks: {marked}."] if marked else []
     lines += [mark_words(mark) for mark in view.marks[:20]]
     if len(view.marks) > 20:

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.ask_again.views import AskView, Attribution, ExemplarChoice, WrittenExemplar
 from core.schema.messages import Message, PromptPart
-from gui.ask_again.exemplar_chooser import ExemplarChooser
+from gui.ask_again.items import ExemplarChooser
 from gui.ask_again.window import AskAgain
 from gui.widgets.rows import ROW
 

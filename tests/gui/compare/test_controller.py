@@ -4,7 +4,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.compare.views import ComparedView
-from core.debugger.snapshots import RunsView, SessionView, StepView
+from core.debugger.snapshots import RunsView, StepView
 from gui.compare.controller import CompareController
 from gui.shell.main_window import MainWindow
 from tests.gui import reading_samples, samples
@@ -43,18 +43,6 @@ def test_a_run_is_compared_with_the_one_in_view(window, controller, service):
     assert controller.shown.isVisible()
     entries = window.runs.entries(window.runs.model.run_index(8))
     assert not next(one for one in entries if one.text.startswith("Compare")).enabled
-
-
-@pytest.mark.usefixtures("listed")
-def test_without_a_step_in_view_a_run_is_compared_with_the_one_under_way(
-    window, controller, service, session, qtbot: QtBot
-):
-    window.runs.compare_run_requested.emit(7)
-    assert service.asked == []
-    session.session_changed.send(SessionView(run=8))
-    qtbot.waitUntil(lambda: controller._current == 8)
-    window.runs.compare_run_requested.emit(7)
-    assert service.asked == [("compare", 8, 7)]
 
 
 @pytest.mark.usefixtures("in_view")

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.compare.views import AlignedPair, Compared, ComparedView, PairView, Part
 from gui.compare.window import CompareWindow
-from gui.panels.diff.steps import PICTURE
+from gui.panels.diff import PICTURE
 from tests.gui import samples
 
 LEFT, RIGHT = (

@@ -10,7 +10,7 @@ from core.debugger.experiments.measurement import RunResult
 from core.debugger.experiments.views import BisectView
 from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.messages import LLMChoice
-from gui.experiments.bisect_window import BisectPage
+from gui.experiments.bisect import BisectPage
 
 CATALOGUE = Catalogue(
     presets=(PresetOption(name="plain", title="plain"), PresetOption(name="laser", title="laser")),

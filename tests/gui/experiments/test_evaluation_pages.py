@@ -10,9 +10,8 @@ from core.debugger.experiments.replay_records import ReplayReport, ReplayResult
 from core.debugger.experiments.views import EvaluationView, ReplayRow
 from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.messages import LLMChoice
-from gui.experiments.attribution_page import AttributionPage
-from gui.experiments.evaluation_page import EvaluationPage
-from gui.experiments.replay_page import ReplayPage
+from gui.experiments.evaluation import EvaluationPage
+from gui.experiments.replays import AttributionPage, ReplayPage
 
 CATALOGUE = Catalogue(
     presets=(

@@ -10,8 +10,7 @@ from PIL import Image
 from PySide6.QtCore import QCoreApplication
 
 from core.schema.errors import BrowserError
-from gui.live.page_area import PageArea
-from gui.live.web_page import LEAVING
+from gui.live.page_area import LEAVING, PageArea
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 
@@ -75,7 +74,7 @@ def test_the_question_before_leaving_is_told_from_a_confirm_by_the_words_of_qt()
 
 OFFSCREEN = """
 import asyncio, os, signal, sys, threading
-from gui.live.offscreen import run_offscreen
+from gui.live.engine import run_offscreen
 from core.browser.tabs import Tabs
 from core.schema.errors import Interrupted
 

@@ -7,7 +7,7 @@ from core.debugger.compare.views import AlignedPair, Compared, ComparedView, Pai
 from core.schema.messages import Message
 from gui.ask_again.window import AskAgain
 from gui.compare.window import CompareWindow
-from gui.panels.diff.steps import PICTURE
+from gui.panels.diff import PICTURE
 from tests.gui import samples
 from tests.gui.ask_again import test_window as test_ask_again
 from tests.gui.compare import test_window as test_compare_window

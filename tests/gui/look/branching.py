@@ -6,7 +6,7 @@ from core.debugger.branching.views import ForkView
 from core.debugger.experiments.views import BisectView
 from gui.ask_again.window import AskAgain
 from gui.branching.dialog import ForkDialog
-from gui.experiments.bisect_window import BisectWindow
+from gui.experiments.bisect import BisectWindow
 from tests.gui.ask_again import test_items as test_ask_items
 from tests.gui.branching import test_dialog as test_fork_dialog
 from tests.gui.experiments import test_bisect_window

@@ -13,6 +13,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.breakpoints.views import BreaksView
+from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
 from core.debugger.snapshots import (
     ActionView,
     DiagramEdgeView,
@@ -34,7 +35,7 @@ from core.schema.messages import Message
 from core.schema.observation import Box
 from gui.breakpoints.controller import BreakpointsController
 from gui.compare.controller import CompareController
-from gui.llms.dialog import EndpointPreset, LLMForm, SettingsDialog, TestResult
+from gui.llms.dialog import SettingsDialog
 from gui.panels.breakpoints.editor import BreakpointEditor
 from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.provenance.controller import ProvenanceController
@@ -130,16 +131,16 @@ def task_files(studio: Studio) -> QWidget:
 
 def settings(studio: Studio) -> QWidget:
     presets = (
-        EndpointPreset(title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
-        EndpointPreset(
+        KnownServer(title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
+        KnownServer(
             title="Ollama", base_url="http://127.0.0.1:11434/v1", note="Start it with: ollama serve."
         ),
     )
     dialog = SettingsDialog(studio.window.theme, presets, studio.window)
-    form = LLMForm(name="llama", base_url="http://127.0.0.1:11434/v1", model="llama3.3", temperature=0.2)
-    dialog.show_llms((form, LLMForm(name="gpt", base_url=presets[0].base_url, model="gpt-4o")), "llama")
-    dialog.show_result(
-        TestResult(ok=True, text="llama: http://127.0.0.1:11434 answers in 12 ms and has llama3.3.")
+    form = LLMEntry(name="llama", base_url="http://127.0.0.1:11434/v1", model="llama3.3", temperature=0.2)
+    dialog.show_llms((form, LLMEntry(name="gpt", base_url=presets[0].base_url, model="gpt-4o")), "llama")
+    dialog.show_answer(
+        LLMAnswer(ok=True, text="llama: http://127.0.0.1:11434 answers in 12 ms and has llama3.3.")
     )
     dialog.show()
     return dialog

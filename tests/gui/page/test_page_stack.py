@@ -76,7 +76,7 @@ def test_the_page_cannot_be_handed_over_while_the_agent_acts(stack: PageStack):
 
 
 def test_outlines_lie_exactly_over_the_view(stack: PageStack, page):
-    stack.show_live_page(samples.LIVE)
+    stack.overlay.show_live_page(samples.LIVE)
     assert stack.overlay.geometry().topLeft() == page.mapTo(stack, page.view_rect().topLeft())
     assert stack.overlay.size() == page.view_rect().size()
     buy = next(outline for outline in stack.overlay.outlines if outline.ref == 6)
@@ -91,7 +91,7 @@ def test_outlines_follow_a_view_that_moves(stack: PageStack, page):
 
 
 def test_outlines_let_the_mouse_through(stack: PageStack):
-    stack.show_live_page(samples.LIVE)
+    stack.overlay.show_live_page(samples.LIVE)
     assert stack.childAt(stack.overlay.geometry().center()) is stack.shield
 
 

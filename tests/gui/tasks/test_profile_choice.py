@@ -2,8 +2,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import Catalogue
-from gui.task_chooser.chooser import TaskChooser
-from gui.task_chooser.profile_choice import ProfileChoice
+from gui.task_chooser.chooser import ProfileChoice, TaskChooser
 from gui.widgets.remembered import OpenedTask
 from tests.gui import samples
 

@@ -8,8 +8,7 @@ from core.debugger.breakpoints.kinds.actions import ActionChosen, PermissibleCha
 from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall
 from core.debugger.breakpoints.kinds.places import StateEntered
 from core.debugger.breakpoints.kinds.registry import KINDS
-from gui.panels.breakpoints.editor import BreakpointEditor
-from gui.panels.breakpoints.fields import NumberField, Offers
+from gui.panels.breakpoints.editor import BreakpointEditor, NumberField, Offers
 
 
 @pytest.fixture

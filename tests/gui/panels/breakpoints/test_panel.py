@@ -170,14 +170,14 @@ def test_a_watch_is_added_by_typing_it_and_its_kind_is_chosen_beside_it(panel, q
         qtbot.keyClick(field.text, Qt.Key.Key_Return)
     assert asked.args[0] == Watch(kind="css", text="#price")
     assert field.text.text() == "#price"
-    panel.show_watch_answer("")
+    panel.field.show_answer("")
     assert field.text.text() == ""
 
 
 def test_a_refused_watch_stays_in_the_line_with_what_is_wrong_below(panel, qtbot: QtBot):
     panel.field.text.setText("run.cots")
     panel.field.send()
-    panel.show_watch_answer("At character 4: run has no “cots”; did you mean cost?")
+    panel.field.show_answer("At character 4: run has no “cots”; did you mean cost?")
     assert panel.field.text.text() == "run.cots"
     assert panel.field.problem.isVisible()
     assert "did you mean cost?" in panel.field.problem.text()

@@ -3,8 +3,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import GradeView, JudgementView, PlanView, RemedyView, SessionView, SubtaskView
-from gui.panels.plan.panel import NONE, PlanPanel
-from gui.panels.plan.rows import ranges
+from gui.panels.plan.panel import NONE, PlanPanel, subtask_row
 from tests.gui import samples
 
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
@@ -318,5 +317,6 @@ def test_the_lists_are_as_high_as_their_rows_at_any_width(panel: PlanPanel, qtbo
     assert panel.waiting.verticalScrollBar().maximum() == 0
 
 
-def test_numbers_in_a_row_are_told_as_ranges():
-    assert ranges((7, 1, 2, 3)) == "1–3, 7"
+def test_steps_in_a_row_are_told_as_ranges():
+    subtask = SubtaskView(text="Buy", status="done", steps=(7, 1, 2, 3))
+    assert subtask_row(0, subtask).detail == "steps 1–3, 7"

@@ -7,9 +7,8 @@ from PySide6.QtWidgets import QApplication
 
 from core.debugger.timeline.views import TimeMark, TimeView
 from gui.panels.timeline import text as time_words
-from gui.panels.timeline.bar import TimeArea
-from gui.panels.timeline.painter import MARKS, ROWS
-from gui.panels.timeline.strip import TimeStrip
+from gui.panels.timeline.bar import TimeArea, TimeStrip
+from gui.panels.timeline.painter import ROWS
 from gui.widgets.remembered import Remembered
 from tests.gui import reading_samples as samples
 
@@ -168,7 +167,7 @@ def test_the_description_tells_it_to_those_who_cannot_see_it(bar):
 
 
 def test_every_kind_of_mark_has_a_sign_of_its_own():
-    assert len({sign for sign, _ in MARKS.values()}) == len(MARKS)
+    assert len({sign for sign, _, _ in time_words.MARKS.values()}) == len(time_words.MARKS)
 
 
 def test_a_run_whose_phases_have_no_beginnings_says_so():

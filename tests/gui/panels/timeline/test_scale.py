@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gui.panels.timeline.scale import FoldedWait, TimeScale
+from core.debugger.timeline.views import HeldSpan
+from gui.panels.timeline.painter import TimeScale
+
+
+def wait(begun, ended):
+    return HeldSpan(begun=begun, ended=ended, step=1)
 
 
 def scale(*waits, begun=0.0, ended=100.0, folded=True, width=1000.0):
@@ -20,8 +25,7 @@ def test_all_of_it_fits_to_scale():
 
 
 def test_a_folded_wait_is_short_and_the_work_takes_the_room():
-    wait = FoldedWait(10.0, 90.0)
-    folded, plain = scale(wait), scale(wait, folded=False)
+    folded, plain = scale(wait(10.0, 90.0)), scale(wait(10.0, 90.0), folded=False)
     assert plain.x(90) - plain.x(10) == 800.0
     assert folded.x(90) - folded.x(10) < 250
     assert folded.x(10) > plain.x(10)
@@ -29,7 +33,7 @@ def test_a_folded_wait_is_short_and_the_work_takes_the_room():
 
 
 def test_a_wait_that_is_shorter_than_its_fold_keeps_its_length():
-    made = scale(FoldedWait(50.0, 50.1))
+    made = scale(wait(50.0, 50.1))
     assert made.x(50.1) - made.x(50.0) == pytest.approx(1.0, abs=0.01)
 
 
@@ -76,7 +80,7 @@ def test_a_run_without_length_is_no_fault():
 )
 def test_later_moments_never_lie_further_left_and_places_lead_back(cuts, folded, zoom, moments):
     cuts = sorted(cuts)
-    made = scale(*map(FoldedWait, cuts[::2], cuts[1::2]), ended=1000.0, folded=folded)
+    made = scale(*map(wait, cuts[::2], cuts[1::2]), ended=1000.0, folded=folded)
     made.zoom_by(zoom, 500)
     places = [made.x(moment) for moment in sorted(moments)]
     assert places == sorted(places)

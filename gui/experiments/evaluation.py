@@ -1,14 +1,27 @@
-"""What an evaluation is asked: of what, on which tasks and seeds, who answers, and where it ends at the latest."""
+"""Worth: tasks done with an exemplar and without it, which runs flip, and what that shows."""
 
-from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt, Signal
-from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLabel, QSpinBox, QWidget
+from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt, Signal, Slot
+from PySide6.QtWidgets import QCompleter, QLabel, QSpinBox, QWidget
 
-from core.debugger.experiments.evaluation_records import EvaluationRequest, Subject, read_seeds
+from core.debugger.experiments.evaluation_records import (
+    Evaluation,
+    EvaluationRequest,
+    Pair,
+    Subject,
+    read_seeds,
+)
+from core.debugger.experiments.measurement import success_word
 from core.debugger.experiments.views import EvaluationView
 from core.debugger.snapshots import Catalogue
 from core.schema.errors import UsageError
-from gui.experiments.form import ExperimentForm
-from gui.widgets.formats import count
+from gui.experiments.page import ExperimentForm, ExperimentPage
+from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
+from gui.widgets.choices import offer_choices
+from gui.widgets.formats import count, ranges
+from gui.widgets.layouts import in_row
+from gui.widgets.plain_table import Column, PlainTable, TableLine
+from gui.widgets.words import labelled
 
 _KINDS = (("exemplar", "an exemplar"), ("family", "a family"), ("change", "a change of one"))
 _GATES = (
@@ -16,6 +29,17 @@ _GATES = (
     ("refuse", "refuse: go on without it"),
     ("allow", "allow"),
     ("end", "end the run"),
+)
+_COLUMNS = (
+    Column("Flip", tooltip="What having it changed"),
+    Column("Task"),
+    Column("Seed", number=True),
+    Column("With"),
+    Column("Without"),
+    Column("Shown", tooltip="Whether the LLM was shown it"),
+    Column("Steps", number=True, tooltip="With and without"),
+    Column("Runs", number=True, tooltip="With and without"),
+    Column("What went wrong"),
 )
 
 
@@ -33,12 +57,8 @@ class EvaluationForm(ExperimentForm):
         self._families = QStringListModel(self)
         self.before, self.after = (self._version(text) for text in ("Without: version", "With: version"))
         self.versions = QWidget(self)
-        row = QHBoxLayout(self.versions)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        for label, box in (("with version", self.after), ("in place of", self.before)):
-            row.addWidget(QLabel(label))
-            row.addWidget(box, 1)
+        after, before = (QLabel("with version"), (self.after, 1)), (QLabel("in place of"), (self.before, 1))
+        in_row(self.versions, *after, *before, spacing=6)
         self.tasks = self.line("Tasks")
         self.tasks.setPlaceholderText("where it came from")
         self.tasks.setToolTip("Ids or patterns, such as miniwob/click-*, with commas between them")
@@ -55,16 +75,9 @@ class EvaluationForm(ExperimentForm):
         self.preset.setToolTip("Only presets with memory recall exemplars")
         self.gate = self.combo("At a gate", _GATES)
         self.gate.setToolTip("What is done where a person would be asked, such as before something is bought")
-        self.lay_out(
-            [
-                ("Try", self.kind),
-                ("Named", self.name),
-                ("", self.versions),
-                ("Tasks", self.tasks),
-                ("Seeds", self.seeds),
-            ],
-            [("At a gate", self.gate)],
-        )
+        subject = (("Try", self.kind), ("Named", self.name), ("", self.versions))
+        where = (("Tasks", self.tasks), ("Seeds", self.seeds))
+        self.lay_out((*subject, *where), (("At a gate", self.gate),))
         self.kind.currentIndexChanged.connect(self._on_kind)
         self.name.editingFinished.connect(self._on_name)
         self._on_kind()
@@ -95,8 +108,8 @@ class EvaluationForm(ExperimentForm):
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Offer the presets with memory, and the LLMs but for the person; what is chosen stays so."""
         is_first = self.preset.currentData() is None
-        self.offer(self.preset, [one for one in catalogue.presets if one.recalls])
-        self.offer(self.llm, [one for one in catalogue.llms if one.name != "person"], "of the settings")
+        offer_choices(self.preset, [one for one in catalogue.presets if one.recalls])
+        offer_choices(self.llm, [one for one in catalogue.llms if one.name != "person"], "of the settings")
         if is_first:
             self.choose(self.preset, "synapse")
         self.on_edited()
@@ -165,12 +178,11 @@ class EvaluationForm(ExperimentForm):
     def choose_again(self, request: EvaluationRequest) -> None:
         """Choose as was done before, for whatever exemplar."""
         self.choose_common(request)
-        self.seeds.setText(", ".join(_ranges(request.seeds)))
+        self.seeds.setText(ranges(request.seeds, "-"))
         self.choose(self.gate, request.on_gate)
 
     def _version(self, name: str) -> QSpinBox:
-        box = QSpinBox(self)
-        box.setAccessibleName(name)
+        box = labelled(QSpinBox(self), name)
         box.setRange(1, 1)
         box.valueChanged.connect(self.on_edited)
         return box
@@ -193,12 +205,110 @@ class EvaluationForm(ExperimentForm):
             self.subject_chosen.emit(subject)
 
 
-def _ranges(seeds: tuple[int, ...]) -> list[str]:
-    """Return numbers as texts, those that follow each other as ``0-4``."""
-    found: list[list[int]] = []
-    for seed in seeds:
-        if found and seed == found[-1][-1] + 1:
-            found[-1].append(seed)
-        else:
-            found.append([seed])
-    return [f"{some[0]}-{some[-1]}" if len(some) > 1 else str(some[0]) for some in found]
+class EvaluationPage(ExperimentPage[EvaluationView, Evaluation]):
+    """Shows the evaluations of `EvaluationView`."""
+
+    compare_requested = Signal(int, int)
+    """The runs with and without."""
+
+    units = "pairs"
+    reading = "The library is being read…"
+    nothing = (
+        "Nothing was tried of this yet. Choose tasks and seeds at the left and press Try (Ctrl+Enter): each task "
+        "is done with the exemplar in the library and without it, and which runs flip shows here."
+    )
+    export_title = "Export the pairs"
+    form: EvaluationForm
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(EvaluationForm(), EvaluationView(), parent)
+        self.table = PlainTable(theme, "Pairs of runs", _COLUMNS, self)
+        self.table.opened.connect(lambda _key: self._open(0))
+        self.table.current.connect(lambda _key: self.refresh())
+        where = "Show it in the main window"
+        self.with_button = key_button("Run with", where, "Alt+W", lambda: self._open(0))
+        self.without_button = key_button("Run without", where, "Alt+O", lambda: self._open(1))
+        self.compare_button = key_button("Compare", "Both runs side by side", "Alt+P", self._on_compare)
+        self.build(
+            self.table,
+            ("Try", "Pairs done"),
+            ("Experiments", "Which experiment is shown; all are kept with the exemplar"),
+            ("Export…", "Write the pairs as comma-separated values"),
+            self.with_button,
+            self.without_button,
+            self.compare_button,
+            sizes=(380, 700),
+        )
+        self.show_view(self.view)
+
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        self.form.show_catalogue(catalogue)
+
+    @Slot(object)
+    def show_view(self, view: EvaluationView) -> None:
+        """Replace what is on screen; choices and the evaluation in view stay."""
+        self.form.show_view(view)
+        super().show_view(view)
+
+    @property
+    def whose(self) -> str:
+        going = self.view.under_way
+        return f"{going.subject.words}: " if going is not None else ""
+
+    @property
+    def file_name(self) -> str:
+        assert self.shown is not None
+        return f"worth-{self.shown.number}.csv"
+
+    def show_results(self) -> None:
+        shown = self.shown
+        self.sentence.setText(f"{shown.subject.words}: {shown.sentence}" if shown else "")
+        self.table.show_lines([_line(one) for one in shown.pairs] if shown else ())
+
+    def refresh(self) -> None:
+        super().refresh()
+        if self.view.replay is not None:
+            self.foot.show_words(
+                "Exemplars are being replayed: wait for their end, or cancel there.", busy=False
+            )
+        runs = self._runs()
+        self.with_button.setEnabled(runs[0] is not None)
+        self.without_button.setEnabled(runs[1] is not None)
+        self.compare_button.setEnabled(None not in runs)
+
+    def _runs(self) -> tuple[int | None, int | None]:
+        """Return the runs with and without of the current pair, where the window has their database open."""
+        shown, key = self.shown, self.table.current_key
+        if shown is None or shown.trace != self.view.trace:
+            return None, None
+        pair = next((one for one in shown.pairs if _key(one) == key), None)
+        return (pair.with_it.run, pair.without_it.run) if pair is not None else (None, None)
+
+    def _open(self, arm: int) -> None:
+        run = self._runs()[arm]
+        if run is not None:
+            self.run_opened.emit(run, 1)
+
+    def _on_compare(self) -> None:
+        runs = self._runs()
+        if None not in runs:
+            self.compare_requested.emit(*runs)
+
+
+def _key(pair: Pair) -> tuple[str, int, int]:
+    return pair.task, pair.seed, pair.time
+
+
+def _line(pair: Pair) -> TableLine:
+    a, b = pair.with_it, pair.without_it
+    with_it, without_it = success_word(a.success), success_word(b.success)
+    errors = "; ".join(dict.fromkeys(pair.errors))
+    runs = " / ".join("–" if one.run is None else str(one.run) for one in (a, b))
+    shown, steps = "yes" if a.used else "no", f"{a.steps} / {b.steps}"
+    return TableLine(
+        cells=(pair.flip, pair.task, str(pair.seed), with_it, without_it, shown, steps, runs, errors),
+        values=(pair.flip, pair.task, pair.seed, with_it, without_it, a.used, a.steps, a.run or 0, errors),
+        key=_key(pair),
+        tone={"to success": "good", "to failure": "bad", "": ""}[pair.flip],
+        strong=bool(pair.flip),
+    )

@@ -6,8 +6,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.browser.log.records import ConsoleEntry, LogPart, PageLog
 from core.debugger.timeline.views import PageLogView
-from gui.panels.page_log.panel import PageLogPanel
-from gui.panels.page_log.rows import one_line
+from gui.panels.page_log import PageLogPanel, one_line
 from tests.gui.reading_samples import LOG
 
 

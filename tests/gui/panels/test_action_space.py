@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import PermissibleView
 from core.schema.action_space import PermissibleRow
-from gui.panels.action_space.panel import PermissiblePanel
+from gui.panels.action_space import PermissiblePanel
 from tests.gui import samples
 from tests.gui.stand_ins import move_mouse
 

@@ -1,18 +1,19 @@
-"""Replays: whether exemplars still succeed on the tasks they came from."""
+"""Pages on exemplars at work: whether they still succeed where they came from, and by how much they moved the LLM."""
 
 from datetime import datetime
+from functools import partial
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from core.debugger.experiments.replay_records import ReplayResult
+from core.debugger.experiments.attribution import AttributionSum
 from core.debugger.experiments.views import EvaluationView, ReplayRow
 from gui.experiments.page import JobFoot
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.layouts import on_panel
+from gui.widgets.layouts import in_column, on_panel
 from gui.widgets.plain_table import Column, PlainTable, TableLine
-from gui.widgets.words import OrWords
+from gui.widgets.words import NoteLabel, OrWords
 
 _NONE = (
     "No exemplar was replayed yet. Replay all (Ctrl+Enter) opens the task that each came from in the background, "
@@ -28,6 +29,21 @@ _COLUMNS = (
     Column("Why, or what was not certain"),
 )
 _TONES = {True: "good", False: "bad", None: "remedy"}
+_NO_CREDIT = (
+    "No step was asked again without one of its exemplars yet. Open a step that had exemplars in its prompt in "
+    "Ask again and press Credit; each exemplar's share is summed here."
+)
+_CREDIT = (
+    "By how much likelier the step's own action is answered with the exemplar than without it: 1 is that only "
+    "with it, 0 that it makes no difference. What helps a wrong action has credit, too."
+)
+_CREDIT_COLUMNS = (
+    Column("Exemplar"),
+    Column("Family"),
+    Column("Steps", number=True, tooltip="Steps that were asked again without it"),
+    Column("Credit", number=True, tooltip="Summed over these steps"),
+    Column("Each", number=True, tooltip="On average"),
+)
 
 
 class ReplayPage(QWidget):
@@ -44,23 +60,14 @@ class ReplayPage(QWidget):
         self.table = PlainTable(theme, "Replayed exemplars", _COLUMNS, self)
         self.table.opened.connect(lambda key: self.exemplar_opened.emit(str(key)))
         self.table.current.connect(lambda _key: self._refresh())
-        self.all_button = key_button(
-            "Replay all",
-            "All exemplars, in the background",
-            "Ctrl+Return",
-            lambda: self.replay_requested.emit(()),
-        )
+        failed, kept = "All that did not succeed the last time", "End it; what was replayed is kept"
+        every = partial(self.replay_requested.emit, ())
+        self.all_button = key_button("Replay all", "All exemplars, in the background", "Ctrl+Return", every)
         self.one_button = key_button("Replay this one", "Only the chosen one", "Ctrl+R", self._on_one)
-        self.failed_button = key_button(
-            "Replay what failed", "All that did not succeed the last time", "Ctrl+Shift+R", self._on_failed
-        )
-        self.cancel_button = key_button(
-            "Cancel", "End it; what was replayed is kept", "Alt+C", self.cancel_requested.emit
-        )
+        self.failed_button = key_button("Replay what failed", failed, "Ctrl+Shift+R", self._on_failed)
+        self.cancel_button = key_button("Cancel", kept, "Alt+C", self.cancel_requested.emit)
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.table)
+        in_column(inside, self.table)
         on_panel(inside)
         self.or_words = OrWords(inside, self)
         buttons = (self.cancel_button, self.one_button, self.failed_button, self.all_button)
@@ -83,9 +90,8 @@ class ReplayPage(QWidget):
         self._refresh()
 
     def _failed(self) -> tuple[str, ...]:
-        return tuple(
-            row.found.id for row in self._view.replays if row.found.success is False and row.is_there
-        )
+        there = (row.found for row in self._view.replays if row.is_there)
+        return tuple(one.id for one in there if one.success is False)
 
     def _refresh(self) -> None:
         view, replay, idle = self._view, self._view.replay, self._view.can_start
@@ -117,16 +123,10 @@ def _line(row: ReplayRow) -> TableLine:
         result += ", changed since"
     guessed = f"Not for certain: {'; '.join(one.guessed)}" if one.guessed else ""
     why = " ".join(filter(None, (one.problem, guessed)))
+    seed = str(one.seed) if one.task else ""
+    when = f"{datetime.fromtimestamp(one.when):%d %b %H:%M}" if one.when else ""
     return TableLine(
-        cells=(
-            result,
-            one.id,
-            one.task,
-            str(one.seed) if one.task else "",
-            str(one.looks),
-            _day(one),
-            why,
-        ),
+        cells=(result, one.id, one.task, seed, str(one.looks), when, why),
         values=(result, one.id, one.task, one.seed, one.looks, one.when, why),
         key=one.id,
         tone=_TONES[one.success],
@@ -134,5 +134,33 @@ def _line(row: ReplayRow) -> TableLine:
     )
 
 
-def _day(one: ReplayResult) -> str:
-    return f"{datetime.fromtimestamp(one.when):%d %b %H:%M}" if one.when else ""
+class AttributionPage(QWidget):
+    """Shows the attributions of `EvaluationView`."""
+
+    exemplar_opened = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.table = PlainTable(theme, "Credits", _CREDIT_COLUMNS, self)
+        self.table.opened.connect(lambda key: self.exemplar_opened.emit(str(key)))
+        note = NoteLabel("dim", _CREDIT, self)
+        note.setContentsMargins(12, 8, 12, 8)
+        inside = QWidget()
+        in_column(inside, note, (self.table, 1), spacing=0)
+        on_panel(inside)
+        self.or_words = OrWords(inside, self)
+        in_column(self, self.or_words)
+        self.show_view(EvaluationView())
+
+    @Slot(object)
+    def show_view(self, view: EvaluationView) -> None:
+        self.or_words.say("" if view.attributions else _NO_CREDIT)
+        self.table.show_lines([_credit_line(one) for one in view.attributions])
+
+
+def _credit_line(one: AttributionSum) -> TableLine:
+    return TableLine(
+        cells=(one.id, one.family, str(one.steps), f"{one.total:+.2f}", f"{one.mean:+.2f}"),
+        values=(one.id, one.family, one.steps, one.total, one.mean),
+        key=one.id,
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gui.panels.diff.panel import DiffPanel
+from gui.panels.diff import DiffPanel
 from tests.gui.reading_samples import PAIR, times
 
 

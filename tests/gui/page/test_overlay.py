@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSizeF
 
 from core.debugger.snapshots import OutlineView
 from core.schema.observation import Box
-from gui.page.outlines import place
+from gui.page.overlay import place
 
 ROOM = QRectF(0, 0, 640, 400)
 

@@ -1,21 +1,25 @@
 """Bisect: from which step on a run still comes to success, asked in the background and kept."""
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QDialog, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QSpinBox, QWidget
 
-from core.debugger.experiments.bisect_records import Bisection, PrefixResult
+from core.debugger.experiments.bisect_records import Bisection, BisectRequest, PrefixResult, read_steps
 from core.debugger.experiments.measurement import RunResult, success_word
 from core.debugger.experiments.views import BisectView
 from core.debugger.snapshots import Catalogue
-from gui.experiments.bisect_form import BisectForm
+from core.schema.errors import UsageError
 from gui.experiments.bisect_plot import BisectPlot, result_words
-from gui.experiments.page import ExperimentPage
+from gui.experiments.page import ExperimentForm, ExperimentPage
 from gui.theme.theme import Theme
+from gui.widgets.choices import offer_choices
 from gui.widgets.formats import count, dollars, seconds
-from gui.widgets.layouts import Section, on_panel, scrolled
+from gui.widgets.layouts import Section, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.rows import Row, Rows
+from gui.widgets.words import labelled
 
+_ALL, _EVERY, _CHOSEN = range(3)
+_MARKS = {True: ("check", "good"), False: ("close", "bad"), None: ("question", "remedy")}
 _COLUMNS = (
     Column("From", number=True),
     Column("Success", number=True),
@@ -24,6 +28,91 @@ _COLUMNS = (
     Column("Cost", number=True),
     Column("The run did"),
 )
+
+
+class BisectForm(ExperimentForm):
+    """The choices for the run in view."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._view = BisectView(run=0)
+        super().__init__("branch", "Branches from each step", 1000, parent)
+        self.which = self.combo("Steps")
+        self.every = labelled(QSpinBox(self), "Every so many steps")
+        self.every.setRange(2, 1000)
+        self.every.setPrefix("every ")
+        self.steps = self.line("Which steps")
+        self.steps.setPlaceholderText("such as 1, 3, 5-8")
+        row = in_row(None, (self.which, 1), (self.every, 1), (self.steps, 1), spacing=6)
+        self.which.addItems(("all steps", "every so many", "these steps"))
+        self.times.setValue(BisectRequest.model_fields["times"].default)
+        self.times.setToolTip("How many branches are made from each step")
+        for box in (self.preset, self.llm):
+            box.addItem("as in the run", "")
+        self.lay_out([("Go on from", row)])
+        self.every.valueChanged.connect(self.on_edited)
+        self.on_edited()
+
+    def show_view(self, view: BisectView) -> None:
+        """Say what the run itself has; the choices stay."""
+        self._view = view
+        for box, name in ((self.preset, view.preset), (self.llm, view.llm)):
+            box.setItemText(0, f"{name} (as in the run)" if name else "as in the run")
+        self.on_edited()
+
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        """Offer these presets and LLMs, but for the person; what is chosen stays so."""
+        offer_choices(self.preset, catalogue.presets, self.preset.itemText(0))
+        llms = [one for one in catalogue.llms if one.name != "person"]
+        offer_choices(self.llm, llms, self.llm.itemText(0))
+
+    @property
+    def request(self) -> BisectRequest:
+        which = self.which.currentIndex()
+        return BisectRequest(
+            run=self._view.run,
+            steps=read_steps(self.steps.text()) if which == _CHOSEN else (),
+            every=self.every.value() if which == _EVERY else 1,
+            times=self.times.value(),
+            preset=self.preset.currentData() or "",
+            llm=self.llm.currentData() or "",
+            most_calls=self.limits.most_calls,
+            most_cost=self.limits.most_cost,
+        )
+
+    @property
+    def problem(self) -> str:
+        if self.which.currentIndex() != _CHOSEN:
+            return ""
+        try:
+            steps = read_steps(self.steps.text())
+        except UsageError as error:
+            return str(error)
+        there = [number for number, _ in self._view.steps]
+        missing = [number for number in steps if number not in there]
+        if missing and there:
+            return f"The run has no step {missing[0]}; its steps are {there[0]} to {there[-1]}."
+        return "" if steps else "Write which steps, such as 1, 3, 5-8."
+
+    @property
+    def words(self) -> str:
+        if not self._view.steps:
+            return ""
+        request = self.request
+        steps = len(request.steps) or len(self._view.steps[:: request.every])
+        return f"{count(steps, 'step')} × {request.times}: {steps * request.times} branches, each a run of its own."
+
+    def choose_again(self, request: BisectRequest) -> None:
+        """Choose as was done before, for whatever run."""
+        self.choose_common(request)
+        self.which.setCurrentIndex(_CHOSEN if request.steps else _EVERY if request.every > 1 else _ALL)
+        self.every.setValue(max(2, request.every))
+        self.steps.setText(", ".join(map(str, request.steps)))
+
+    def on_edited(self) -> None:
+        which = self.which.currentIndex()
+        self.every.setVisible(which == _EVERY)
+        self.steps.setVisible(which == _CHOSEN)
+        super().on_edited()
 
 
 class BisectPage(ExperimentPage[BisectView, Bisection]):
@@ -44,20 +133,12 @@ class BisectPage(ExperimentPage[BisectView, Bisection]):
         self.plot = BisectPlot(theme, self)
         self.table = PlainTable(theme, "Success by step, as numbers", _COLUMNS, self)
         self.branches = Rows(theme, "Branches from this step")
-        self.branches_section = Section(theme, "Branches from this step", parent=self)
-        branches = self.branches_section.layout()
-        assert branches is not None
-        branches.addWidget(scrolled("Branches from this step", self.branches))
+        branches = scrolled("Branches from this step", self.branches)
+        self.branches_section = Section(theme, "Branches from this step", branches, parent=self)
         on_panel(self.branches_section)
-        results = QSplitter(Qt.Orientation.Vertical)
-        results.addWidget(self.plot)
-        results.addWidget(self.table)
-        results.setStretchFactor(0, 3)
-        results.setStretchFactor(1, 2)
-        results.setSizes([330, 240])
-        results.setChildrenCollapsible(False)
+        both = (self.plot, self.table)
         self.build(
-            results,
+            splitter(Qt.Orientation.Vertical, *both, sizes=(330, 240), stretch=(3, 2)),
             ("Bisect", "Branches made"),
             ("Bisections of this run", "Which bisection is shown; all are kept with the run"),
             ("Export the table…", "Write it as comma-separated values"),
@@ -127,9 +208,7 @@ class BisectWindow(QDialog):
         self.setWindowTitle("Bisect")
         self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self.page = BisectPage(theme, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.page)
+        in_column(self, self.page)
         self.resize(1020, 720)
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
@@ -170,16 +249,15 @@ def _line(step: int, one: PrefixResult | None) -> TableLine:
 
 
 def _branch_row(branch: RunResult, step: int) -> Row:
-    tone = {True: "good", False: "bad", None: "remedy"}[branch.success]
-    icon = {True: "check", False: "close", None: "question"}[branch.success]
-    facts = [count(branch.steps, "step"), count(branch.llm_calls, "LLM call"), seconds(branch.seconds)]
-    if branch.cost is not None:
-        facts.append(dollars(branch.cost))
-    detail = " · ".join(facts) + (f"\n{branch.error}" if branch.error else "")
     if branch.run is None:
         return Row(
             "No branch was made.", icon="warning", tone="bad", word=branch.outcome, detail=branch.error
         )
+    icon, tone = _MARKS[branch.success]
+    facts = [count(branch.steps, "step"), count(branch.llm_calls, "LLM call"), seconds(branch.seconds)]
+    if branch.cost is not None:
+        facts.append(dollars(branch.cost))
+    detail = " · ".join(facts) + (f"\n{branch.error}" if branch.error else "")
     return Row(
         f"Run {branch.run}",
         icon=icon,

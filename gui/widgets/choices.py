@@ -1,0 +1,33 @@
+"""Combo boxes: one that gives way where room is short, and one that offers what has a title and a name."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from core.debugger.snapshots import PresetOption
+from core.schema.messages import LLMChoice
+from gui.widgets.words import labelled
+
+
+def choice_box(name: str, tooltip: str, *, letters: int, parent: QWidget | None = None) -> QComboBox:
+    """Return a box that is as wide as there is room, and at least so many letters."""
+    box = labelled(QComboBox(parent), name, tooltip)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(letters)
+    return box
+
+
+def offer_choices(
+    box: QComboBox, choices: Sequence[PresetOption | LLMChoice], first: str | None = None
+) -> None:
+    """Offer these after `first`, which stands for an empty name; what is chosen stays so, or is the first."""
+    chosen = box.currentData()
+    with QSignalBlocker(box):
+        box.clear()
+        if first is not None:
+            box.addItem(first, "")
+        for one in choices:
+            box.addItem(one.title, one.name)
+            box.setItemData(box.count() - 1, one.description, Qt.ItemDataRole.ToolTipRole)
+    box.setCurrentIndex(max(0, box.findData(chosen)))

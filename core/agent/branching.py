@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from core.agent.going_back import restore_context_of
 from core.agent.llm_calls import Answerer, Asked, Asker
 from core.agent.loop import AgentRun
 from core.agent.presets import AMOUNTS, Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
 from core.agent.resources import AgentResources
-from core.agent.restore_context import restore_context_of
-from core.agent.run_history import RunHistory
-from core.agent.saved_state import SavedAgent, put_back
+from core.agent.run_history import RunHistory, SavedAgent, put_back
 from core.agent.state import Budget, RunState
 from core.agent.world import World
 from core.browser.channel import PageGone

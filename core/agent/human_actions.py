@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from core.agent.abstraction.plain import clean_of, tokens_of
-from core.agent.abstraction.ranking import clean, ranked
+from core.agent.abstraction import clean, clean_of, ranked, tokens_of
 from core.agent.loop import AgentRun
-from core.agent.phases.commit import commit
-from core.agent.phases.review import review
+from core.agent.phases.choice import review
+from core.agent.phases.outcome import commit
 from core.agent.state import Pending
 from core.browser.demonstration import Deed
 from core.browser.settling import SettleMark

@@ -8,16 +8,15 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 
 from core.agent.llm_calls import Answerer, Asked, Asker, Hold
+from core.agent.phases.choice import HeldGate, gate_of
 from core.agent.phases.registry import RUN, PhaseTools
-from core.agent.phases.review import HeldGate, gate_of
 from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
-from core.agent.reflection.consequences import backtrack, end_trial
+from core.agent.reflection.consequences import backtrack, end_trial, told
 from core.agent.reflection.remedies import RemedyEntry
-from core.agent.reflection.snapshot import told
 from core.agent.resources import AgentResources
-from core.agent.saved_state import saved_of
-from core.agent.spaces.backup import CHOOSE
+from core.agent.run_history import saved_of
+from core.agent.spaces.macros import CHOOSE
 from core.agent.state import Budget, Pending, RunState, StepClock
 from core.agent.world import World
 from core.browser.channel import PageGone

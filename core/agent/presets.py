@@ -10,7 +10,7 @@ from pydantic import Field
 
 from core.agent.policies.stack import StackLimits
 from core.agent.prompts import Prompts
-from core.agent.spaces.catalogue import Spaces
+from core.agent.spaces.file import Spaces
 from core.llm.repair import ReplyFormat
 from core.schema.errors import UsageError
 from core.schema.exemplar import RecallSettings

@@ -1,16 +1,19 @@
 """From the run so far to a request: what templates get to see, and what the messages say as data."""
 
+import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from PIL import Image as Picture
+from PIL import ImageDraw, ImageFont
+
 from core.agent.llm_calls import Asker
 from core.agent.policies.prompt import FramePrompt, frame_prompt
 from core.agent.resources import AgentResources
-from core.agent.screenshot_marks import outlined
 from core.agent.state import RunState
 from core.llm.repair import ReplyFormat
-from core.llm.reply_encoder import as_json
+from core.llm.replies import as_json
 from core.schema.action import Action, parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Exemplar
@@ -27,7 +30,7 @@ from core.schema.messages import (
     Tool,
     Turn,
 )
-from core.schema.observation import CleanObservation
+from core.schema.observation import CleanObservation, Observation
 
 EXEMPLARS = "exemplars.j2"
 """Trajectories as one text, for replies by tool calls: these cannot be shown without their results."""
@@ -372,3 +375,31 @@ def targets(state: RunState) -> Iterable[int]:
         for choice in (parameter.choices or ()) if parameter else ():
             seen.setdefault(int(choice.value))
     return seen
+
+
+_COLOUR = (31, 111, 235)
+
+
+def outlined(picture: bytes, observation: Observation, refs: Iterable[int]) -> bytes:
+    """Return the picture as PNG with an outline and its number round each element in view."""
+    image = Picture.open(io.BytesIO(picture)).convert("RGB")
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(size=11)
+    wanted = set(refs)
+    for element in observation.elements:
+        if element.ref not in wanted or not element.in_viewport:
+            continue
+        box = element.box
+        left, top = max(box.x, 0), max(box.y, 0)
+        right, bottom = min(box.x + box.width, image.width - 1), min(box.y + box.height, image.height - 1)
+        if right <= left or bottom <= top:
+            continue
+        draw.rectangle((left, top, right, bottom), outline=_COLOUR, width=2)
+        label = str(element.ref)
+        width = draw.textlength(label, font=font) + 4
+        up = top - 12 if top >= 12 else top
+        draw.rectangle((left, up, left + width, up + 12), fill=_COLOUR)
+        draw.text((left + 2, up), label, fill=(255, 255, 255), font=font)
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.agent.policies.catalogue import POLICIES, Policies
 from core.agent.presets import PRESETS, Presets
 from core.agent.prompts import PROMPTS, Prompts
-from core.agent.spaces.catalogue import SPACES, Spaces
+from core.agent.spaces.file import SPACES, Spaces
 from core.memory.files import EXEMPLARS
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.memory import Memory

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.agent.abstraction.plain import clean_of
+from core.agent.abstraction import clean_of
 from core.cli.exemplar_tables import embedding_of, listing_of, memory_of
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import open_for_reading

@@ -15,7 +15,7 @@ from core.debugger.exemplars.recording.scripted import (
     written,
 )
 from core.environments.registry import Environments
-from core.llm.reply_parser import read_lines
+from core.llm.replies import read_lines
 from core.memory.files import read_exemplars, write_exemplars
 from core.schema.action import parse_action
 from core.schema.errors import ActionSyntaxError, DataError

@@ -10,7 +10,7 @@ from core.debugger.command_queue import CommandQueue
 from core.debugger.current import Current
 from core.debugger.publisher import Publisher, needs_action
 from core.debugger.runner import Runner
-from core.llm.reply_encoder import as_json, as_lines, as_tool_call
+from core.llm.replies import as_json, as_lines, as_tool_call
 from core.schema.action import Action, parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import LLMRequest

@@ -1,7 +1,7 @@
 """The live page in the person's hands: handed over to them, and pointed at."""
 
 from core.agent.loop import AgentRun
-from core.agent.spaces.pointer import action_at
+from core.agent.spaces.macros import action_at
 from core.browser.channel import PageGone
 from core.debugger.command_queue import CommandQueue
 from core.debugger.current import Current

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.agent.loop import AgentRun
-from core.agent.phases.abstract import asks_llm
+from core.agent.phases.page import asks_llm
 from core.schema.step import Phase
 
 GoalKind = Literal[

@@ -3,7 +3,7 @@
 import asyncio
 
 from core.agent.loop import AgentRun
-from core.agent.phases.abstract import asks_llm
+from core.agent.phases.page import asks_llm
 from core.browser.channel import PageGone
 from core.debugger.breakpoints.monitor import BreakpointMonitor
 from core.debugger.current import Current

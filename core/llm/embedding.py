@@ -13,6 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from core.schema.errors import LLMError
+
 Vectors = NDArray[np.float32]
 """Shape (texts, dimension), rows of unit length."""
 
@@ -108,3 +110,67 @@ def _of_words(words: Iterable[str], weight: float) -> Iterator[tuple[str, float]
             padded = f"^{word}$"
             for start in range(len(padded) - 3):
                 yield f"~{padded[start : start + 4]}", weight * 0.25
+
+
+# From a server
+
+
+BATCH = 64
+"""Texts sent at once."""
+
+
+class EndpointEmbedding:
+    """Asks ``POST /embeddings`` of a server; its answers are brought to unit length."""
+
+    def __init__(self, *, base_url: str, model: str, key: str = "", timeout: float = 60.0) -> None:
+        import openai  # It takes over half a second, which the built-in embedding need not pay.
+
+        self._model = model
+        self._base_url = base_url
+        self.name = f"{model} at {base_url or 'OpenAI'}"
+        self._client = openai.AsyncOpenAI(
+            base_url=base_url or None, api_key=key or "none", timeout=timeout, max_retries=3
+        )
+
+    async def embed(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Vectors:
+        rows: list[list[float]] = []
+        for start in range(0, len(texts), BATCH):
+            part = list(texts[start : start + BATCH])
+            rows += await self._ask(part)
+            if on_progress is not None:
+                on_progress(len(rows), len(texts))
+        try:
+            vectors = np.asarray(rows, dtype=np.float32)
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        except (ValueError, np.exceptions.AxisError) as error:
+            raise LLMError(
+                f"The embeddings of {self.name} are not of one length; ask another model."
+            ) from error
+        if vectors.shape[0] != len(texts) or not np.isfinite(lengths).all() or (lengths == 0).any():
+            raise LLMError(
+                f"The embeddings of {self.name} cannot be used: some are missing, empty or no numbers."
+            )
+        unit: Vectors = vectors / lengths
+        return unit
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _ask(self, texts: list[str]) -> list[list[float]]:
+        import openai
+
+        try:
+            answer = await self._client.embeddings.create(
+                model=self._model, input=texts, encoding_format="float"
+            )
+        except openai.APITimeoutError as error:
+            raise LLMError(f"The embeddings of {self.name} did not come in time; try again.") from error
+        except openai.APIConnectionError as error:
+            raise LLMError(f"{self.name} cannot be reached for embeddings; is the server running?") from error
+        except openai.APIStatusError as error:
+            raise LLMError(f"{self.name} refused to embed ({error.status_code}): {error.message}") from error
+        except (openai.OpenAIError, ValueError) as error:
+            raise LLMError(f"The embeddings of {self.name} cannot be read: {error}") from error
+        if len(answer.data) != len(texts):
+            raise LLMError(f"{self.name} gave {len(answer.data)} embeddings for {len(texts)} texts.")
+        return [list(one.embedding) for one in sorted(answer.data, key=lambda one: one.index)]

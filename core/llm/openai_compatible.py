@@ -8,15 +8,16 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
+from core.llm.costs import Prices
 from core.llm.endpoints import is_loopback, origin
 from core.llm.errors import LLMFailure, call_errors, clean, from_body, from_exception, nearest_model
 from core.llm.openai_format import Assembly, Dialect
-from core.llm.prices import Prices
 from core.schema.errors import LLMError
-from core.schema.messages import LLMReply, LLMRequest, Retry, Sampling, ToolCall
+from core.schema.messages import LLM, LLMReply, LLMRequest, Retry, Sampling, ToolCall
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
 
 _CONNECT_SECONDS = 10.0
 _LIST_SECONDS = 10.0
@@ -301,3 +302,29 @@ class OpenAICompatibleLLM:
         except call_errors() as error:
             return from_exception(error, key=self._key, timeout=timeout)
         return tuple(sorted(clean(name, self._key) for name in names if isinstance(name, str)))
+
+
+_SHOWN = 5
+
+
+async def check_endpoint(llm: LLM) -> str:
+    """Return one line: reachable, which models and how long, or what is wrong and what to do.
+
+    Asks for the list of models only; no prompt is sent and nothing is spent.
+    """
+    if not isinstance(llm, OpenAICompatibleLLM):
+        return f"{llm.name}: needs no server."
+    started = time.perf_counter()
+    try:
+        served = await llm.models()
+    except LLMError as error:
+        return f"{llm.name}: {error}"
+    milliseconds = (time.perf_counter() - started) * 1000
+    reached = f"{llm.name}: {llm.server} answers in {milliseconds:.0f} ms"
+    if served and llm.model not in served:
+        return f"{reached}, but has no model {llm.model}; {nearest_model(llm.model, served)}."
+    if not served:
+        return f"{reached}, and lists no models."
+    others = [name for name in served if name != llm.model]
+    shown = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
+    return f"{reached} and has {llm.model}" + (f", beside {shown}." if others else ".")

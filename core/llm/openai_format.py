@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any, Literal
 
-from core.llm.tokens import TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE, TOKENS_PER_REPLY, count_tokens
+from core.llm.costs import TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE, TOKENS_PER_REPLY, count_tokens
 from core.schema.messages import LLMRequest, Message, Sampling, ToolCall, Usage
 
 Limit = Literal["max_tokens", "max_completion_tokens", "none"]

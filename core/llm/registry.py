@@ -5,12 +5,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.llm.check import check_endpoint
-from core.llm.endpoints import OPENAI_KEY_NAME, Endpoint, load_endpoints, origin
-from core.llm.keys import Keys
-from core.llm.openai_compatible import OpenAICompatibleLLM
+from core.llm.costs import Prices, load_prices
+from core.llm.endpoints import OPENAI_KEY_NAME, Endpoint, Keys, load_endpoints, origin
+from core.llm.openai_compatible import OpenAICompatibleLLM, check_endpoint
 from core.llm.person import PersonLLM
-from core.llm.prices import Prices, load_prices
 from core.schema.errors import UsageError
 from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry
 from core.settings.settings import LLMSettings, PurposeSettings, Settings
@@ -163,8 +161,7 @@ class LLMs:
 
         Raises UsageError where nothing could answer to the name.
         """
-        from core.llm.embedding import HashedWords
-        from core.llm.embedding_endpoint import EndpointEmbedding
+        from core.llm.embedding import EndpointEmbedding, HashedWords
 
         if name == "built-in":
             return HashedWords()

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from core.llm.reply_parser import Written, WrittenCall, load_json, read_json, read_lines, read_tools
+from core.llm.replies import Written, WrittenCall, load_json, read_json, read_lines, read_tools
 from core.schema.action import ACTION, ACTIONS, Action, Named, RefTarget, parse_action, parse_target, usage
 from core.schema.action_space import Parameter, ParameterType, Permissible, PermissibleAction
 from core.schema.errors import ActionSyntaxError

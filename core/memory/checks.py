@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from core.llm.tokens import count_tokens
+from core.llm.costs import count_tokens
 from core.sandbox.process import Parsed
 from core.schema.action import Action, RefTarget, RoleTarget, Stop, parse_action
 from core.schema.errors import ActionSyntaxError

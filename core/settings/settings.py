@@ -2,7 +2,7 @@
 
 The file is ``settings.toml`` in the platform's config folder. It never holds
 a key: those come from the environment or the system keyring
-(`core.llm.keys`). Each entry ``[llms.NAME]`` is an LLM that can be chosen
+(`core.llm.endpoints`). Each entry ``[llms.NAME]`` is an LLM that can be chosen
 by that name; ``[purposes.decide]`` and the like send one purpose to another
 LLM or sample it otherwise.
 """

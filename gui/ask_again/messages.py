@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.llm.tokens import count_tokens
+from core.llm.costs import count_tokens
 from core.schema.messages import Message
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button

@@ -31,10 +31,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from core.agent.going_back import restore_context_of
 from core.agent.llm_calls import Asker
 from core.agent.prompt_builder import Prompter
 from core.agent.resources import AgentResources, agent_resources_of
-from core.agent.restore_context import restore_context_of
 from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import Strategy
 from core.browser.checkpoints.comparison import GRADES, Volatile, load_volatile

@@ -23,7 +23,7 @@ from core.browser.chromium import ChromiumHost, find_chromium
 from core.debugger.headless import RunReport, run_headless
 from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
-from core.llm.keys import Keys
+from core.llm.endpoints import Keys
 from core.llm.registry import LLMs
 from core.schema.errors import BackstepError
 from core.settings.settings import Settings

@@ -17,7 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from core.agent.abstraction.plain import clean_of
+from core.agent.abstraction import clean_of
 from core.agent.general_space import describe, permissible_of
 from core.browser.actor import Actor
 from core.browser.capturer import Capturer

@@ -5,9 +5,9 @@ import random
 from typing import Any
 
 from core.agent.gates import Gates
+from core.agent.going_back import reopen
 from core.agent.loop import AgentRun, open_run
 from core.agent.resources import AgentResources
-from core.agent.restore_context import reopen
 from core.agent.run_history import RunHistory
 from core.agent.state import Budget
 from core.agent.world import World

@@ -21,7 +21,7 @@ from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
 from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
-from core.llm.keys import Keys
+from core.llm.endpoints import Keys
 from core.llm.registry import LLMs
 from core.schema.step import Phase, PhaseRecord
 from core.settings.settings import LLMSettings, Settings

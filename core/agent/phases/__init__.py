@@ -1,4 +1,4 @@
-"""The ten phases of a step, one file each: functions from the run so far to one record.
+"""The ten phases of a step: functions from the run so far to one record.
 
 What a phase needs comes in: the run's state, the world it acts in, and the
 files it goes by; `registry` has the table. Their order and their records are

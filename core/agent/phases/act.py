@@ -4,17 +4,22 @@ import time
 from typing import Literal, NamedTuple
 
 from core.agent.general_space import label_of
-from core.agent.policies.frame import place_of_page
-from core.agent.policies.stack import Refusal
+from core.agent.going_back import go_back, new_trial
+from core.agent.policies.stack import Refusal, place_of_page
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.remedies import in_words
-from core.agent.reflection.rollback import go_back, new_trial
 from core.agent.resources import AgentResources
 from core.agent.run_history import RunHistory
-from core.agent.spaces.backup import CHOOSE, candidates_of, way_back
 from core.agent.spaces.file import SpaceAction
-from core.agent.spaces.macros import MacroStep, fill, macro_steps
-from core.agent.spaces.memory import memory_after
+from core.agent.spaces.macros import (
+    CHOOSE,
+    MacroStep,
+    candidates_of,
+    fill,
+    macro_steps,
+    memory_after,
+    way_back,
+)
 from core.agent.state import RunState
 from core.agent.world import World
 from core.browser.actor import Located

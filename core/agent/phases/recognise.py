@@ -6,14 +6,12 @@ and adds the policies it may call.
 """
 
 from core.agent.general_space import permissible_of
-from core.agent.policies.frame import Frame, place_of_page
 from core.agent.policies.prompt import permissible_in
-from core.agent.policies.stack import Stack
+from core.agent.policies.stack import Frame, Stack, place_of_page
 from core.agent.resources import AgentResources
-from core.agent.spaces.action_space import offered_actions
-from core.agent.spaces.backup import CHOOSE, choice_of
 from core.agent.spaces.file import SpaceState, StateSpace
-from core.agent.spaces.recognition import recognise_state
+from core.agent.spaces.macros import CHOOSE, choice_of
+from core.agent.spaces.recognition import offered_actions, recognise_state
 from core.agent.state import RunState
 from core.agent.world import World
 from core.schema.action_space import Permissible, PermissibleAction

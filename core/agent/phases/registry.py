@@ -2,21 +2,17 @@
 
 from collections.abc import Awaitable, Callable
 
-from core.agent.abstraction.by_llm import Abstractor
+from core.agent.abstraction_by_llm import Abstractor
 from core.agent.decision import Decider
-from core.agent.phases.abstract import abstract
+from core.agent.going_back import ScheduledSteps
 from core.agent.phases.act import act
-from core.agent.phases.align import align
-from core.agent.phases.commit import commit
-from core.agent.phases.decide import decide
-from core.agent.phases.observe import PageStore, observe
-from core.agent.phases.recall import recall
+from core.agent.phases.choice import decide, review
+from core.agent.phases.outcome import align, commit
+from core.agent.phases.page import PageStore, abstract, observe, recall
 from core.agent.phases.recognise import recognise
-from core.agent.phases.review import review
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.alignment import AlignmentJudge
 from core.agent.reflection.anticipation import Anticipator
-from core.agent.reflection.scheduled import ScheduledSteps
 from core.agent.run_history import RunHistory
 from core.agent.state import RunState
 from core.agent.world import World

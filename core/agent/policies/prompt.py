@@ -9,8 +9,7 @@ from typing import Any
 
 from core.agent.policies.call import STOP_USAGE, Call
 from core.agent.policies.file import Policy, PolicyExample
-from core.agent.policies.frame import Frame
-from core.agent.policies.stack import Stack
+from core.agent.policies.stack import Frame, Stack
 from core.llm.repair import ReplyFormat
 from core.schema.action import RefTarget, parse_action
 from core.schema.action_space import Parameter, Permissible, PermissibleAction

@@ -4,10 +4,10 @@ import asyncio
 
 from core.agent.decision import Decider
 from core.agent.general_space import label_of
-from core.agent.policies.frame import place_of_page
+from core.agent.policies.stack import place_of_page
 from core.agent.prompt_builder import Prompter, written_reply
+from core.agent.reflection.consequences import told
 from core.agent.reflection.remedies import RemedyEntry, in_words, sorted_out
-from core.agent.reflection.snapshot import told
 from core.agent.state import RunState
 from core.llm.repair import read_reply
 from core.schema.action import Action, Named

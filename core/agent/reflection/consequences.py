@@ -1,7 +1,7 @@
 """What follows from a judgement: the next subtask, a remedy, a new trial, or the answer."""
 
 from core.agent.state import RunState
-from core.schema.step import Aligned, Scheduled
+from core.schema.step import Aligned, ReflectionTold, RemedyTold, Scheduled
 
 
 def follow(state: RunState, aligned: Aligned) -> None:
@@ -62,3 +62,31 @@ def _first_choice_tried(state: RunState) -> None:
     for entry in remedies.entries:
         if entry.state == "chosen" and entry.step == state.number:
             state.reflection.remedies = remedies.tried(entry.number, f"At step {state.number}.")
+
+
+def told(state: RunState) -> ReflectionTold | None:
+    """Return what is to be kept of the reflection, or None where none of it is at work."""
+    reflection = state.reflection
+    at_work = any(state.is_on(one) for one in ("plan", "remedies", "judgement"))
+    if not at_work and reflection.plan is None and not reflection.remedies.entries:
+        return None
+    return ReflectionTold(
+        plan=reflection.plan,
+        remedies=tuple(
+            RemedyTold(
+                number=entry.number,
+                step=entry.step,
+                action=str(entry.action),
+                target=entry.target,
+                reason=entry.reason,
+                subtask=entry.subtask,
+                state=entry.state,
+                why=entry.why,
+            )
+            for entry in reflection.remedies.entries
+        ),
+        trial=state.trial,
+        trials=state.trials,
+        experience=tuple(reflection.experience),
+        scheduled=reflection.scheduled,
+    )

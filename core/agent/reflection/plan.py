@@ -1,7 +1,11 @@
-"""The plan: subtasks in order, each with how it stands."""
+"""The plan and the questions about the whole task: what a failed trial has taught, and the answer."""
 
 import re
 
+from core.agent.prompt_builder import Prompter
+from core.agent.state import RunState
+from core.llm.replies import split_thinking
+from core.schema.messages import Message
 from core.schema.progress import Plan, Subtask
 
 LONGEST = 30
@@ -37,3 +41,71 @@ def read_plan(text: str, *, revision: int = 0) -> Plan | None:
         subtasks=tuple(Subtask(text=one) for one in cleaned[:LONGEST]), revision=revision, remark=remark
     )
     return plan.with_current(0)
+
+
+# Questions
+
+
+NO_PLAN = "No list of subtasks could be read from the LLM's reply, also when it was asked again."
+
+
+async def make_plan(state: RunState, prompter: Prompter) -> str:
+    """Give the run its plan, from the task, the page and what earlier trials taught.
+
+    Asked again once where the reply holds no list. Returns why there is none,
+    or nothing; raises LLMError and DataError with no plan made.
+    """
+    if problem := prompter.out_of_calls(state):
+        return problem
+    text = prompter.render(state, state.preset.prompts.plan)
+    messages: tuple[Message, ...] = (Message(role="user", text=text),)
+    for _ in range(2):
+        reply, _ = await prompter.ask(state, prompter.request(state, "plan", messages))
+        plan = read_plan(split_thinking(reply.text)[1], revision=state.trial - 1)
+        if plan is not None:
+            state.reflection.plan = plan
+            return ""
+        if not state.calls_left:
+            break
+        again = "This is no list. Write the subtasks as a numbered list, one line each, and nothing else."
+        messages = (
+            *messages[:1],
+            Message(role="assistant", text=reply.text.strip() or "(an empty reply)"),
+            Message(role="user", text=again),
+        )
+    return NO_PLAN
+
+
+async def review_trial(state: RunState, prompter: Prompter) -> tuple[str, tuple[int, ...]]:
+    """Return what the trial that failed has taught, and the call it took; raises LLMError and DataError."""
+    if problem := prompter.out_of_calls(state):
+        return problem, ()
+    text = prompter.render(state, state.preset.prompts.review, history=tuple(state.history))
+    request = prompter.request(
+        state, "review", (Message(role="user", text=text),), history=tuple(state.history)
+    )
+    reply, number = await prompter.ask(state, request)
+    return split_thinking(reply.text)[1] or "Nothing was learned.", (number,)
+
+
+async def final_answer(state: RunState, prompter: Prompter) -> tuple[str, tuple[int, ...]]:
+    """Return the answer to the task, and the call it took; raises LLMError and DataError."""
+    if prompter.out_of_calls(state):
+        return "", ()
+    task = state.episode.instruction
+    whole = {"history": tuple(state.history), "notes": tuple(state.notes)}
+    text = prompter.render(state, state.preset.prompts.answer, objective=task, **whole)
+    request = prompter.request(state, "answer", (Message(role="user", text=text),), objective=task, **whole)
+    reply, number = await prompter.ask(state, request)
+    return _answer(split_thinking(reply.text)[1]), (number,)
+
+
+def _answer(text: str) -> str:
+    """Return the answer without the label and the quotes that an LLM puts around it."""
+    text = text.strip()
+    label, colon, rest = text.partition(":")
+    if colon and label.strip("#* ").lower() in ("answer", "final answer"):
+        text = rest.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`":
+        text = text[1:-1]
+    return "" if text.lower().rstrip(".") in ("none", "n/a", "(none)") else text

@@ -1,4 +1,4 @@
-"""What a state's action does in the page: its steps, one after the other, as actions of the page.
+"""What a state's action does: its steps in the page, what the run remembers, and the choice at the budget.
 
 A step is filled in when its turn comes, on the page as it is then, since the
 step before it may have changed the page.
@@ -8,11 +8,14 @@ import json
 import re
 from collections.abc import Mapping
 
-from core.agent.spaces.action_space import option_groups
-from core.agent.spaces.file import PLACEHOLDER, SpaceAction
-from core.schema.action import Action, parse_action
+from core.agent.spaces.file import PLACEHOLDER, Backup, SpaceAction, SpaceState, StateSpace
+from core.agent.spaces.recognition import option_groups
+from core.browser.page import Page
+from core.schema.action import Action, Named, RefTarget, RoleTarget, XPathTarget, parse_action
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.errors import ActionError, ActionSyntaxError
-from core.schema.observation import Observation
+from core.schema.observation import Observation, Ref
+from core.schema.progress import SetAside, SpaceMemory
 from core.schema.record import Record
 
 
@@ -93,3 +96,179 @@ def filled(template: str, values: Mapping[str, str]) -> str:
         return re.sub(r"([\\\[\]])", r"\\\1", value)
 
     return PLACEHOLDER.sub(written, template)
+
+
+# Memory
+
+
+def memory_after(
+    memory: SpaceMemory,
+    action: SpaceAction,
+    arguments: Mapping[str, str],
+    state: SpaceState,
+    *,
+    step: int,
+    thought: str,
+    url: str,
+    title: str,
+) -> SpaceMemory:
+    """Return the memory once `action` was carried out in `state`."""
+    remembered = dict(memory.remembered)
+    buffer = memory.buffer
+    if action.sets_aside:
+        candidate = remembered.get(state.candidate, "")
+        if candidate:
+            entry = SetAside(candidate=candidate, url=url, title=title, reason=thought, step=step)
+            buffer = (*(one for one in buffer if one.candidate != candidate), entry)
+    for name, template in action.remembers.items():
+        value = PLACEHOLDER.sub(lambda match: arguments.get(match[1], ""), template).strip()
+        if value:
+            remembered[name] = value
+        else:
+            remembered.pop(name, None)
+    looked_at = memory.looked_at
+    marked = arguments.get(action.marks, "") if action.marks else ""
+    if marked and marked not in looked_at:
+        looked_at = (*looked_at, marked)
+    changed = memory.replace(remembered=remembered, looked_at=looked_at, buffer=buffer)
+    return changed.moved(step=step, source=state.name, action=action.name)
+
+
+# The backup strategy
+
+
+CHOOSE = "choose_candidate"
+
+
+def choice_of(
+    space: StateSpace, state: SpaceState, memory: SpaceMemory, observation: Observation, offered: Permissible
+) -> tuple[Permissible, str, str]:
+    """Return what is permissible by the budget, a remark on why, and why the run is over where it is.
+
+    Before the budget that is what was `offered`; at it, the choice alone; after
+    the choice, the last actions that the space names.
+    """
+    backup = space.backup
+    if backup is None:
+        return offered, "", ""
+    gone = len(memory.transitions)
+    if memory.chosen:
+        kept = tuple(one for one in offered.actions if one.name in backup.last_actions)
+        if gone >= backup.transitions:
+            return Permissible(), "", f"The {backup.transitions} transitions are used up."
+        if not kept:
+            return (
+                Permissible(),
+                "",
+                f"{memory.chosen} was chosen, but its page offers none of: {', '.join(backup.last_actions)}.",
+            )
+        return Permissible(actions=kept), f"{memory.chosen} was chosen: only what ends it is left.", ""
+    if gone < backup.choose_at:
+        return offered, "", ""
+    candidates = candidates_of(state, memory, observation)
+    if not candidates:
+        return (
+            Permissible(),
+            "",
+            f"{gone} transitions are made and nothing was set aside: there is nothing to choose from.",
+        )
+    choose = PermissibleAction(
+        name=CHOOSE,
+        description=backup.question or "Choose the best of those that were looked at.",
+        parameters=(
+            Parameter(
+                name="candidate",
+                choices=tuple(Choice(value=one.candidate, label=_label(one)) for one in candidates),
+            ),
+        ),
+        origin="state",
+    )
+    remark = f"{gone} of {backup.transitions} transitions are made: one of those looked at has to be chosen."
+    return Permissible(actions=(choose,)), remark, ""
+
+
+def candidates_of(state: SpaceState, memory: SpaceMemory, observation: Observation) -> tuple[SetAside, ...]:
+    """Return what can be chosen: all that was set aside, and what is in view now."""
+    seen = memory.remembered.get(state.candidate, "") if state.candidate else ""
+    if not seen or memory.entry(seen) is not None:
+        return memory.buffer
+    in_view = SetAside(candidate=seen, url=observation.url, title=observation.title, reason="in view now")
+    return (*memory.buffer, in_view)
+
+
+def way_back(backup: Backup, entry: SetAside) -> Action:
+    """Return the action that goes back to a candidate; raises ActionError where the file's is none."""
+    try:
+        return parse_action(filled(backup.returns, {"url": entry.url, "candidate": entry.candidate}))
+    except ActionSyntaxError as error:
+        raise ActionError(f"There is no way back to {entry.candidate}: {error}") from error
+
+
+def _label(entry: SetAside) -> str:
+    return ": ".join(part for part in (entry.title, entry.reason) if part)
+
+
+# Pointing
+
+
+_FIRST_THAT_HAS = """
+(() => {{
+  const pointed = __backstep.byRef({ref});
+  const meets = path => {{
+    const found = document.evaluate(path, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE, null).singleNodeValue;
+    return found && pointed && (found === pointed || found.contains(pointed) || pointed.contains(found));
+  }};
+  return {paths}.findIndex(path => {{ try {{ return meets(path) }} catch {{ return false }} }});
+}})()
+"""
+
+
+async def action_at(
+    here: SpaceState, permissible: Permissible, observation: Observation, page: Page, ref: Ref
+) -> Named | None:
+    """Return the state's action whose first step acts on the element, None where none that is whole does.
+
+    Whole is one whose required arguments have choices. Raises PageGone,
+    ActionError and BrowserError where the page cannot be asked.
+    """
+    by_path: list[tuple[str, Named]] = []
+    for row in permissible.rows():
+        own = here.action_named(row.name)
+        allowed = permissible.action(row.name)
+        if own is None or allowed is None or "[]" in row.text:
+            continue
+        try:
+            action = parse_action(row.text, permissible.own_names)
+        except ActionSyntaxError:
+            continue
+        if not isinstance(action, Named):
+            continue
+        arguments = allowed.arguments(action)
+        steps = macro_steps(own, arguments, observation)
+        try:
+            first = fill(steps[0], own, arguments, observation) if steps else None
+        except ActionError:
+            continue
+        if first is None:
+            continue
+        if _is_at(first, observation, ref):
+            return action
+        by_path += [(target.xpath, action) for target in first.targets if isinstance(target, XPathTarget)]
+    if not by_path:
+        return None
+    paths = json.dumps([path for path, _ in by_path])
+    found = await page.evaluate(_FIRST_THAT_HAS.format(ref=int(ref), paths=paths))
+    return by_path[found][1] if found >= 0 else None
+
+
+def _is_at(action: Action, observation: Observation, ref: Ref) -> bool:
+    element = observation.element(ref)
+    return any(
+        (isinstance(target, RefTarget) and target.ref == ref)
+        or (
+            isinstance(target, RoleTarget)
+            and element is not None
+            and (target.role, target.name) == (element.role, element.name)
+        )
+        for target in action.targets
+    )

@@ -1,10 +1,13 @@
-"""Which state of a space a page is in, and what spoke for it."""
+"""Which state of a space a page is in, what spoke for it, and what may be done there."""
 
 import re
+from collections.abc import Iterable
 
-from core.agent.spaces.file import SpaceState, StateSpace
-from core.schema.observation import Observation
+from core.agent.spaces.file import FromPage, OptionGroups, ParameterFile, SpaceAction, SpaceState, StateSpace
+from core.schema.action_space import Choice, Parameter, PermissibleAction
+from core.schema.observation import Element, Observation
 from core.schema.pattern import matching, parse_pattern
+from core.schema.progress import SpaceMemory
 from core.schema.record import Record
 from core.schema.step import Fit
 
@@ -72,3 +75,171 @@ def _and(parts: tuple[str, ...]) -> str:
     if len(parts) < 2:
         return "".join(parts) or "nothing that speaks against it"
     return ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+# What may be done
+
+
+CAP = 250
+"""Values of one argument offered at the most."""
+
+
+class OptionGroup(Record):
+    """One group of choices on the page, as an argument."""
+
+    parameter: str
+    """Its name as an argument, such as ``shoe_size``."""
+    label: str
+    """Its name on the page, such as ``Shoe size``."""
+    group: Element
+    choices: tuple[tuple[str, Element | None], ...]
+    """Each value with the element to choose it by; None where the group is a select."""
+
+
+def offered_actions(
+    state: SpaceState, observation: Observation, html: str = "", memory: SpaceMemory | None = None
+) -> tuple[PermissibleAction, ...]:
+    """Return the state's actions that this page allows, in the order of the file.
+
+    An action whose needed elements, or a required argument's values, are not
+    there is left out: it cannot be chosen at all.
+    """
+    memory = memory or SpaceMemory()
+    offered = (_offered(action, observation, html, memory) for action in state.action)
+    return tuple(action for action in offered if action is not None)
+
+
+def option_groups(groups: OptionGroups, observation: Observation) -> tuple[OptionGroup, ...]:
+    """Return the groups of choices on the page; groups of one name are numbered."""
+    found: list[OptionGroup] = []
+    taken: set[str] = set()
+    for element in matching(parse_pattern(groups.group), observation):
+        choices = _choices(groups, element, observation)
+        if not choices:
+            continue
+        slug = re.sub(r"\W+", "_", element.name.lower()).strip("_") or "option"
+        name, number = slug, 2
+        while name in taken:
+            name, number = f"{slug}_{number}", number + 1
+        taken.add(name)
+        found.append(OptionGroup(parameter=name, label=element.name, group=element, choices=choices))
+    return tuple(found)
+
+
+def _choices(
+    groups: OptionGroups, group: Element, observation: Observation
+) -> tuple[tuple[str, Element | None], ...]:
+    """Return what a group offers; of equal names the first."""
+    found: dict[str, Element | None] = {}
+    if groups.choice:
+        for one in matching(parse_pattern(groups.choice), observation, within=(group,)):
+            if one.name and "disabled" not in one.states:
+                found.setdefault(one.name, one)
+    else:
+        found = {option.label: None for option in group.options if option.label and not option.disabled}
+    return tuple(found.items())
+
+
+def _offered(
+    action: SpaceAction, observation: Observation, html: str, memory: SpaceMemory
+) -> PermissibleAction | None:
+    if not _there(action.needs, observation):
+        return None
+    parameters: list[Parameter] = []
+    for given in action.parameter:
+        parameter = _parameter(given, observation, html, memory if given.name == action.marks else None)
+        if parameter is None:
+            if given.required:
+                return None
+            continue
+        parameters.append(parameter)
+    if action.option_groups is not None:
+        parameters += [
+            Parameter(
+                name=group.parameter,
+                description=f"{group.label}, one of those on offer.",
+                choices=tuple(Choice(value=value) for value, _ in group.choices[:CAP]),
+                required=action.option_groups.required,
+            )
+            for group in option_groups(action.option_groups, observation)
+        ]
+    return PermissibleAction(
+        name=action.name,
+        description=action.description,
+        parameters=tuple(parameters),
+        cannot_be_undone=action.cannot_be_undone,
+        origin="state",
+    )
+
+
+def _there(needs: Iterable[str], observation: Observation) -> bool:
+    """Return whether the page has each of these: neither disabled, nor a link that leads where one is."""
+    return all(
+        any(
+            not {"disabled", "current"} & set(one.states)
+            for one in matching(parse_pattern(text), observation)
+        )
+        for text in needs
+    )
+
+
+def _parameter(
+    given: ParameterFile, observation: Observation, html: str, memory: SpaceMemory | None
+) -> Parameter | None:
+    if not _there(given.needs, observation):
+        return None
+    choices: tuple[Choice, ...] | None = None
+    if given.choices:
+        choices = tuple(Choice(value=value) for value in given.choices)
+    if given.from_page is not None:
+        choices = tuple(_values(given.from_page, observation, html))[:CAP]
+        if not choices:
+            return None
+    if choices is not None and memory is not None:
+        choices = tuple(_marked(choice, memory) for choice in choices)
+    return Parameter(
+        name=given.name,
+        type=given.type,
+        description=given.description,
+        choices=choices,
+        required=given.required,
+    )
+
+
+def _marked(choice: Choice, memory: SpaceMemory) -> Choice:
+    if choice.value not in memory.looked_at:
+        return choice
+    return choice.replace(label=f"{choice.label} (looked at already)".strip())
+
+
+def _values(source: FromPage, observation: Observation, html: str) -> Iterable[Choice]:
+    pairs = _from_html(source, html) if source.css else _from_elements(source, observation)
+    seen: dict[str, str] = {}
+    for value, label in pairs:
+        value = " ".join(value.split())
+        if value and value not in seen:
+            seen[value] = " ".join(label.split())
+    return (Choice(value=value, label="" if label == value else label) for value, label in seen.items())
+
+
+def _from_elements(source: FromPage, observation: Observation) -> Iterable[tuple[str, str]]:
+    within = matching(parse_pattern(source.within), observation) if source.within else None
+    pattern = parse_pattern(source.element)
+    for element in matching(pattern, observation, within):
+        if source.options:
+            yield from ((option.label, "") for option in element.options if not option.disabled)
+            continue
+        if "disabled" in element.states:
+            continue
+        fit = pattern.fits(element)
+        groups = fit.groupdict() if isinstance(fit, re.Match) else {}
+        yield groups.get("value") or element.name, groups.get("label") or element.name
+
+
+def _from_html(source: FromPage, html: str) -> Iterable[tuple[str, str]]:
+    from bs4 import BeautifulSoup  # It takes long to load, and few spaces read the HTML.
+
+    for node in BeautifulSoup(html, "lxml").select(source.css):
+        value = node.get(source.attribute)
+        if isinstance(value, str) and value:
+            yield value, node.get_text(" ", strip=True)[:200]

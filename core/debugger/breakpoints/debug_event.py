@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
-from core.agent.policies.frame import place_of_page
+from core.agent.policies.stack import place_of_page
 from core.agent.reflection.remedies import in_words
 from core.schema.action import Action, Backtrack, NewTrial, Note, Stop
 from core.schema.events import BrowserEvent

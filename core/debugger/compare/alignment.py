@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from core.agent.policies.frame import place_of_page
+from core.agent.policies.stack import place_of_page
 from core.agent.reflection.remedies import in_words
 from core.debugger.compare.views import AlignedPair, Compared, Part, PartName, comparable
 from core.schema.step import (

@@ -5,8 +5,8 @@ import tomllib
 from core.agent.presets import PromptFiles
 from core.agent.prompt_builder import EXEMPLARS, UNSAID, exemplar_messages
 from core.agent.resources import AgentResources
+from core.llm.costs import count_tokens
 from core.llm.repair import ReplyFormat
-from core.llm.tokens import count_tokens
 from core.schema.errors import BackstepError
 from core.schema.exemplar import Exemplar
 from core.schema.messages import Message

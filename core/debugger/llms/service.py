@@ -6,10 +6,8 @@ from pydantic import SecretStr
 
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry, LLMList
 from core.debugger.service import Service, command
-from core.llm.check import check_endpoint
-from core.llm.endpoints import load_endpoints
-from core.llm.keys import Keys
-from core.llm.openai_compatible import OpenAICompatibleLLM
+from core.llm.endpoints import Keys, load_endpoints
+from core.llm.openai_compatible import OpenAICompatibleLLM, check_endpoint
 from core.llm.registry import LLMs, open_llms
 from core.schema.errors import UsageError
 from core.schema.messages import LLM

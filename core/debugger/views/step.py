@@ -14,7 +14,7 @@ from core.debugger.snapshots import (
 )
 from core.debugger.views.agent import stack_view, state_view
 from core.debugger.views.reflection import exemplars_view, plan_view
-from core.llm.tokens import count_tokens
+from core.llm.costs import count_tokens
 from core.schema.action import Action, RefTarget
 from core.schema.errors import TraceError
 from core.schema.messages import LLMReply, Message

@@ -9,13 +9,13 @@ import re
 import time
 from collections.abc import Callable, Sequence
 
-from core.llm.reply_encoder import as_json, as_lines, as_tool_call
+from core.llm.costs import TOKENS_PER_MESSAGE, count_tokens
+from core.llm.replies import as_json, as_lines, as_tool_call
 from core.llm.rules.corrections import lesson
 from core.llm.rules.decisions import proposed
 from core.llm.rules.policies import role_in
 from core.llm.rules.reflection import aligned, other_actions, subtask_over, subtasks, task_done
 from core.llm.rules.summaries import answer, chosen, parser_program, shortened
-from core.llm.tokens import TOKENS_PER_MESSAGE, count_tokens
 from core.schema.action import Action
 from core.schema.messages import LLMReply, LLMRequest, PromptView, Purpose, Retry, Usage
 

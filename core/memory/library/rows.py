@@ -7,7 +7,7 @@ from typing import Any
 
 import zstandard
 
-from core.llm.tokens import count_tokens
+from core.llm.costs import count_tokens
 from core.memory.files import exemplar_of, line_of
 from core.memory.library.records import Provenance
 from core.schema.errors import DataError, LibraryError

@@ -4,7 +4,7 @@ import pytest
 
 from core.agent.presets import PRESETS, TABLES, Presets, read_preset
 from core.agent.prompts import PROMPTS, Prompts
-from core.agent.spaces.catalogue import Spaces
+from core.agent.spaces.file import Spaces
 from core.schema.errors import DataError, UsageError
 
 GOOD = (PRESETS / "plain.toml").read_text()

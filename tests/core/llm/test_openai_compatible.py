@@ -10,7 +10,7 @@ import traceback
 
 import pytest
 
-from core.llm.prices import Price, Prices
+from core.llm.costs import Price, Prices
 from core.schema.errors import LLMError
 from core.schema.messages import Image, Message, Retry, Sampling, ToolCall
 from tests.core.llm.asking import CLICK, KEY, ask, failure, make

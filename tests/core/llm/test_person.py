@@ -4,7 +4,7 @@ import threading
 import pytest
 
 from core.llm.person import PersonLLM
-from core.llm.reply_encoder import as_tool_call
+from core.llm.replies import as_tool_call
 from core.schema.action import Click, RefTarget
 from core.schema.errors import LLMError
 from core.schema.messages import LLMRequest, Message

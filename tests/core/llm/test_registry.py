@@ -1,7 +1,6 @@
 import pytest
 
-from core.llm.endpoints import load_endpoints
-from core.llm.keys import Keys
+from core.llm.endpoints import Keys, load_endpoints
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
 from core.llm.registry import LLMs, open_llms

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.llm.repair import read_reply, repair_messages
-from core.llm.reply_encoder import as_json, as_lines, as_tool_call
+from core.llm.replies import as_json, as_lines, as_tool_call
 from core.schema.action import (
     ACTIONS,
     Action,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.llm.repair import read_reply
-from core.llm.reply_encoder import as_json, as_lines, as_tool_call
+from core.llm.replies import as_json, as_lines, as_tool_call
 from core.schema.action import ACTION, ACTIONS, Named, parse_action
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.errors import ActionSyntaxError

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from core.agent.abstraction.plain import clean_of
+from core.agent.abstraction import clean_of
 from core.agent.presets import Presets
 from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import BenchQuery, BenchView

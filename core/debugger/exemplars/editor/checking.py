@@ -5,7 +5,7 @@ from functools import lru_cache
 from core.agent.resources import AgentResources
 from core.debugger.exemplars.editor.views import Checked, Conflict, OpenedExemplar
 from core.debugger.exemplars.prompt import prompt_of
-from core.llm.tokens import count_tokens
+from core.llm.costs import count_tokens
 from core.memory.editing.draft import Draft
 from core.memory.editing.faults import faults
 from core.memory.library.records import Entry

@@ -5,7 +5,7 @@ import re
 from core.debugger.background_read import ask_file
 from core.debugger.exemplars.editor.marked_page import marked
 from core.debugger.exemplars.editor.views import PageChoice, ParserTrial
-from core.llm.tokens import count_tokens
+from core.llm.costs import count_tokens
 from core.memory.editing.draft import Draft
 from core.sandbox.running import run_parser
 from core.schema.errors import TraceError, UsageError

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from core.agent.abstraction.plain import clean_of
+from core.agent.abstraction import clean_of
 from core.agent.gates import GATES, Gates, load_gates
 from core.agent.world import World
 from core.browser.actor import Actor

@@ -9,7 +9,7 @@ from core.debugger.exemplars.prompt import Way, messages_of
 from core.debugger.exemplars.saving.selection import Selection, Survey, id_for, selection_of, survey_of_run
 from core.debugger.exemplars.saving.views import Saved, SavingChoice, SavingContrast, SavingStep, SavingView
 from core.debugger.service import Service, command
-from core.llm.tokens import count_tokens
+from core.llm.costs import count_tokens
 from core.memory.checks import check
 from core.memory.library.records import Filter
 from core.memory.memory import Memory

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from core.agent.policies.frame import SeenPage
-from core.agent.policies.stack import Stack, StackLimits
+from core.agent.policies.stack import SeenPage, Stack, StackLimits
 
 GOOD = """+++
 description = "Finds an order."

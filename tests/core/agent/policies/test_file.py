@@ -1,8 +1,7 @@
 import pytest
 
 from core.agent.policies.call import Call
-from core.agent.policies.file import read_policy
-from core.agent.policies.markdown import sections
+from core.agent.policies.file import read_policy, sections
 from core.schema.errors import DataError
 from tests.core.agent.policies.making import GOOD, write
 

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agent.policies.frame import SeenPage, place_of_page
-from core.agent.policies.stack import Refusal, Stack, StackLimits
+from core.agent.policies.stack import Refusal, SeenPage, Stack, StackLimits, place_of_page
 from core.schema.messages import Turn
 from tests.core.agent.policies.making import ELSEWHERE, HERE, THERE, begun, pushed
 from tests.core.observations import element, observation, options

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from core.agent.policies.call import Call, read_call, what_it_does
 from core.agent.policies.catalogue import Policies
 from core.agent.policies.stack import Refusal, StackLimits
-from core.llm.reply_parser import read_lines
+from core.llm.replies import read_lines
 from core.schema.action import Stop, Type, parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
 from core.schema.messages import LLMReply, Turn

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.reflection.judgement import read_yes_no
+from core.agent.reflection.alignment import read_yes_no
 from core.agent.reflection.remedies import RemedyEntry, RemedyStack, sorted_out
 from core.schema.action import parse_action
 

@@ -2,8 +2,7 @@ import re
 
 import pytest
 
-from core.agent.spaces.catalogue import SPACES
-from core.agent.spaces.file import read_space
+from core.agent.spaces.file import SPACES, read_space
 from core.schema.errors import DataError
 from tests.core.agent.spaces.pages import SHOP
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.agent.spaces.catalogue import Spaces
+from core.agent.spaces.file import Spaces
 from core.environments.airline.environment import KINDS
 from core.environments.airline.scenarios import make
 from core.environments.shop.goals import bundled_goals

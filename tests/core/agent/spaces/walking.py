@@ -2,11 +2,9 @@
 
 import time
 
-from core.agent.spaces.action_space import offered_actions
 from core.agent.spaces.file import StateSpace
-from core.agent.spaces.macros import fill, macro_steps
-from core.agent.spaces.memory import memory_after
-from core.agent.spaces.recognition import recognise_state
+from core.agent.spaces.macros import fill, macro_steps, memory_after
+from core.agent.spaces.recognition import offered_actions, recognise_state
 from core.browser.driver import TabDriver
 from core.schema.action import Goto, Named
 from core.schema.action_space import Permissible, PermissibleAction

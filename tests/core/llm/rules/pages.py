@@ -2,7 +2,7 @@
 
 import re
 
-from core.agent.abstraction.plain import clean_of
+from core.agent.abstraction import clean_of
 from core.agent.general_space import permissible_of
 from core.schema.messages import LLMRequest, Message, PromptView, Tool, Turn
 from core.schema.observation import Box, Element, Observation, Option, Use

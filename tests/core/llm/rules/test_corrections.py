@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.agent.abstraction.plain import clean_of
+from core.agent.abstraction import clean_of
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from core.agent.abstraction.plain import clean_of
+from core.agent.abstraction import clean_of
 from core.agent.general_space import permissible_of
 from core.agent.policies.catalogue import Policies
-from core.agent.policies.frame import CALLED, place_of_page
 from core.agent.policies.prompt import frame_prompt, permissible_in
-from core.agent.policies.stack import Refusal, Stack
+from core.agent.policies.stack import CALLED, Refusal, Stack, place_of_page
 from core.agent.prompts import Prompts
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM

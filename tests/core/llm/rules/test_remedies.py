@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.agent.abstraction.plain import clean_of
+from core.agent.abstraction import clean_of
 from core.agent.general_space import permissible_of
 from core.agent.reflection.remedies import in_words
 from core.agent.state import Budget

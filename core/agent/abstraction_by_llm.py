@@ -8,11 +8,11 @@ for the clean observation without pairs.
 
 import re
 
-from core.agent.abstraction.plain import clean_of, tokens_of
+from core.agent.abstraction import clean_of, tokens_of
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
 from core.agent.world import World
-from core.llm.reply_parser import split_thinking
+from core.llm.replies import split_thinking
 from core.sandbox.running import code_in, confinement, run_parser
 from core.schema.exemplar import AbstractionPair
 from core.schema.messages import Message

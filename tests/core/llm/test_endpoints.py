@@ -2,8 +2,7 @@ import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 from keyring.errors import KeyringLocked
 
-from core.llm.endpoints import load_endpoints
-from core.llm.keys import Keys
+from core.llm.endpoints import Keys, load_endpoints
 from core.schema.errors import DataError
 from tests.core.llm.memory_keyring import MemoryKeyring
 

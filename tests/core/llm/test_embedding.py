@@ -5,7 +5,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from core.llm.embedding_endpoint import BATCH, EndpointEmbedding
+from core.llm.embedding import BATCH, EndpointEmbedding
 from core.schema.errors import LLMError
 
 

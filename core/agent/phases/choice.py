@@ -1,16 +1,79 @@
-"""review: where the gates and the person come in, and the action that leaves."""
+"""decide and review: the proposal, where gates and the person come in, and the action that leaves."""
 
-from typing import Literal
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Literal, TypeVar
 
+from core.agent.decision import Decider
 from core.agent.general_space import label_of
-from core.agent.policies.frame import place_of_page
+from core.agent.going_back import ScheduledSteps
+from core.agent.policies.stack import place_of_page
+from core.agent.prompt_builder import Prompter
+from core.agent.reflection.consequences import told
+from core.agent.reflection.plan import make_plan
 from core.agent.resources import AgentResources
-from core.agent.state import RunState
+from core.agent.state import Pending, RunState
 from core.agent.world import World
 from core.schema.action import Action, Backtrack, Named
 from core.schema.record import Record
 from core.schema.restore import told_of
-from core.schema.step import Reviewed
+from core.schema.step import Decided, Origin, Reviewed
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+async def decide(
+    state: RunState, decider: Decider, carrying_out: ScheduledSteps, prompter: Prompter
+) -> Decided:
+    """Return the proposal, which is pending from now on; raises LLMError and DataError.
+
+    A plan that is due comes first; in fast mode it is asked for while the
+    first action is, which then is chosen without it.
+    """
+    origin: Origin = "agent"
+    if (scheduled := state.reflection.scheduled) is not None:
+        decided = await carrying_out.decide(state, scheduled)
+        origin = "agent" if scheduled.kind == "answer" else "remedy"
+    else:
+        problem = ""
+        plan_is_due = state.is_on("plan") and state.reflection.plan is None
+        overlap = state.overlap and state.judgement_settings.mode == "fast"
+        if plan_is_due and overlap and prompter.asker.at_once("plan"):
+            problem, decided = await _both(make_plan(state, prompter), decider.decide(state))
+        else:
+            if plan_is_due:
+                problem = await make_plan(state, prompter)
+            decided = await decider.decide(state)
+        decided = decided.replace(problem=problem, reflection=told(state))
+    proposal = decided.proposal
+    state.last_proposal = proposal
+    state.from_queue = decided.from_queue
+    state.queue = list(decided.queue)
+    state.queue_url = state.observation.document
+    state.pending = Pending(
+        action=proposal.action,
+        thought=proposal.thought,
+        proposed=proposal.action,
+        problem=proposal.problem,
+        origin=origin,
+    )
+    return decided
+
+
+async def _both(first: Coroutine[Any, Any, S], second: Coroutine[Any, Any, T]) -> tuple[S, T]:
+    """Return what two questions came to that are asked at once; where one fails the other is withdrawn."""
+    one, other = asyncio.ensure_future(first), asyncio.ensure_future(second)
+    try:
+        return await one, await other
+    except BaseException:
+        for task in (one, other):
+            task.cancel()
+        await asyncio.gather(one, other, return_exceptions=True)
+        raise
+
+
+# review
 
 
 class HeldGate(Record):

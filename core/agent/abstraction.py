@@ -1,6 +1,10 @@
-"""Abstraction by ranking: the elements that have to do with the task, found by its words, without an LLM.
+"""State abstraction: from all that a page holds to what the task needs of it.
 
-A simple relative of the ranking models that Mind2Web (Deng et al. 2023) and
+After Synapse (Zheng et al. 2024): explicit by pairs of state and observation,
+implicit by code that an LLM writes (core/agent/abstraction_by_llm.py). Here it
+is done without an LLM: cut to what a prompt can hold, or by ranking.
+
+Ranking is a simple relative of the models that Mind2Web (Deng et al. 2023) and
 Synapse filter with: a word counts the more the fewer elements have it, an
 element that can be used takes over half of what the text beside it counts (its
 label, say), and what can be used goes before what can only be read.
@@ -11,7 +15,70 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from core.agent.general_space import CAP, usable_elements
+from core.llm.costs import count_tokens
 from core.schema.observation import CleanObservation, Element, Observation, Ref
+
+TEXT_LINES = 400
+"""Lines of plain text and structure shown at the most."""
+NAME_LENGTH = 300
+
+
+def clean_of(observation: Observation, *, cap: int = CAP) -> CleanObservation:
+    """Return the observation as the prompt shows it.
+
+    Keeps every usable element up to the cap (the same ones that are
+    permissible) and, around them, text and structure; long names are cut.
+    What is left out is counted and said in the text.
+    """
+    usable, _ = usable_elements(observation, cap)
+    wanted = {element.ref for element in usable}
+    kept: list[Element] = []
+    texts = 0
+    for element in observation.elements:
+        if element.ref not in wanted:
+            if element.usable and "disabled" not in element.states:
+                continue
+            texts += 1
+            if texts > TEXT_LINES:
+                continue
+        kept.append(_cut(element))
+    lines = ["  " * min(element.depth, 8) + _marked(element) for element in kept]
+    unsaid = "({} more elements of the page are not shown; scroll to bring others into view.)"
+    return _clean(observation, kept, lines, unsaid)
+
+
+def _clean(
+    observation: Observation, kept: Sequence[Element], lines: list[str], unsaid: str
+) -> CleanObservation:
+    """Return the clean observation of these elements; `unsaid` tells how many are left out."""
+    left_out = len(observation.elements) - len(kept) + observation.omitted
+    return CleanObservation(
+        url=observation.url,
+        title=observation.title,
+        elements=tuple(kept),
+        text="\n".join([*lines, unsaid.format(left_out)] if left_out else lines),
+        left_out=left_out,
+    )
+
+
+def _cut(element: Element) -> Element:
+    if len(element.name) <= NAME_LENGTH:
+        return element
+    return element.replace(name=element.name[: NAME_LENGTH - 1] + "…")
+
+
+def _marked(element: Element) -> str:
+    return element.line() if element.in_viewport else element.line() + " (out of view)"
+
+
+def tokens_of(clean: CleanObservation) -> int:
+    """Return the estimated tokens of the prompt's view of the page."""
+    return count_tokens(clean.text)
+
+
+# Ranking
+
 
 KEEP = 40
 """Elements kept, unless told otherwise."""
@@ -54,17 +121,9 @@ def ranked(observation: Observation, words_of: Sequence[str], *, keep: int = KEE
 
 def clean(observation: Observation, kept: Sequence[Element]) -> CleanObservation:
     """Return the clean observation that shows these elements, with how many were left out."""
-    left_out = len(observation.elements) - len(kept) + observation.omitted
     lines = ["  " * min(element.depth, 8) + element.line() for element in kept]
-    if left_out:
-        lines.append(f"({left_out} elements that seem to have nothing to do with the task are not shown.)")
-    return CleanObservation(
-        url=observation.url,
-        title=observation.title,
-        elements=tuple(kept),
-        text="\n".join(lines),
-        left_out=left_out,
-    )
+    unsaid = "({} elements that seem to have nothing to do with the task are not shown.)"
+    return _clean(observation, kept, lines, unsaid)
 
 
 def _scores(elements: Sequence[Element], words_of: Sequence[str]) -> list[float]:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.abstraction.ranking import ranked
+from core.agent.abstraction import ranked
 from tests.core.agent.spaces.pages import element, page
 
 INBOX = page(

@@ -1,0 +1,256 @@
+"""Steps that are scheduled: going back to a step, a remedy, a new trial, or the answer; and the browser for them."""
+
+from dataclasses import replace
+
+from core.agent.policies.stack import Stack
+from core.agent.prompt_builder import Prompter
+from core.agent.reflection.consequences import told
+from core.agent.reflection.plan import final_answer, review_trial
+from core.agent.reflection.remedies import RemedyEntry
+from core.agent.run_history import RunHistory
+from core.agent.state import RunState
+from core.agent.world import World
+from core.browser.capturer import Capturer
+from core.browser.channel import PageGone
+from core.browser.checkpoints.checkpoint import RestoreContext, RestoreError
+from core.browser.checkpoints.comparison import load_volatile
+from core.browser.checkpoints.page_state import TabHistory
+from core.browser.checkpoints.restoring import restore
+from core.browser.checkpoints.strategies import retarget
+from core.browser.driver import TabDriver
+from core.llm.replies import split_thinking
+from core.schema.action import Action, Backtrack, NewTrial, Stop
+from core.schema.element_identity import FoundAgain
+from core.schema.errors import ActionError, BackstepError, BrowserError
+from core.schema.messages import Message
+from core.schema.observation import Element, Observation
+from core.schema.progress import SpaceMemory
+from core.schema.step import Acted, Decided, Proposal, Scheduled
+
+
+class ScheduledSteps:
+    """Turns what is scheduled into the step's proposal."""
+
+    def __init__(self, prompter: Prompter) -> None:
+        self._prompter = prompter
+
+    async def decide(self, state: RunState, scheduled: Scheduled) -> Decided:
+        """Return the proposal of a scheduled step; raises LLMError and DataError."""
+        proposal, calls = await self._proposal(state, scheduled)
+        state.reflection.scheduled = None
+        state.reflection.doing = scheduled
+        return Decided(proposal=proposal, calls=calls, scheduled=scheduled, reflection=told(state))
+
+    @staticmethod
+    def withdrawn(state: RunState, why: str) -> None:
+        """Take note that a scheduled remedy is not carried out after all."""
+        doing, state.reflection.doing = state.reflection.doing, None
+        if doing is not None and doing.entry:
+            state.reflection.remedies = state.reflection.remedies.dropped(doing.entry, why)
+
+    async def _proposal(self, state: RunState, scheduled: Scheduled) -> tuple[Proposal, tuple[int, ...]]:
+        if scheduled.kind == "new trial":
+            lesson, calls = await review_trial(state, self._prompter)
+            state.reflection.experience.append(lesson)
+            return Proposal(action=NewTrial(), thought=f"{scheduled.why} {lesson}"), calls
+        if scheduled.kind == "answer":
+            answer, calls = await final_answer(state, self._prompter)
+            return Proposal(action=Stop(answer=answer), thought=scheduled.why), calls
+        entry = entry_of(state, scheduled)
+        if scheduled.kind == "go back":
+            return Proposal(action=Backtrack(step=entry.step), thought=scheduled.why), ()
+        return await self._remedy(state, entry)
+
+    async def _remedy(self, state: RunState, entry: RemedyEntry) -> tuple[Proposal, tuple[int, ...]]:
+        calls: list[int] = []
+
+        async def choose(element: Element, found: FoundAgain, now: Observation) -> Element | None:
+            return await choose_element(state, self._prompter, element, found, calls)
+
+        action: Action | None = None
+        problem, thought = "", entry.reason
+        try:
+            action, remark = await retarget(entry.action, entry.marks, state.observation, choose)
+            thought = " ".join(part for part in (thought, remark) if part)
+            problem = state.permissible.problem(action) or ""
+        except RestoreError as error:
+            problem = str(error)
+        if problem:
+            return Proposal(thought=thought, problem=f"The remedy cannot be tried: {problem}"), tuple(calls)
+        return Proposal(action=action, thought=thought), tuple(calls)
+
+
+def entry_of(state: RunState, scheduled: Scheduled) -> RemedyEntry:
+    return next(one for one in state.reflection.remedies.entries if one.number == scheduled.entry)
+
+
+async def choose_element(
+    state: RunState, prompter: Prompter, element: Element, found: FoundAgain, calls: list[int]
+) -> Element | None:
+    """Ask which of the candidates the element is; None for none of them, or where no call is left."""
+    if prompter.out_of_calls(state):
+        return None
+    candidates = tuple(one.line() for one in found.candidates)
+    text = prompter.render(
+        state, state.preset.prompts.choose, wanted=element.line(), candidates=candidates, result=found.why
+    )
+    request = prompter.request(
+        state,
+        "choose",
+        (Message(role="user", text=text),),
+        wanted=element.line(),
+        candidates=candidates,
+        result=found.why,
+    )
+    reply, number = await prompter.ask(state, request)
+    calls.append(number)
+    said = split_thinking(reply.text)[1].split()
+    digits = "".join(sign for sign in said[0] if sign.isdecimal()) if said else ""
+    place = int(digits) if digits else 0
+    return found.candidates[place - 1] if 1 <= place <= len(found.candidates) else None
+
+
+# The browser
+
+
+async def reopen(state: RunState, world: World) -> None:
+    """Begin the task anew: in a clean profile, or in the named one that the run has."""
+    world.follow_network(state.episode.task)
+    await world.tabs.open_profile(state.profile)
+    state.episode = await world.environment.open(
+        state.episode.task, state.episode.seed, TabDriver(world.tabs)
+    )
+    world.touches.touch()
+    world.tabs.take_events()
+
+
+def restore_context_of(state: RunState, world: World, prompter: Prompter, past: RunHistory) -> RestoreContext:
+    """Return what bringing a page back works with."""
+    keeps = world.keeper
+    # Nobody looks at a picture of a page that is only compared.
+    plain = Capturer(world.tabs.host, hidden=world.capturer.hidden, pictures=False)
+    reading = replace(world, capturer=plain)
+
+    async def read() -> Observation:
+        try:
+            return (await reading.read()).observation
+        except BrowserError as error:
+            raise ActionError(str(error)) from error
+
+    async def begin_anew() -> None:
+        try:
+            await reopen(state, world)
+        except BrowserError:
+            raise
+        except BackstepError as error:
+            raise ActionError(f"The task could not be begun anew: {error}") from error
+
+    async def begin_here() -> None:
+        try:
+            history = await TabHistory.read(world.tabs.current)
+            await history.go_to_first(world.tabs)
+            state.episode = await world.environment.open(
+                state.episode.task, state.episode.seed, TabDriver(world.tabs)
+            )
+        except BrowserError:
+            raise
+        except BackstepError as error:
+            raise ActionError(f"The task could not be begun anew: {error}") from error
+
+    async def put_back(snapshot: str) -> None:
+        assert keeps is not None
+        try:
+            state.episode = await keeps.restore(state.episode, TabDriver(world.tabs), snapshot)
+        except BrowserError:
+            raise
+        except BackstepError as error:
+            raise ActionError(f"The site's state could not be put back: {error}") from error
+
+    async def choose(element: Element, found: FoundAgain, now: Observation) -> Element | None:
+        return await choose_element(state, prompter, element, found, [])
+
+    return RestoreContext(
+        tabs=world.tabs,
+        actor=world.actor,
+        read=read,
+        reopen=begin_anew,
+        put_server_back=put_back if keeps is not None else None,
+        server_state=(lambda: keeps.snapshot(state.episode)) if keeps is not None else None,
+        page_state=lambda: world.page_state(state.episode),
+        touched=lambda: world.touches.last,
+        touch=world.touches.touch,
+        # What a seed decides repeats itself, harms nobody, and is made and kept by the page's scripts.
+        begin_here=begin_here if state.episode.task.seeded else None,
+        clean=state.profile is None,
+        own_cookies=keeps.session_cookies if keeps is not None else (),
+        choose=choose,
+        stable_url=load_volatile().url,
+        body=past.body,
+    )
+
+
+# act
+
+
+async def go_back(
+    state: RunState, world: World, prompter: Prompter, scheduled: Scheduled, past: RunHistory
+) -> Acted:
+    """Bring page and agent back to where the remedy starts from; the grade is the outcome.
+
+    Policy stack, subtask and buffer are as the entry holds them. History,
+    tried actions, notes and budgets run on. A page that is lost leaves the
+    remedy dropped. Raises BrowserError where the browser has ended.
+    """
+    entry = entry_of(state, scheduled)
+    checkpoint = past.checkpoint(entry.step)
+    restored = await restore(
+        checkpoint, restore_context_of(state, world, prompter, past), volatile=load_volatile()
+    )
+    world.tabs.take_events()
+    world.tabs.network.drop()
+    state.capture = await world.read()
+    state.stale = False
+    state.inputs = list(checkpoint.inputs)
+    if restored.grade == "lost":
+        state.reflection.remedies = state.reflection.remedies.dropped(
+            entry.number, f"The page of step {entry.step} could not be restored."
+        )
+        return Acted(effect="go back", outcome="failed", message=restored.sentence, restored=restored)
+    if entry.stack is not None and state.stack.top is not None:
+        state.stack = state.stack.back_to(entry.stack, step=state.number)
+    state.memory = entry.memory
+    plan = state.reflection.plan
+    if plan is not None and entry.subtask is not None and entry.trial == state.trial:
+        state.reflection.plan = plan.with_current(entry.subtask)
+    state.reflection.scheduled = Scheduled(kind="remedy", entry=entry.number, why=scheduled.why)
+    return Acted(effect="go back", outcome="done", message=restored.sentence, restored=restored)
+
+
+async def new_trial(state: RunState, world: World) -> Acted:
+    """Begin the task anew, in a clean profile unless the run has a named one.
+
+    Raises BrowserError where the browser has ended.
+    """
+    try:
+        await reopen(state, world)
+        state.capture = await world.read()
+    except (ActionError, PageGone) as error:
+        reason = str(error) or "The page went away meanwhile."
+        return Acted(
+            effect="go back", outcome="failed", message=f"The task could not be begun anew: {reason}"
+        )
+    state.stale = False
+    reflection = state.reflection
+    reflection.remedies = reflection.remedies.cleared(f"Trial {state.trial} has ended.")
+    reflection.plan = None
+    reflection.tried.clear()
+    state.inputs = []
+    state.loaded_at.clear()
+    reflection.trial_began = state.totals.page_actions
+    reflection.calls_before_trial = state.totals.llm_calls
+    state.stack = state.stack.left(step=state.number) if state.stack.top is not None else Stack()
+    state.memory = SpaceMemory()
+    state.history.clear()
+    state.trail.clear()
+    state.queue.clear()
+    return Acted(effect="go back", outcome="done", message="The task was begun anew.")

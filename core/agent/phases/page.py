@@ -1,0 +1,116 @@
+"""observe, recall and abstract: the page, exemplars that go with it, and what of it the prompt shows."""
+
+from core.agent.abstraction import clean_of, ranked, tokens_of
+from core.agent.abstraction_by_llm import Abstractor
+from core.agent.resources import AgentResources
+from core.agent.state import RunState
+from core.agent.world import World
+from core.schema.errors import LibraryError, LLMError
+from core.schema.exemplar import metadata_of
+from core.schema.observation import Capture
+from core.schema.step import Abstracted, Observed, Recalled
+from core.trace.store import TraceStore
+
+
+class PageStore:
+    """Stores the pages that a run observes; a page that is observed again is not written again."""
+
+    def __init__(self, store: TraceStore, state: RunState) -> None:
+        self._store = store
+        self._state = state
+        self._last: tuple[Capture, Observed] | None = None
+
+    def save(self, capture: Capture, *, reused: bool = False) -> Observed:
+        """Store the page with what the browser keeps for it, and return its record; raises TraceError."""
+        state = self._state
+        page = state.page if state.profile is None else state.page.without_logins()
+        self._store.save_page(state.run, state.number, page.model_dump_json(exclude_defaults=True).encode())
+        if self._last is None or self._last[0] is not capture:
+            put = self._store.put_blob
+            html = put(capture.html.encode(errors="replace"), "text/html") if capture.html else ""
+            picture = put(capture.screenshot, "image/webp") if capture.screenshot else ""
+            observed = Observed(observation=capture.observation, html=html, screenshot=picture)
+            self._last = (capture, observed)
+        return self._last[1].replace(reused=reused)
+
+
+async def observe(state: RunState, world: World, pages: PageStore) -> Observed:
+    """Take the page as it was last read; read it anew where it has changed since.
+
+    What the browser and the environment's server keep for it is read with it.
+    """
+    capture = state.capture
+    reused = capture is not None and not state.stale and await world.unchanged(capture)
+    if capture is None or not reused:
+        capture = await world.read()
+    if not reused or state.page.touched != world.touches.last:
+        state.page = await world.page_state(state.episode)
+    state.loaded_at.setdefault(capture.observation.document, state.number)
+    capture = await world.capturer.with_picture(capture)
+    state.capture = capture
+    state.before = capture
+    state.stale = False
+    return pages.save(capture, reused=reused)
+
+
+async def recall(state: RunState, knowledge: AgentResources) -> Recalled:
+    """Fetch exemplars by the objective and the page, once for each frame.
+
+    An embedding server or a library that fails is told as the problem, and the step goes on
+    without exemplars; it is asked again at the next one. Raises DataError for
+    a file that is wrong.
+    """
+    if not state.is_on("memory"):
+        return Recalled()
+    known = state.recalled
+    if known is not None and known.recall is not None:
+        return Recalled(exemplars=known.exemplars, recalled_at=state.recalled_at[state.frame])
+    settings = state.memory_settings
+    query = metadata_of(" ".join(state.objectives[-1:]), clean_of(state.observation).text)
+    try:
+        found = await knowledge.memory.recall(query, settings, environment=state.episode.task.environment)
+    except (LLMError, LibraryError) as error:
+        return Recalled(problem=f"{error} The step goes on without exemplars.", recalled_at=state.number)
+    recalled = Recalled(
+        exemplars=tuple(one.id for one in found.used),
+        recalled_at=state.number,
+        recall=found,
+        threshold=settings.threshold,
+    )
+    state.recalled_by_frame[state.frame] = recalled
+    state.recalled_at[state.frame] = state.number
+    return recalled
+
+
+async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abstracted:
+    """Make the clean observation as the preset has it: by ranking, by the LLM, or cut to what fits.
+
+    An LLM is not asked where the step needs no prompt: with actions waiting in
+    the queue, or something scheduled. Raises LLMError and DataError.
+    """
+    state.check_queue()
+    abstracted = await _abstracted(state, world, abstractor)
+    state.clean = abstracted.clean
+    return abstracted
+
+
+def asks_llm(state: RunState) -> bool:
+    """Return whether the LLM makes the clean observation of this step."""
+    asked = not state.queue and state.reflection.scheduled is None
+    return state.is_on("abstraction") and state.abstraction_settings.how != "ranked" and asked
+
+
+async def _abstracted(state: RunState, world: World, abstractor: Abstractor) -> Abstracted:
+    settings = state.abstraction_settings
+    if asks_llm(state):
+        return await (
+            abstractor.explicit(state) if settings.how == "explicit" else abstractor.implicit(state, world)
+        )
+    if state.is_on("abstraction") and settings.how == "ranked":
+        plan = state.reflection.plan
+        subtask = plan.current.text if plan is not None and plan.current is not None else ""
+        clean = ranked(state.observation, (*state.objectives, subtask), keep=settings.keep)
+        how = f"ranking by the words of the task, {settings.keep} elements kept"
+    else:
+        clean, how = clean_of(state.observation), ""
+    return Abstracted(clean=clean, tokens=tokens_of(clean), how=how)

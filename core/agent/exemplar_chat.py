@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from core.agent.prompt_builder import UNSAID, exemplar_messages
+from core.agent.prompt_builder import exemplar_messages
 from core.agent.prompts import Prompts
 from core.schema.action import ACTIONS, parse_action, usage
 from core.schema.action_space import PermissibleAction
@@ -27,17 +27,14 @@ def export_chat(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
 
 def _told(exemplar: Exemplar, prompts: Prompts) -> dict[str, Any]:
     def turn(**more: Any) -> str:
-        return prompts.render(TURN, **{**UNSAID, **more})
+        return prompts.render(TURN, **more)
 
     system = prompts.render(
         SYSTEM,
-        **{
-            **UNSAID,
-            "objective": exemplar.task,
-            "reply_format": "lines",
-            "several": True,
-            "permissible": {"actions": tuple(_used(exemplar))},
-        },
+        objective=exemplar.task,
+        reply_format="lines",
+        several=True,
+        permissible={"actions": tuple(_used(exemplar))},
     )
     messages = [
         {"role": "system", "content": system},

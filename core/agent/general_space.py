@@ -6,16 +6,14 @@ something. Long pages are capped, nearest to the viewport first, and what was
 left out is counted, for the prompt to say.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from core.schema.action import Action, Press, RefTarget
-from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
-from core.schema.observation import Element, Observation
+from core.schema.action_space import Choice, Parameter, ParameterType, Permissible, PermissibleAction
+from core.schema.observation import Element, Observation, Use
 
 CAP = 250
 """Usable elements offered at the most."""
-
-_DISABLED = "disabled"
 
 
 def usable_elements(observation: Observation, cap: int = CAP) -> tuple[tuple[Element, ...], int]:
@@ -25,7 +23,7 @@ def usable_elements(observation: Observation, cap: int = CAP) -> tuple[tuple[Ele
     then those nearest below and above it.
     """
     usable = [
-        element for element in observation.elements if element.usable and _DISABLED not in element.states
+        element for element in observation.elements if element.usable and "disabled" not in element.states
     ]
     if len(usable) <= cap:
         return tuple(usable), 0
@@ -39,10 +37,6 @@ def usable_elements(observation: Observation, cap: int = CAP) -> tuple[tuple[Ele
 
     kept = {element.ref for element in sorted(usable, key=distance)[:cap]}
     return tuple(element for element in usable if element.ref in kept), len(usable) - cap
-
-
-def _choices(elements: Iterable[Element]) -> tuple[Choice, ...]:
-    return tuple(Choice(value=str(element.ref), label=describe(element)) for element in elements)
 
 
 def describe(element: Element) -> str:
@@ -75,193 +69,124 @@ def permissible_of(
     `back` and `forward` are how many pages the tab can go either way in its history.
     """
     elements, left_out = usable_elements(observation, cap)
-    actions = [
+    actions = (
         *_element_actions(observation, elements),
         *_page_actions(observation, back, forward),
-        PermissibleAction(
-            name="note",
-            description="Keep a text for later steps and for the answer.",
-            parameters=(Parameter(name="text", description="What to keep."),),
+        _action(
+            "note",
+            "Keep a text for later steps and for the answer.",
+            Parameter(name="text", description="What to keep."),
         ),
-        PermissibleAction(
-            name="stop",
-            description="End the task when it is done or cannot be; give the answer where one is asked for.",
-            parameters=(
-                Parameter(
-                    name="answer", description="The answer, or empty where none is asked for.", required=False
-                ),
-            ),
+        _action(
+            "stop",
+            "End the task when it is done or cannot be; give the answer where one is asked for.",
+            _optional("answer", "The answer, or empty where none is asked for."),
         ),
-    ]
-    return Permissible(actions=tuple(actions), left_out=left_out)
+    )
+    return Permissible(actions=actions, left_out=left_out)
+
+
+def _action(name: str, description: str, *parameters: Parameter) -> PermissibleAction:
+    return PermissibleAction(name=name, description=description, parameters=parameters)
+
+
+def _optional(name: str, description: str, type: ParameterType = "string") -> Parameter:
+    return Parameter(name=name, type=type, description=description, required=False)
 
 
 def _target(elements: Iterable[Element], description: str, name: str = "target") -> Parameter:
-    return Parameter(name=name, type="integer", description=description, choices=_choices(elements))
+    choices = tuple(Choice(value=str(element.ref), label=describe(element)) for element in elements)
+    return Parameter(name=name, type="integer", description=description, choices=choices)
 
 
-def _element_actions(observation: Observation, elements: tuple[Element, ...]) -> list[PermissibleAction]:
-    found: list[PermissibleAction] = []
-    by_use = {
-        use: [e for e in elements if use in e.uses]
-        for use in ("click", "type", "select", "check", "upload", "drag")
-    }
-    typed = [e for e in by_use["type"] if "readonly" not in e.states]
-    if by_use["click"]:
-        found.append(
-            PermissibleAction(
-                name="click",
-                description="Click an element.",
-                parameters=(_target(by_use["click"], "The number of the element."),),
-            )
-        )
-    if typed:
-        found.append(
-            PermissibleAction(
-                name="type",
-                description="Type text into a field, in place of what it holds.",
-                parameters=(
-                    _target(typed, "The number of the field."),
-                    Parameter(name="text", description="The text to type."),
-                    Parameter(
-                        name="enter", type="boolean", description="Press Enter after it.", required=False
-                    ),
-                    Parameter(
-                        name="append",
-                        type="boolean",
-                        description="Add to what the field holds.",
-                        required=False,
-                    ),
-                ),
-            )
+def _element_actions(observation: Observation, elements: tuple[Element, ...]) -> Iterator[PermissibleAction]:
+    def of_use(use: Use) -> list[Element]:
+        return [one for one in elements if use in one.uses]
+
+    if clicked := of_use("click"):
+        yield _action("click", "Click an element.", _target(clicked, "The number of the element."))
+    if typed := [one for one in of_use("type") if "readonly" not in one.states]:
+        yield _action(
+            "type",
+            "Type text into a field, in place of what it holds.",
+            _target(typed, "The number of the field."),
+            Parameter(name="text", description="The text to type."),
+            _optional("enter", "Press Enter after it.", "boolean"),
+            _optional("append", "Add to what the field holds.", "boolean"),
         )
     options = {
-        e.ref: tuple(dict.fromkeys(o.label or o.value for o in e.options if not o.disabled))
-        for e in by_use["select"]
+        one.ref: tuple(
+            dict.fromkeys(option.label or option.value for option in one.options if not option.disabled)
+        )
+        for one in of_use("select")
     }
-    selects = [e for e in by_use["select"] if options[e.ref]]
-    if selects:
-        found.append(
-            PermissibleAction(
-                name="select",
-                description="Choose an option of a list.",
-                parameters=(
-                    _target(selects, "The number of the list."),
-                    Parameter(
-                        name="option",
-                        description="The option's label.",
-                        choices_by_ref={e.ref: options[e.ref] for e in selects},
-                    ),
-                ),
-            )
-        )
-    if by_use["check"]:
-        found.append(
-            PermissibleAction(
-                name="check",
-                description="Check a box or choose a radio button; checked=false clears a box.",
-                parameters=(
-                    _target(by_use["check"], "The number of the box."),
-                    Parameter(
-                        name="checked", type="boolean", description="The state wanted.", required=False
-                    ),
-                ),
-            )
-        )
-    if by_use["drag"]:
-        places = [e for e in observation.elements if e.in_viewport][:CAP]
-        found.append(
-            PermissibleAction(
-                name="drag",
-                description="Drag an element and drop it on another.",
-                parameters=(
-                    _target(by_use["drag"], "The number of the element to drag."),
-                    _target(places, "The number of the element to drop it on.", name="to"),
-                ),
-            )
-        )
-    if by_use["upload"]:
-        found.append(
-            PermissibleAction(
-                name="upload",
-                description="Give a file to a file field.",
-                parameters=(
-                    _target(by_use["upload"], "The number of the field."),
-                    Parameter(name="path", description="The path of the file."),
-                ),
-            )
-        )
-    if by_use["click"]:
-        found += [
-            PermissibleAction(
-                name="double_click",
-                description="Click an element twice in quick succession.",
-                parameters=(_target(by_use["click"], "The number of the element."),),
+    if selects := [one for one in of_use("select") if options[one.ref]]:
+        yield _action(
+            "select",
+            "Choose an option of a list.",
+            _target(selects, "The number of the list."),
+            Parameter(
+                name="option",
+                description="The option's label.",
+                choices_by_ref={one.ref: options[one.ref] for one in selects},
             ),
-            PermissibleAction(
-                name="hover",
-                description="Move the mouse over an element.",
-                parameters=(_target(by_use["click"], "The number of the element."),),
-            ),
-        ]
-    return found
+        )
+    if checked := of_use("check"):
+        yield _action(
+            "check",
+            "Check a box or choose a radio button; checked=false clears a box.",
+            _target(checked, "The number of the box."),
+            _optional("checked", "The state wanted.", "boolean"),
+        )
+    if dragged := of_use("drag"):
+        places = [one for one in observation.elements if one.in_viewport][:CAP]
+        yield _action(
+            "drag",
+            "Drag an element and drop it on another.",
+            _target(dragged, "The number of the element to drag."),
+            _target(places, "The number of the element to drop it on.", name="to"),
+        )
+    if uploads := of_use("upload"):
+        yield _action(
+            "upload",
+            "Give a file to a file field.",
+            _target(uploads, "The number of the field."),
+            Parameter(name="path", description="The path of the file."),
+        )
+    if clicked:
+        target = _target(clicked, "The number of the element.")
+        yield _action("double_click", "Click an element twice in quick succession.", target)
+        yield _action("hover", "Move the mouse over an element.", target)
 
 
-def _page_actions(observation: Observation, back: int, forward: int) -> list[PermissibleAction]:
-    found = [
-        PermissibleAction(
-            name="press",
-            description="Press a key or chord, such as Enter, Tab, ArrowDown or Control+a.",
-            parameters=(Parameter(name="keys", description="The key or chord."),),
+def _page_actions(observation: Observation, back: int, forward: int) -> Iterator[PermissibleAction]:
+    yield _action(
+        "press",
+        "Press a key or chord, such as Enter, Tab, ArrowDown or Control+a.",
+        Parameter(name="keys", description="The key or chord."),
+    )
+    yield _action(
+        "scroll",
+        "Scroll the page, or the largest part of it that scrolls.",
+        Parameter(
+            name="direction", choices=tuple(Choice(value=way) for way in ("up", "down", "left", "right"))
         ),
-        PermissibleAction(
-            name="scroll",
-            description="Scroll the page, or the largest part of it that scrolls.",
-            parameters=(
-                Parameter(
-                    name="direction",
-                    choices=tuple(Choice(value=way) for way in ("up", "down", "left", "right")),
-                ),
-                Parameter(
-                    name="target",
-                    type="integer",
-                    description="The number of an element inside the part to scroll.",
-                    required=False,
-                ),
-            ),
-        ),
-        PermissibleAction(
-            name="goto",
-            description="Open a URL.",
-            parameters=(Parameter(name="url", description="The address."),),
-        ),
-    ]
+        _optional("target", "The number of an element inside the part to scroll.", "integer"),
+    )
+    yield _action("goto", "Open a URL.", Parameter(name="url", description="The address."))
     if back > 0:
-        found.append(PermissibleAction(name="go_back", description="Go back to the page before."))
+        yield _action("go_back", "Go back to the page before.")
     if forward > 0:
-        found.append(
-            PermissibleAction(name="go_forward", description="Go forward to the page after this one.")
-        )
-    found.append(PermissibleAction(name="new_tab", description="Open an empty tab."))
+        yield _action("go_forward", "Go forward to the page after this one.")
+    yield _action("new_tab", "Open an empty tab.")
     if len(observation.tabs) > 1:
         tabs = tuple(Choice(value=str(tab.index), label=tab.title or tab.url) for tab in observation.tabs)
-        found.append(
-            PermissibleAction(
-                name="tab_focus",
-                description="Switch to another tab.",
-                parameters=(Parameter(name="index", type="integer", choices=tabs),),
-            )
+        yield _action(
+            "tab_focus", "Switch to another tab.", Parameter(name="index", type="integer", choices=tabs)
         )
-        found.append(PermissibleAction(name="close_tab", description="Close the current tab."))
-    found.append(
-        PermissibleAction(
-            name="wait",
-            description="Wait for the page to change.",
-            parameters=(
-                Parameter(
-                    name="seconds", type="number", description="At most this long, up to 30.", required=False
-                ),
-            ),
-        )
+        yield _action("close_tab", "Close the current tab.")
+    yield _action(
+        "wait",
+        "Wait for the page to change.",
+        _optional("seconds", "At most this long, up to 30.", "number"),
     )
-    return found

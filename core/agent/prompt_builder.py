@@ -38,25 +38,6 @@ EXEMPLARS = "exemplars.j2"
 _CONVERSATIONS = ("decide", "rationale", "function")
 """Purposes whose messages are made by `Prompter.conversation`."""
 
-UNSAID: dict[str, Any] = {
-    "first": True,
-    "results": (),
-    "exemplars": (),
-    "action": "",
-    "target": "",
-    "result": "",
-    "before": None,
-    "changed": True,
-    "count": 0,
-    "unwanted": (),
-    "wanted": "",
-    "candidates": (),
-    "raw": "",
-    "pairs": (),
-    "mistakes": (),
-}
-"""What only some templates are given, as the others see it."""
-
 
 class Prompter:
     """Builds requests for every purpose and puts them to the LLM."""
@@ -85,7 +66,6 @@ class Prompter:
         remembered = state.memory.remembered
         frame = self._frame(state)
         values: dict[str, Any] = {
-            **UNSAID,
             "objective": self.objective(state),
             "page": state.clean,
             "tabs": state.observation.tabs,

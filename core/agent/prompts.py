@@ -18,40 +18,28 @@ from core.storage.resources import RESOURCES
 
 PROMPTS = RESOURCES / "prompts"
 
+UNSAID: dict[str, Any] = {
+    "first": True,
+    "results": (),
+    "exemplars": (),
+    "action": "",
+    "target": "",
+    "result": "",
+    "before": None,
+    "changed": True,
+    "count": 0,
+    "unwanted": (),
+    "wanted": "",
+    "candidates": (),
+    "raw": "",
+    "pairs": (),
+    "mistakes": (),
+}
+"""What only some templates are given, as the others see it."""
 VALUES = (
-    "objective",
-    "page",
-    "tabs",
-    "history",
-    "notes",
-    "permissible",
-    "left_out",
-    "reply_format",
-    "several",
-    "space",
-    "state",
-    "state_why",
-    "instruction",
-    "layout",
-    "shown",
-    "frame",
-    "plan",
-    "experience",
-    "first",
-    "results",
-    "exemplars",
-    "action",
-    "target",
-    "result",
-    "before",
-    "changed",
-    "count",
-    "unwanted",
-    "wanted",
-    "candidates",
-    "raw",
-    "pairs",
-    "mistakes",
+    *"objective page tabs history notes permissible left_out reply_format several space state state_why".split(),
+    *"instruction layout shown frame plan experience".split(),
+    *UNSAID,
 )
 """What a template may use, beside the functions ``usage`` and ``written``."""
 
@@ -103,7 +91,7 @@ class Prompts:
         """Return the text of a template; raises DataError with file and line."""
         self.check(name)
         try:
-            return self._environment.get_template(name).render(**values).strip()
+            return self._environment.get_template(name).render(UNSAID | values).strip()
         except TemplateSyntaxError as error:
             raise DataError(f"{error.filename or name}, line {error.lineno}: {error.message}") from error
         except TemplateNotFound as error:

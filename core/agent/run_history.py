@@ -26,16 +26,6 @@ from core.schema.step import Acted, Observed, Recalled, Scheduled, record_of
 from core.trace.store import TraceStore
 
 
-class SavedLook(Record):
-    """One look at a page and what was done on it."""
-
-    frame: int
-    observation: str
-    thought: str
-    actions: tuple[Action, ...]
-    results: tuple[str, ...] = ()
-
-
 class SavedAgent(Record):
     """Everything an agent carries from one step to the next."""
 
@@ -68,7 +58,7 @@ class SavedAgent(Record):
     summaries: dict[str, str] = {}
     recalled_at: dict[int, int] = {}
     """The step that has the exemplars of each frame."""
-    trail: tuple[SavedLook, ...] = ()
+    trail: tuple[TrailStep, ...] = ()
 
     def as_json(self) -> str:
         """Return it without the fields that have nothing to say."""
@@ -78,79 +68,64 @@ class SavedAgent(Record):
         return self.model_dump_json(exclude=unsaid)
 
 
+_OF_STATE = (
+    "number",
+    "trial",
+    "profile",
+    "switched",
+    "amounts",
+    "loaded_at",
+    "sent",
+    "memory",
+    "stack",
+    "queue",
+    "queue_url",
+    "history",
+    "notes",
+    "answer",
+    "recalled_at",
+    "trail",
+)
+"""What is kept of the state of the run under the same name."""
+_OF_REFLECTION = (
+    "plan",
+    "remedies",
+    "scheduled",
+    "experience",
+    "tried",
+    "trial_began",
+    "calls_before_trial",
+    "summaries",
+)
+
+
 def saved_of(state: RunState) -> SavedAgent:
     """Return what is to be kept of a run that is about to begin a step."""
-    reflection = state.reflection
     return SavedAgent(
-        number=state.number,
-        trial=state.trial,
-        profile=state.profile,
+        **{name: getattr(state, name) for name in _OF_STATE},
+        **{name: getattr(state.reflection, name) for name in _OF_REFLECTION},
         page_actions_limit=state.budget.page_actions,
         llm_calls_limit=state.budget.llm_calls,
-        switched=dict(state.switched),
-        amounts=dict(state.amounts),
-        loaded_at=dict(state.loaded_at),
         done_at=tuple(dict.fromkeys(one.step for one in state.inputs)),
-        sent=tuple(state.sent),
-        memory=state.memory,
-        stack=state.stack,
-        queue=tuple(state.queue),
-        queue_url=state.queue_url,
-        history=tuple(state.history),
-        notes=tuple(state.notes),
-        totals=vars(state.totals).copy(),
-        answer=state.answer,
-        plan=reflection.plan,
-        remedies=reflection.remedies,
-        scheduled=reflection.scheduled,
-        experience=tuple(reflection.experience),
-        tried={page: tuple(actions) for page, actions in reflection.tried.items()},
-        trial_began=reflection.trial_began,
-        calls_before_trial=reflection.calls_before_trial,
-        summaries=dict(reflection.summaries),
-        recalled_at=dict(state.recalled_at),
-        trail=tuple(
-            SavedLook(
-                frame=look.frame,
-                observation=look.observation,
-                thought=look.thought,
-                actions=tuple(look.actions),
-                results=tuple(look.results),
-            )
-            for look in state.trail
-        ),
+        totals=vars(state.totals),
     )
 
 
 def put_back(saved: SavedAgent, state: RunState) -> None:
     """Make a state that was just made what was kept; pages, inputs and exemplars are the caller's to fill in."""
-    state.number, state.trial, state.profile = saved.number, saved.trial, saved.profile
+    for name in _OF_STATE:
+        setattr(state, name, _changeable(getattr(saved, name)))
+    for name in _OF_REFLECTION:
+        setattr(state.reflection, name, _changeable(getattr(saved, name)))
     state.budget = Budget(saved.page_actions_limit, saved.llm_calls_limit)
-    state.switched, state.amounts = dict(saved.switched), dict(saved.amounts)
-    state.loaded_at = dict(saved.loaded_at)
-    state.sent = list(saved.sent)
-    state.memory, state.stack = saved.memory, saved.stack
-    state.queue, state.queue_url = list(saved.queue), saved.queue_url
-    state.history, state.notes = list(saved.history), list(saved.notes)
     state.totals = Totals(**saved.totals)
-    state.answer = saved.answer
-    reflection = state.reflection
-    reflection.plan, reflection.remedies = saved.plan, saved.remedies
-    reflection.scheduled, reflection.experience = saved.scheduled, list(saved.experience)
-    reflection.tried = {page: list(actions) for page, actions in saved.tried.items()}
-    reflection.trial_began, reflection.calls_before_trial = saved.trial_began, saved.calls_before_trial
-    reflection.summaries = dict(saved.summaries)
-    state.recalled_at = dict(saved.recalled_at)
-    state.trail = [
-        TrailStep(
-            frame=look.frame,
-            observation=look.observation,
-            thought=look.thought,
-            actions=list(look.actions),
-            results=list(look.results),
-        )
-        for look in saved.trail
-    ]
+
+
+def _changeable(value: Any) -> Any:
+    """Return what was kept as a run that goes on may change it."""
+    if isinstance(value, dict):
+        return {key: _changeable(one) for key, one in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 # The steps of a run

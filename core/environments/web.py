@@ -58,13 +58,6 @@ class OpenWeb:
         pass
 
 
-def person_verdict(success: bool) -> Verdict:
-    """Return what a person said of a run without a judge."""
-    return Verdict(
-        success=success, reward=1.0 if success else 0.0, judge="person", reason="A person judged the run."
-    )
-
-
 def full_url(text: str) -> str:
     """Return `text` as a URL that a browser opens; raises UsageError where it cannot be one.
 

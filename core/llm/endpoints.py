@@ -87,11 +87,10 @@ class KeyringBackend(Protocol):
 
     def get_password(self, service: str, username: str) -> str | None: ...
     def set_password(self, service: str, username: str, password: str) -> None: ...
-    def delete_password(self, service: str, username: str) -> None: ...
 
 
 class Keys:
-    """Finds, stores and forgets keys."""
+    """Finds and stores keys."""
 
     def __init__(
         self,
@@ -151,22 +150,6 @@ class Keys:
             f"The system keyring cannot keep the key {name} ({reason}); "
             "set the environment variable of that name instead."
         )
-
-    def forget_key(self, name_or_url: str) -> bool:
-        """Take a key out of the system keyring; return whether it was there."""
-        name = self.name_of(name_or_url)
-        found, trouble = self._from_keyring(name)
-        if found is None:
-            if trouble:
-                raise DataError(f"The system keyring cannot be used ({trouble}); unlock it and try again.")
-            return False
-        try:
-            self._keyring().delete_password(APP, name)
-        except Exception as error:
-            raise DataError(
-                f"The system keyring did not give up the key {name} ({_trouble(error, found)}); unlock it."
-            ) from None
-        return True
 
     def _from_keyring(self, name: str) -> tuple[str | None, str]:
         try:

@@ -70,52 +70,36 @@ class RemedyStack(Record):
         entry = next((one for one in self.waiting if one.number == number), None)
         if entry is None:
             return None, self
-        return entry, self._marked(number, "chosen", "")
+        return entry, self._marked("chosen", "", lambda one: one.number == number)
 
     def tried(self, number: int, why: str) -> "RemedyStack":
-        return self._marked(number, "tried", why)
+        return self._marked("tried", why, lambda entry: entry.number == number)
 
     def dropped(self, number: int, why: str) -> "RemedyStack":
-        return self._marked(number, "dropped", why)
+        return self._marked("dropped", why, lambda entry: entry.number == number)
 
     def without_choice(self, step: int, number: int) -> "RemedyStack":
         """Return the stack with the first choice of a step dropped, for the remedy `number` was fired instead."""
-        return RemedyStack(
-            entries=tuple(
-                entry.replace(state="dropped", why=f"Remedy {number} was fired instead.")
-                if entry.step == step and entry.state == "chosen" and entry.number != number
-                else entry
-                for entry in self.entries
-            )
+        return self._marked(
+            "dropped",
+            f"Remedy {number} was fired instead.",
+            lambda entry: entry.step == step and entry.state == "chosen" and entry.number != number,
         )
 
     def without_step(self, step: int, why: str) -> "RemedyStack":
         """Return the stack with the entries of a step dropped that have not been tried."""
-        return RemedyStack(
-            entries=tuple(
-                entry.replace(state="dropped", why=why)
-                if entry.step == step and entry.state in ("waiting", "chosen")
-                else entry
-                for entry in self.entries
-            )
+        return self._marked(
+            "dropped", why, lambda entry: entry.step == step and entry.state in ("waiting", "chosen")
         )
 
     def cleared(self, why: str) -> "RemedyStack":
         """Return the stack with all that waits dropped, for a new trial."""
-        return RemedyStack(
-            entries=tuple(
-                entry.replace(state="dropped", why=why) if entry.state == "waiting" else entry
-                for entry in self.entries
-            )
-        )
+        return self._marked("dropped", why, lambda entry: entry.state == "waiting")
 
-    def _marked(self, number: int, state: EntryState, why: str) -> "RemedyStack":
-        return RemedyStack(
-            entries=tuple(
-                entry.replace(state=state, why=why) if entry.number == number else entry
-                for entry in self.entries
-            )
-        )
+    def _marked(self, state: EntryState, why: str, which: Callable[[RemedyEntry], bool]) -> "RemedyStack":
+        """Return the stack with the entries marked that `which` is true of."""
+        marked = (one.replace(state=state, why=why) if which(one) else one for one in self.entries)
+        return RemedyStack(entries=tuple(marked))
 
 
 def in_words(action: Action, observation: Observation) -> str:

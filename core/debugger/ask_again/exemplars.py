@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.agent.prompt_builder import EXEMPLARS, UNSAID, exemplar_parts
+from core.agent.prompt_builder import EXEMPLARS, exemplar_parts
 from core.agent.resources import AgentResources
 from core.debugger.ask_again.views import ExemplarChoice, WrittenExemplar
 from core.debugger.exemplars.prompt import Way, messages_of
@@ -75,10 +75,7 @@ class Teller:
         return messages_of(exemplar, self._knowledge, self._way)
 
     def _in_text(self, exemplar: Exemplar) -> list[tuple[PromptPart, str]]:
-        texts = [
-            self._knowledge.prompts.render(EXEMPLARS, **{**UNSAID, "exemplars": some})
-            for some in ((), (exemplar,))
-        ]
+        texts = [self._knowledge.prompts.render(EXEMPLARS, exemplars=some) for some in ((), (exemplar,))]
         parts = [one for one in exemplar_parts(texts[-1], texts, [exemplar]) if one.kind == "exemplar"]
         return [(one, texts[-1][one.start : one.end]) for one in parts]
 

@@ -3,7 +3,7 @@
 import tomllib
 
 from core.agent.presets import PromptFiles
-from core.agent.prompt_builder import EXEMPLARS, UNSAID, exemplar_messages
+from core.agent.prompt_builder import EXEMPLARS, exemplar_messages
 from core.agent.resources import AgentResources
 from core.llm.costs import count_tokens
 from core.llm.repair import ReplyFormat
@@ -55,11 +55,9 @@ def messages_of(exemplar: Exemplar, knowledge: AgentResources, way: Way) -> tupl
     """
     prompts = knowledge.prompts
     if way.form == "tools":
-        text = prompts.render(EXEMPLARS, **{**UNSAID, "exemplars": (exemplar,)})
+        text = prompts.render(EXEMPLARS, exemplars=(exemplar,))
         return (Message(role="system", text=text),)
-    return exemplar_messages(
-        exemplar, way.form, lambda **more: prompts.render(way.turn, **{**UNSAID, **more})
-    )
+    return exemplar_messages(exemplar, way.form, lambda **more: prompts.render(way.turn, **more))
 
 
 def prompt_of(exemplar: Exemplar, knowledge: AgentResources, preset_name: str) -> ExemplarPrompt:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.agent.prompt_builder import EXEMPLARS, UNSAID, exemplar_messages, exemplar_parts
+from core.agent.prompt_builder import EXEMPLARS, exemplar_messages, exemplar_parts
 from core.agent.resources import agent_resources_of
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
 
@@ -35,7 +35,7 @@ def prompts():
 
 
 def messages(prompts, one):
-    return exemplar_messages(one, "lines", lambda **more: prompts.render("turn.j2", **{**UNSAID, **more}))
+    return exemplar_messages(one, "lines", lambda **more: prompts.render("turn.j2", **more))
 
 
 def test_a_mistake_is_told_once_with_the_look_it_was_made_on(prompts):
@@ -45,23 +45,18 @@ def test_a_mistake_is_told_once_with_the_look_it_was_made_on(prompts):
 
 
 def test_a_text_of_exemplars_tells_it_before_what_was_right(prompts):
-    text = prompts.render(EXEMPLARS, **{**UNSAID, "exemplars": (exemplar(WRONG),)})
+    text = prompts.render(EXEMPLARS, exemplars=(exemplar(WRONG),))
     assert f"{FORM}\n{TOLD}\nActions: click [1]" in text
     assert text.count("Wrong here") == 1
 
 
 def test_a_mistake_on_a_page_that_is_no_look_is_told_nowhere(prompts):
     assert messages(prompts, exemplar(ELSEWHERE)) == messages(prompts, exemplar())
-    texts = [
-        prompts.render(EXEMPLARS, **{**UNSAID, "exemplars": (one,)})
-        for one in (exemplar(ELSEWHERE), exemplar())
-    ]
+    texts = [prompts.render(EXEMPLARS, exemplars=(one,)) for one in (exemplar(ELSEWHERE), exemplar())]
     assert texts[0] == texts[1]
 
 
 def test_exemplars_with_mistakes_are_still_told_apart_in_the_text(prompts):
     some = (exemplar(WRONG), exemplar())
-    texts = [
-        prompts.render(EXEMPLARS, **{**UNSAID, "exemplars": some[:many]}) for many in range(len(some) + 1)
-    ]
+    texts = [prompts.render(EXEMPLARS, exemplars=some[:many]) for many in range(len(some) + 1)]
     assert [one.kind for one in exemplar_parts(texts[-1], texts, some)].count("exemplar") == 2

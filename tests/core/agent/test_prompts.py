@@ -1,7 +1,6 @@
 import pytest
 
 from core.agent.general_space import permissible_of
-from core.agent.prompt_builder import UNSAID
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.reflection.plan import read_plan
 from core.schema.errors import DataError
@@ -25,7 +24,6 @@ def prompts(own):
 def render(prompts, name, **more):
     page = observation(element(1, "button", "Save"), tabs=2)
     values = {
-        **UNSAID,
         "before": CleanObservation(url=page.url, title=page.title, text="before"),
         "candidates": ('[4] button "Save"',),
         "exemplars": (

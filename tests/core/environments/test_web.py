@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from core.environments.web import OpenWeb, full_url, person_verdict
+from core.environments.web import OpenWeb, full_url
 from core.schema.errors import UsageError
 
 
@@ -95,9 +95,3 @@ async def test_the_template_cannot_be_opened_without_a_url(used_page):
     web = OpenWeb()
     with pytest.raises(UsageError, match="needs a URL"):
         await web.open(web.tasks()[0], 0, used_page)
-
-
-@pytest.mark.parametrize(("success", "reward"), [(True, 1.0), (False, 0.0)])
-def test_what_a_person_says_is_marked_as_theirs(success, reward):
-    verdict = person_verdict(success)
-    assert (verdict.success, verdict.reward, verdict.judge) == (success, reward, "person")

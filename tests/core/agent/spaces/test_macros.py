@@ -158,7 +158,9 @@ def test_after_the_choice_only_the_last_actions_are_left_until_the_transitions_a
     assert [one.name for one in permissible.actions] == ["buy"]
     assert "B1 was chosen" in remark
     assert "6 transitions are used up" in chosen(space, after_transitions(6, chosen="B1"))[2]
-    results = choice_of(space, space.state_named("results"), after_transitions(5, chosen="B1"), ITEM, Permissible())
+    results = choice_of(
+        space, space.state_named("results"), after_transitions(5, chosen="B1"), ITEM, Permissible()
+    )
     assert "offers none of: buy" in results[2]
 
 

@@ -14,32 +14,8 @@ from playwright.async_api import Error
 from core.browser.channel import FrameLink, PageGone
 from core.browser.page import Page
 from core.browser.tabs import Tabs
-from core.schema.action import (
-    Action,
-    Check,
-    Click,
-    CloseTab,
-    DoubleClick,
-    Drag,
-    FocusTarget,
-    GoBack,
-    GoForward,
-    Goto,
-    Hover,
-    NewTab,
-    Press,
-    RefTarget,
-    RoleTarget,
-    Scroll,
-    Select,
-    TabFocus,
-    Target,
-    Type,
-    Upload,
-    Wait,
-    XPathTarget,
-    chord,
-)
+from core.schema import action as kinds
+from core.schema.action import Action, Target, chord
 from core.schema.errors import ActionError
 from core.schema.observation import Box
 from core.schema.record import Record
@@ -102,41 +78,41 @@ class Actor:
 
     async def _act(self, action: Action) -> Located | None:
         match action:
-            case Click():
+            case kinds.Click():
                 return await self._click(action.target, 1)
-            case DoubleClick():
+            case kinds.DoubleClick():
                 return await self._click(action.target, 2)
-            case Type():
+            case kinds.Type():
                 return await self._type(action)
-            case Press():
+            case kinds.Press():
                 await self._press(action.keys)
-            case Hover():
+            case kinds.Hover():
                 found = await self.locate(action.target)
                 await self._mouse("mouseMoved", found.x, found.y)
                 return found
-            case Scroll():
-                return await self._scroll(action)
-            case Select():
+            case kinds.Scroll():
+                await self._scroll(action)
+            case kinds.Select():
                 return await self._field(action.target, "choose", action.option)
-            case Check():
+            case kinds.Check():
                 return await self._check(action)
-            case Drag():
+            case kinds.Drag():
                 return await self._drag(action)
-            case Upload():
+            case kinds.Upload():
                 return await self._upload(action)
-            case Goto():
+            case kinds.Goto():
                 await self._goto(action.url)
-            case GoBack():
+            case kinds.GoBack():
                 await self._history(-1)
-            case GoForward():
+            case kinds.GoForward():
                 await self._history(1)
-            case NewTab():
+            case kinds.NewTab():
                 await self._tabs.open()
-            case TabFocus():
+            case kinds.TabFocus():
                 await self._tabs.focus(action.index)
-            case CloseTab():
+            case kinds.CloseTab():
                 await self._tabs.close_current()
-            case Wait():
+            case kinds.Wait():
                 await self.page.walker("waitForChange", action.seconds * 1000, timeout=action.seconds + 5)
             case _:
                 raise ActionError(f"{action.kind} is not an action on the page.")
@@ -158,8 +134,7 @@ class Actor:
     async def _located(
         self, target: Target, answer: dict[str, Any], frame: FrameLink | None, *, covered: bool = False
     ) -> Located:
-        if "problem" in answer:
-            raise ActionError(f"{self._say(target, answer)} {answer['problem']}.")
+        _require(answer, self._say(target, answer))
         located = Located.model_validate({**answer, "frame": frame.id if frame else ""})
         if frame is not None and frame.parent is not None:
             located = await self._into_tab(located, frame, covered=covered)
@@ -167,16 +142,16 @@ class Actor:
 
     async def _resolve(self, target: Target) -> tuple[int, FrameLink | None]:
         match target:
-            case RefTarget():
+            case kinds.RefTarget():
                 return target.ref, await self._frame_of(target.ref)
-            case RoleTarget():
+            case kinds.RoleTarget():
                 found = await self._search("findRole", target.role, target.name)
                 what = f'{target.role} "{target.name}"'
-            case XPathTarget():
+            case kinds.XPathTarget():
                 found = await self._search("findXPath", target.xpath)
                 what = f"the XPath {target.xpath}"
-            case FocusTarget():
-                for frame in await self._frames():
+            case kinds.FocusTarget():
+                for frame in await self.page.find_frames():
                     ref = await self.page.walker("focused", frame=frame)
                     if ref is None or await self.page.walker("tagOf", ref, frame=frame) in _FRAME_TAGS:
                         continue
@@ -191,7 +166,7 @@ class Actor:
 
     async def _search(self, call: str, *arguments: str) -> list[tuple[int, FrameLink]]:
         found: list[tuple[int, FrameLink]] = []
-        for frame in await self._frames():
+        for frame in await self.page.find_frames():
             answer = await self.page.walker(call, *arguments, frame=frame)
             if isinstance(answer, dict):
                 if "problem" in answer:
@@ -206,14 +181,11 @@ class Actor:
         if frame.parent is not None:
             self.page.frame_of_ref[ref] = frame.id
 
-    async def _frames(self) -> list[FrameLink]:
-        return await self.page.find_frames()
-
     async def _frame_of(self, ref: int) -> FrameLink | None:
         wanted = self.page.frame_of_ref.get(ref)
         if wanted is None:
             return None
-        for frame in await self._frames():
+        for frame in await self.page.find_frames():
             if frame.id == wanted:
                 return frame
         raise ActionError(f"[{ref}] was in a frame that is no longer in the page.")
@@ -230,8 +202,7 @@ class Actor:
             if owner is None:
                 raise ActionError(f"{located.label} lies in a frame that cannot be found in the page.")
             place = await self.page.walker("throughFrame", owner, x, y, covered, frame=link.parent)
-            if "problem" in place:
-                raise ActionError(f"[{located.ref}] {located.label} {place['problem']}.")
+            _require(place, f"[{located.ref}] {located.label}")
             if place["moved"]:
                 scrolled = True
                 # Which frame a point lies in is told by what was painted last.
@@ -250,7 +221,7 @@ class Actor:
     @staticmethod
     def _say(target: Target, answer: dict[str, Any]) -> str:
         named = answer.get("label", "")
-        return f"[{target}] {named}".strip() if isinstance(target, RefTarget) else named or str(target)
+        return f"[{target}] {named}".strip() if isinstance(target, kinds.RefTarget) else named or str(target)
 
     # Mouse
 
@@ -304,7 +275,7 @@ class Actor:
             if isinstance(result, BaseException):
                 raise result
 
-    async def _drag(self, action: Drag) -> Located:
+    async def _drag(self, action: kinds.Drag) -> Located:
         start = await self.locate(action.target)
         for _ in range(_AIMS):
             end = await self._place(action.to)
@@ -327,15 +298,12 @@ class Actor:
             await page.answered(mouse.up())
         return start
 
-    async def _scroll(self, action: Scroll) -> Located | None:
-        ref, frame, found = None, None, None
+    async def _scroll(self, action: kinds.Scroll) -> None:
+        ref, frame = None, None
         if action.target is not None:
             ref, frame = await self._resolve(action.target)
         answer = await self.page.walker("scrollBy", ref, action.direction, frame=frame)
-        if "problem" in answer:
-            what = f"[{action.target}]" if action.target else "The page"
-            raise ActionError(f"{what} {answer['problem']}.")
-        return found
+        _require(answer, f"[{action.target}]" if action.target else "The page")
 
     # Keyboard and fields
 
@@ -349,21 +317,19 @@ class Actor:
                 ) from error
             raise
 
-    async def _type(self, action: Type) -> Located:
-        if isinstance(action.target, FocusTarget):
+    async def _type(self, action: kinds.Type) -> Located:
+        if isinstance(action.target, kinds.FocusTarget):
             ref, frame = await self._resolve(action.target)
             found = Located(ref=ref, label=await self._label(ref, frame), frame=frame.id if frame else "")
         else:
             found = await self.locate(action.target)
             frame = await self._frame_of(found.ref)
         answer = await self.page.walker("ready", found.ref, action.append, frame=frame)
-        if "problem" in answer:
-            raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
+        _require(answer, f"[{found.ref}] {found.label}")
         keyboard, keys = self.page.playwright_page.keyboard, self._keys
         if answer.get("assign"):
             answer = await self.page.walker("assign", found.ref, action.text, frame=frame)
-            if "problem" in answer:
-                raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
+            _require(answer, f"[{found.ref}] {found.label}")
         elif not action.text:
             if not action.append and not answer.get("empty"):
                 await keys(keyboard.press("Delete"))
@@ -385,32 +351,29 @@ class Actor:
     async def _field(self, target: Target, call: str, value: str) -> Located:
         found = await self.locate(target)
         answer = await self.page.walker(call, found.ref, value, frame=await self._frame_of(found.ref))
-        if "problem" in answer:
-            raise ActionError(f"[{found.ref}] {found.label} {answer['problem']}.")
+        _require(answer, f"[{found.ref}] {found.label}")
         return found
 
-    async def _check(self, action: Check) -> Located:
+    async def _check(self, action: kinds.Check) -> Located:
         ref, frame = await self._resolve(action.target)
         before = await self.page.walker("isChecked", ref, frame=frame)
-        if "problem" in before:
-            raise ActionError(f"[{ref}] {before['problem']}.")
+        _require(before, f"[{ref}]")
         if before["checked"] == action.checked:
-            return await self.locate(RefTarget(ref=ref))
+            return await self.locate(kinds.RefTarget(ref=ref))
         if before.get("radio") and not action.checked:
             raise ActionError(f"[{ref}] is a radio button: choose another one to clear it.")
-        found = await self._click(RefTarget(ref=ref), 1)
+        found = await self._click(kinds.RefTarget(ref=ref), 1)
         after = await self.page.walker("isChecked", found.ref, frame=frame)
         if after.get("checked") != action.checked and "problem" not in after:
             raise ActionError(f"[{ref}] {found.label} did not change when it was clicked.")
         return found
 
-    async def _upload(self, action: Upload) -> Located:
+    async def _upload(self, action: kinds.Upload) -> Located:
         path = _existing(action.path)
         ref, frame = await self._resolve(action.target)
         link = frame or self.page.main_frame()
         answer = await self.page.walker("fileField", ref, frame=link)
-        if "problem" in answer:
-            raise ActionError(f"[{ref}] {answer['problem']}.")
+        _require(answer, f"[{ref}]")
         handle = await self.page.send(
             "Runtime.evaluate",
             {"expression": f"__backstep.byRef({answer['ref']})", "contextId": await self.page.world(link)},
@@ -440,6 +403,12 @@ class Actor:
         if not 0 <= index < len(history["entries"]):
             raise ActionError("There is no page to go " + ("back to." if by < 0 else "forward to."))
         await self.page.send("Page.navigateToHistoryEntry", {"entryId": history["entries"][index]["id"]})
+
+
+def _require(answer: dict[str, Any], what: str) -> None:
+    """Raise ActionError where the walker tells a problem with the element."""
+    if "problem" in answer:
+        raise ActionError(f"{what} {answer['problem']}.")
 
 
 def _existing(path: str) -> Path:

@@ -7,6 +7,7 @@ Acting and reading build on this; see `actor` for what an action means, and
 import asyncio
 import base64
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from playwright.async_api import Error
@@ -24,16 +25,9 @@ from core.schema.events import BrowserEvent, TabId
 class Page(PageProtocol):
     """A tab of the browser; made by `Page.attach`."""
 
-    def __init__(
-        self,
-        tab: TabId,
-        page: PlaywrightPage,
-        channel: Channel,
-        refs: Refs,
-        log: PageListener | None = None,
-    ) -> None:
-        super().__init__(tab, page, channel, refs, log)
-        self.frames = Frames(self)
+    @cached_property
+    def frames(self) -> Frames:
+        return Frames(self)
 
     @classmethod
     async def attach(
@@ -93,9 +87,6 @@ class Page(PageProtocol):
         return dict(found) if found is not None else None
 
     # What environments need
-
-    async def url(self) -> str:
-        return self.playwright_page.url
 
     async def html(self) -> str:
         return str(await self.evaluate("document.documentElement ? document.documentElement.outerHTML : ''"))

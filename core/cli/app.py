@@ -1,17 +1,35 @@
 """The command line: its form is a contract that scripts lean on."""
 
-import asyncio
-import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from core.cli.exemplar_exchange import add_exchange
 from core.cli.exemplars import add_exemplar_commands
-from core.cli.experiments import add_experiment_commands
+from core.cli.options import (
+    AsJson,
+    AsLines,
+    BaseUrl,
+    Browser,
+    Database,
+    DryRun,
+    Instruction,
+    LLMName,
+    MaxCalls,
+    MaxCost,
+    MaxSteps,
+    OnGate,
+    PresetName,
+    Seed,
+    Task,
+    TaskFiles,
+    Url,
+    WebArenaFiles,
+    environments_of,
+    settings_with,
+)
 from core.cli.output import say
 from core.schema.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
 from core.setup import display_problem, run_tests
@@ -24,45 +42,6 @@ EXIT_WORLD = 3
 EXIT_INTERRUPTED = 130
 DEFAULT_TASK = "miniwob/click-test-2"
 FORMAT_NAMES = ", ".join(one.name for one in FORMATS)
-
-Task = Annotated[str, typer.Option("--task", help="A task by its id, as in miniwob/book-flight.")]
-Seed = Annotated[int, typer.Option("--seed", help="What the task is drawn from.", min=0)]
-Url = Annotated[str, typer.Option("--url", help="Where to start on the open web.")]
-Instruction = Annotated[str, typer.Option("--instruction", help="What to do there.")]
-PresetName = Annotated[
-    str | None,
-    typer.Option(
-        "--preset", help="Which agent: plain, laser, step, reflect, synapse, combined, or one of your own."
-    ),
-]
-LLMName = Annotated[
-    str | None,
-    typer.Option("--llm", help="Who answers: rules, person, one from the settings, or a model's name."),
-]
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", help="The address of an OpenAI-compatible server.")
-]
-MaxSteps = Annotated[
-    int | None,
-    typer.Option("--max-steps", min=1, help="Page actions at the most, those before a fork among them."),
-]
-Browser = Annotated[
-    str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
-]
-OnGate = Annotated[
-    str | None,
-    typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
-]
-Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
-TaskFiles = Annotated[
-    list[Path] | None,
-    typer.Option("--tasks-file", help="A file of your own tasks (TOML or JSON); may be repeated."),
-]
-WebArenaFiles = Annotated[
-    list[Path] | None,
-    typer.Option("--webarena", help="A WebArena configuration file or folder; may be repeated."),
-]
 
 
 def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., Any]) -> typer.Typer:
@@ -92,7 +71,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             raise typer.Exit(EXIT_WORLD)
         from core.cli.window import WindowArguments
 
-        settings = _settings(preset=preset, llm=llm, base_url=base_url, db=db)
+        settings = settings_with(preset=preset, llm=llm, base_url=base_url, db=db)
         arguments = WindowArguments(
             task=task or ("web/open" if url else DEFAULT_TASK),
             seed=seed,
@@ -111,7 +90,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         """List all tasks."""
         from core.cli.runs import list_tasks
 
-        list_tasks(_environments(_settings(), tasks_file, webarena), as_json=as_json)
+        list_tasks(environments_of(settings_with(), tasks_file, webarena), as_json=as_json)
 
     @app.command()
     def run(
@@ -138,9 +117,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         as_json: AsJson = False,
     ) -> None:
         """Run a task without a window."""
-        from core.cli.run import RunArguments, run_task
+        from core.cli.run import run_task
 
-        settings = _settings(
+        settings = settings_with(
             preset=preset,
             llm=llm,
             base_url=base_url,
@@ -149,23 +128,16 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             max_steps=max_steps,
             on_gate=on_gate,
         )
-        arguments = RunArguments(
+        report = run_task(
+            settings,
+            environments_of(settings, tasks_file, webarena, time_limit),
+            with_embedded,
             task=task,
             seed=seed,
             url=url,
             instruction=instruction,
-            preset=settings.preset,
-            llm=settings.llm,
-            max_steps=settings.max_steps,
             profile=profile,
             as_json=as_json,
-        )
-        report = run_task(
-            arguments,
-            settings,
-            _environments(settings, tasks_file, webarena, time_limit),
-            with_embedded=with_embedded,
-            with_loop=with_loop,
         )
         raise typer.Exit(report.exit_code)
 
@@ -207,28 +179,22 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         as_json: AsJson = False,
     ) -> None:
         """Go back to a step of a run, and on from there on a branch, by default with its own preset and LLM."""
-        from core.cli.fork import ForkArguments, fork_run
+        from core.cli.run import amounts_of, fork_run, place_of
+        from core.schema.changes import NONE, Changes
 
-        settings = _settings(base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate)
-        arguments = ForkArguments(
-            run=run,
-            step=step,
-            preset=preset,
-            llm=llm,
-            policies=policies,
-            exemplars=exemplars,
-            amounts=tuple(amount or ()),
-            max_steps=settings.max_steps,
+        settings = settings_with(
+            base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
+        )
+        changes = Changes(
+            preset=preset or "",
+            llm=llm or "",
+            policies=place_of(policies),
+            exemplars=exemplars if exemplars == NONE else place_of(exemplars),
+            amounts=amounts_of(amount or ()),
             offline=offline,
-            as_json=as_json,
         )
-        report = fork_run(
-            arguments,
-            settings,
-            _environments(settings, tasks_file, webarena),
-            with_embedded=with_embedded,
-            with_loop=with_loop,
-        )
+        environments = environments_of(settings, tasks_file, webarena)
+        report = fork_run(settings, environments, with_embedded, run, step, changes, as_json=as_json)
         raise typer.Exit(report.exit_code)
 
     @app.command()
@@ -245,16 +211,8 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         preset: PresetName = None,
         llm: LLMName = None,
         base_url: BaseUrl = None,
-        max_calls: Annotated[
-            int | None,
-            typer.Option("--max-calls", min=1, help="LLM calls after which no further branch is begun."),
-        ] = None,
-        max_cost: Annotated[
-            float | None,
-            typer.Option(
-                "--max-cost", min=0.0001, help="US dollars, likewise; calls without a price do not count."
-            ),
-        ] = None,
+        max_calls: MaxCalls = None,
+        max_cost: MaxCost = None,
         max_steps: MaxSteps = None,
         browser: Browser = None,
         db: Database = None,
@@ -262,33 +220,32 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
-        as_lines: Annotated[
-            bool, typer.Option("--lines", help="Print all of it as a line of JSON at each change of it.")
-        ] = False,
+        as_lines: AsLines = False,
     ) -> None:
         """Find from which step on a run still comes to success: replay up to it, let the LLM go on, several times."""
-        from core.cli.bisect import BisectArguments, bisect_run
+        from core.cli.measurement import bisect_run
+        from core.debugger.experiments.bisect_records import BisectRequest
 
-        settings = _settings(base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate)
-        arguments = BisectArguments(
+        settings = settings_with(
+            base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
+        )
+        request = BisectRequest(
             run=run,
             steps=tuple(at or ()),
-            every=every,
             most_calls=max_calls,
             most_cost=max_cost,
             times=times,
             preset=preset or "",
             llm=llm or "",
-            max_steps=settings.max_steps,
-            as_json=as_json,
-            as_lines=as_lines,
         )
         bisect_run(
-            arguments,
+            request,
             settings,
-            _environments(settings, tasks_file, webarena),
-            with_embedded=with_embedded,
-            with_loop=with_loop,
+            environments_of(settings, tasks_file, webarena),
+            with_embedded,
+            every=every,
+            as_json=as_json,
+            as_lines=as_lines,
         )
 
     @app.command()
@@ -301,7 +258,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         """List the runs in the trace, newest first."""
         from core.cli.runs import list_runs
 
-        list_runs(_settings(db=db), search, limit, as_json=as_json)
+        list_runs(settings_with(db=db), search, limit, as_json=as_json)
 
     @app.command()
     def compare(
@@ -311,9 +268,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Show two runs or branches side by side, and where they first part."""
-        from core.cli.compare import compare as compare_command
+        from core.cli.runs import compare as compare_command
 
-        compare_command(_settings(db=db), left, right, as_json=as_json)
+        compare_command(settings_with(db=db), left, right, as_json=as_json)
 
     @app.command()
     def show(
@@ -325,7 +282,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         """Show a run, or one step of it."""
         from core.cli.runs import show_run
 
-        show_run(_settings(db=db), run, step, as_json=as_json)
+        show_run(settings_with(db=db), run, step, as_json=as_json)
 
     @app.command()
     def export(
@@ -356,9 +313,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         from core.cli.runs import send
 
         if endpoint:
-            send(_settings(db=db), run, form, endpoint, content=content)
+            send(settings_with(db=db), run, form, endpoint, content=content)
         if output is not None:
-            write(_settings(db=db), run, form, output, content=content)
+            write(settings_with(db=db), run, form, output, content=content)
         elif not endpoint:
             raise UsageError("Say where to write it with --output; otel can be sent with --endpoint instead.")
 
@@ -371,14 +328,14 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
                 "--format", help="repro, chrome-recorder or browser-use; told by what is in it without."
             ),
         ] = "",
-        dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")] = False,
+        dry_run: DryRun = False,
         as_json: AsJson = False,
         db: Database = None,
     ) -> None:
         """Store a run of a repro file, or a recording of another program, as a run."""
-        from core.cli.import_runs import import_file
+        from core.cli.runs import import_file
 
-        import_file(_settings(db=db), file, form, dry_run=dry_run, as_json=as_json)
+        import_file(settings_with(db=db), file, form, dry_run=dry_run, as_json=as_json)
 
     @app.command()
     def draft(
@@ -391,9 +348,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Draft a state space from the pages of recorded runs, as a file to edit."""
-        from core.cli.draft import draft as write
+        from core.cli.runs import draft as write
 
-        write(_settings(db=db), runs, output, title=title, force=force)
+        write(settings_with(db=db), runs, output, title=title, force=force)
 
     @app.command()
     def exemplar(
@@ -419,40 +376,34 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         webarena: WebArenaFiles = None,
     ) -> None:
         """Record an exemplar: carry written actions out in a task, and keep them if they are a success."""
-        from core.cli.record import ExemplarArguments, record
+        from core.cli.exemplar_saving import record
 
-        settings = _settings(browser=browser)
-        arguments = ExemplarArguments(
-            task=task or ("web/open" if url else DEFAULT_TASK),
-            seed=seed,
-            url=url,
-            instruction=instruction,
+        settings = settings_with(browser=browser)
+        environments = environments_of(settings, tasks_file, webarena)
+        found = environments.find(
+            task or ("web/open" if url else DEFAULT_TASK), url=url, instruction=instruction
+        )
+        is_success = record(
+            settings,
+            environments,
+            with_embedded,
+            found,
+            seed,
             actions=actions,
             output=output,
             family=family,
             parser=parser,
         )
-        is_success = record(
-            arguments,
-            settings,
-            _environments(settings, tasks_file, webarena),
-            with_embedded=with_embedded,
-            with_loop=with_loop,
-        )
         raise typer.Exit(0 if is_success else 1)
 
-    exemplars = add_exemplar_commands(app, _settings, with_loop)
-    add_exchange(exemplars, _settings)
-    add_experiment_commands(
-        exemplars, _settings, _environments, with_embedded=with_embedded, with_loop=with_loop
-    )
+    add_exemplar_commands(app, with_embedded)
 
     @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:
         """Check the libraries, the browser, the database and the LLM endpoint, a line each."""
         from core.cli.doctor import check_all
 
-        raise typer.Exit(check_all(lambda: _settings(db=db, llm=llm, base_url=base_url), with_embedded))
+        raise typer.Exit(check_all(lambda: settings_with(db=db, llm=llm, base_url=base_url), with_embedded))
 
     @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
     def test(context: typer.Context) -> None:
@@ -484,48 +435,3 @@ def run_app(app: typer.Typer) -> int:
             raise
         show(file=sys.stderr)
         return EXIT_USAGE
-
-
-def with_loop(work: Awaitable[Any]) -> Any:
-    """Run `work` in a loop of its own; the first interruption cancels it and lets it end in order."""
-
-    async def watched() -> Any:
-        task = asyncio.ensure_future(work)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            try:
-                loop.add_signal_handler(number, task.cancel)
-            except NotImplementedError:
-                break  # Windows has no such handlers: asyncio.run ends the task itself there.
-        try:
-            return await task
-        except asyncio.CancelledError:
-            raise Interrupted("Interrupted.") from None
-
-    return asyncio.run(watched())
-
-
-def _settings(**flags: Any) -> Any:
-    """Return the settings that hold with these flags, keyed as the file's top level."""
-    from core.settings.settings import load_settings
-
-    return load_settings(flags)
-
-
-def _environments(
-    settings: Any, task_files: list[Path] | None, webarena: list[Path] | None, time_limit: bool = False
-) -> Any:
-    """Return all tasks; a file that only the settings name and that is bad is told and left out."""
-    from core.environments.registry import Environments
-
-    environments = Environments(
-        task_files=task_files or (),
-        webarena=webarena or (),
-        remembered_task_files=settings.task_files,
-        remembered_webarena=settings.webarena,
-        time_limit=time_limit,
-    )
-    for source in environments.sources:
-        if source.problem:
-            say(f"Left out: {source.problem}")
-    return environments

@@ -7,8 +7,7 @@ from typing import Any
 
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
-from core.doctor.checks import standard_checks
-from core.doctor.report import Check, CheckNote, Finding, examine, exit_code, fail, ok
+from core.doctor import Check, CheckNote, Finding, examine, exit_code, fail, ok, standard_checks
 from core.settings.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,61 +1,66 @@
-"""The command `exemplars keep`: a stored run into the user's library."""
+"""The commands that make exemplars: of a stored run, and of written actions that are carried out."""
 
+import re
+from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
+from core.browser.host import BrowserHost
 from core.cli.output import put, put_json, put_table, say
-from core.cli.runs import open_for_reading
+from core.cli.runs import reading
+from core.cli.surroundings import WithEmbedded, in_browser
+from core.debugger.exemplars.recording.scripted import (
+    Look,
+    RecordedExemplar,
+    exemplar_of,
+    open_world,
+    perform,
+    written,
+)
 from core.debugger.exemplars.saving.selection import Selection, exemplar_of_run
+from core.environments.registry import Environments
+from core.llm.replies import read_lines
+from core.memory.files import read_exemplars, write_exemplars
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
-from core.schema.errors import NotInTraceError, UsageError
-from core.schema.record import Record
+from core.schema.action import parse_action
+from core.schema.errors import ActionSyntaxError, DataError, UsageError
+from core.schema.messages import LLMReply
+from core.schema.task import Task
 from core.settings.settings import Settings
+from core.settings.user_file import read_text
 
 
-class KeepArguments(Record):
-    """What the command was given."""
+def keep_run(
+    settings: Settings,
+    run: int,
+    *,
+    first: int,
+    last: int | None,
+    steps: Iterable[int],
+    family: str,
+    anyway: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Show a run as it would be prompted with and keep it; raises UsageError where it is no success.
 
-    run: int
-    first: int = 1
-    last: int | None = None
-    steps: tuple[int, ...] = ()
-    """Just these; without any, those that the run itself suggests."""
-    family: str = ""
-    anyway: bool = False
-    """Whether a run that was not judged a success is kept, too."""
-    dry_run: bool = False
-    as_json: bool = False
-
-
-def keep_run(settings: Settings, arguments: KeepArguments) -> None:
-    """Show a run as it would be prompted with and keep it; raises UsageError where it is no success."""
-    store = open_for_reading(settings)
-    try:
-        kept = exemplar_of_run(
-            store,
-            arguments.run,
-            first=arguments.first,
-            last=arguments.last,
-            family=arguments.family,
-            chosen=frozenset(arguments.steps) or None,
-        )
-    except NotInTraceError as error:
-        raise UsageError(str(error)) from error
-    finally:
-        store.close()
-    if not arguments.as_json:
+    Just these `steps` are kept, or without any those that the run itself suggests; one that was not judged
+    a success only with `anyway`.
+    """
+    with reading(settings) as store:
+        chosen = frozenset(steps) or None
+        kept = exemplar_of_run(store, run, first=first, last=last, family=family, chosen=chosen)
+    if not as_json:
         _show(kept)
-    if not kept.successful and not arguments.anyway and not arguments.dry_run:
-        raise UsageError(f"Run {arguments.run} was not judged a success: keep it all the same with --anyway.")
+    if not kept.successful and not anyway and not dry_run:
+        raise UsageError(f"Run {run} was not judged a success: keep it all the same with --anyway.")
     path: Path | None = None
-    if not arguments.dry_run:
+    if not dry_run:
         path = settings.database.parent / LIBRARY_NAME
-        library = Library.open(path)
-        try:
-            library.save(kept.exemplar, kept.provenance, why=f"kept from run {arguments.run}")
-        finally:
-            library.close()
-    if arguments.as_json:
+        with closing(Library.open(path)) as library:
+            library.save(kept.exemplar, kept.provenance, why=f"kept from run {run}")
+    if as_json:
         put_json({**kept.model_dump(mode="json"), "kept_in": str(path) if path else None})
     say(f"{kept.exemplar.id} was kept in {path}." if path else "Nothing was kept.")
 
@@ -72,3 +77,71 @@ def _show(kept: Selection) -> None:
         put_table(
             ("step", "left out", "why"), [(str(one.step), one.action, one.why) for one in kept.left_out]
         )
+
+
+def record(
+    settings: Settings,
+    environments: Environments,
+    with_embedded: WithEmbedded,
+    task: Task,
+    seed: int,
+    *,
+    actions: Path | None,
+    output: Path | None,
+    family: str,
+    parser: Path | None,
+) -> bool:
+    """Carry the actions out and return whether they were a success.
+
+    A success goes into the file of exemplars, where there is one to write:
+    behind what it holds, or in place of the exemplar of the same task and
+    seed. Otherwise the page is printed as the actions left it. Raises
+    BackstepError where a file cannot be used or the task cannot be opened.
+    """
+    looks = () if actions is None else read_looks(read_text(actions), actions)
+    program = "" if parser is None else read_text(parser).strip()
+    kept = read_exemplars(output) if output is not None and output.exists() else ()
+
+    async def work(host: BrowserHost) -> RecordedExemplar:
+        try:
+            async with open_world(host, environments, task) as world:
+                return await perform(world, task, seed, written(looks))
+        finally:
+            await environments.close()
+
+    recorded = in_browser(work, settings, with_embedded)
+    if recorded.problem:
+        put(f"task: {recorded.instruction}")
+        put(recorded.page.lines())
+        if looks:
+            say(f"Nothing was kept: {recorded.problem}")
+        return not looks
+    exemplar = exemplar_of(recorded, task, seed, family=family, parser=program)
+    if output is None:
+        say(f"{exemplar.source}: a success. Name a file with -o to keep it.")
+        return True
+    others = [one for one in kept if one.id != exemplar.id]
+    write_exemplars(output, [*others, exemplar])
+    say(f"{output}: {exemplar.id} of the family {exemplar.family}, {len(exemplar.steps)} looks.")
+    return True
+
+
+def read_looks(text: str, path: Path) -> tuple[Look, ...]:
+    """Read looks from text: a blank line between two, each a REASON line and its ACTION lines.
+
+    Raises DataError, which numbers the look that cannot be read.
+    """
+    looks: list[Look] = []
+    blocks = (block for block in re.split(r"\n[ \t]*(?:\n|$)", text) if block.strip())
+    for number, block in enumerate(blocks, start=1):
+        read = read_lines(LLMReply(text=block))
+        if read.problem:
+            raise DataError(f"{path}, look {number}: there is no ACTION line, such as ACTION: click [12].")
+        actions = tuple(str(action) for action in read.actions)
+        for action in actions:
+            try:
+                parse_action(action)
+            except ActionSyntaxError as error:
+                raise DataError(f"{path}, look {number}: {error}") from error
+        looks.append(Look(thought=" ".join(read.thought.split()), actions=actions))
+    return tuple(looks)

@@ -1,19 +1,18 @@
 """What the commands print that look exemplars up: retrieve, loo and reindex."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from core.agent.abstraction import clean_of
 from core.cli.exemplar_tables import embedding_of, listing_of, memory_of
 from core.cli.output import put, put_json, put_table, say
-from core.cli.runs import open_for_reading
+from core.cli.runs import reading
+from core.cli.surroundings import in_loop
 from core.memory.analysis.leave_one_out import leave_one_out, read_texts
 from core.memory.analysis.records import LeftOutExemplar
 from core.memory.index import ExemplarIndex
 from core.memory.library.records import Filter
-from core.schema.errors import NotInTraceError, UsageError
+from core.schema.errors import UsageError
 from core.schema.exemplar import RecallSettings, metadata_of
 from core.schema.step import Observed, record_of
 from core.settings.settings import Settings
@@ -98,7 +97,7 @@ def leave_one_out_of(
     )
 
 
-def reindex(settings: Settings, *, as_json: bool, with_loop: Callable[..., Any]) -> None:
+def reindex(settings: Settings, *, as_json: bool) -> None:
     """Throw the index away and make it anew; what was made is kept where it is interrupted."""
     memory = memory_of(settings)
 
@@ -118,20 +117,15 @@ def reindex(settings: Settings, *, as_json: bool, with_loop: Callable[..., Any])
             say(f"{len(index)} exemplars are indexed by {index.embedding.name}; {count} texts were embedded.")
         return count
 
-    with_loop(work())
+    in_loop(work())
 
 
 def _query_of(settings: Settings, run: int) -> str:
     """Return the text by which a run looked its exemplars up, or would have; raises UsageError."""
-    store = open_for_reading(settings)
-    try:
+    with reading(settings) as store:
         row = store.run(run)
         first = next(iter(store.steps(run)), None)
         records = () if first is None else store.step(run, first.number).records
-    except NotInTraceError as error:
-        raise UsageError(str(error)) from error
-    finally:
-        store.close()
     observed = record_of(Observed, records)
     if observed is None:
         raise UsageError(f"Run {run} has no page to go by; give the text of a task instead.")

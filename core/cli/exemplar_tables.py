@@ -10,7 +10,7 @@ from typing import Any
 
 from core.agent.resources import agent_resources_of
 from core.cli.output import put, put_json, put_table, say
-from core.cli.runs import open_for_reading
+from core.cli.runs import open_for_reading, reading
 from core.llm.embedding import Embedding
 from core.llm.registry import open_llms
 from core.memory.analysis.duplicates import near_pairs
@@ -187,11 +187,8 @@ def listing_of(settings: Settings, memory: Memory) -> Library:
     """Return the library with the files beside it, told of what the trace knows by now."""
     library = memory.open_library()
     if library is not None and settings.database.exists():
-        traces = open_for_reading(settings)
-        try:
+        with reading(settings) as traces:
             note_retrievals(library, traces)
-        finally:
-            traces.close()
     return memory.listing()
 
 

@@ -1,4 +1,4 @@
-"""The group of commands `exemplars`: its words and flags; what they do is in the two modules beside it."""
+"""The group of commands `exemplars`: its words and flags; what they do is in the modules beside it."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -7,12 +7,27 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from core.cli.options import (
+    AsJson,
+    AsLines,
+    BaseUrl,
+    Browser,
+    Database,
+    DryRun,
+    LLMName,
+    MaxCalls,
+    MaxCost,
+    MaxSteps,
+    OnGate,
+    TaskFiles,
+    WebArenaFiles,
+    environments_of,
+    settings_with,
+)
 from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
-Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
 Words = Annotated[
     str, typer.Option("--search", help="Words that occur in task, thoughts, actions, tags or note.")
 ]
@@ -21,17 +36,17 @@ EnvironmentName = Annotated[str, typer.Option("--environment", help="Those of on
 Site = Annotated[str, typer.Option("--site", help="Those of one site, by its host.")]
 OriginName = Annotated[str, typer.Option("--origin", help='Where they came from, such as "demonstration".')]
 Tag = Annotated[list[str] | None, typer.Option("--tag", help="Those with a tag; may be repeated.")]
-LLMName = Annotated[str, typer.Option("--llm", help="Those that one LLM decided.")]
+DecidedBy = Annotated[str, typer.Option("--llm", help="Those that one LLM decided.")]
 Since = Annotated[str, typer.Option("--from", help="Made on this day or later, as 2025-01-31.")]
 Until = Annotated[str, typer.Option("--until", help="Made before this day.")]
 Archived = Annotated[bool, typer.Option("--archived", help="Those in the archive.")]
+_IMPORTED = "jsonl, synapse, step, mind2web, webshop, chrome-recorder, browser-use or browsergym"
+_EXPORTED = "jsonl, chat, atif or synapse"
 Votes = Annotated[int, typer.Option("--votes", min=1, max=50, help="How many of the nearest vote.")]
 
 
-def add_exemplar_commands(
-    app: typer.Typer, settings: Callable[..., Any], with_loop: Callable[..., Any]
-) -> typer.Typer:
-    """Add the group to the command line and return it."""
+def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> None:
+    """Add the group to the command line."""
     group = typer.Typer(help="The exemplars that runs are shown.", no_args_is_help=True)
     app.add_typer(group, name="exemplars")
 
@@ -43,7 +58,7 @@ def add_exemplar_commands(
         site: Site = "",
         origin: OriginName = "",
         tag: Tag = None,
-        llm: LLMName = "",
+        llm: DecidedBy = "",
         since: Since = "",
         until: Until = "",
         archived: Archived = False,
@@ -65,7 +80,7 @@ def add_exemplar_commands(
         if order not in get_args(Order):
             raise UsageError(f'"{order}" is no order; choose one of {", ".join(get_args(Order))}.')
         wanted = _filter(search, family, environment, site, origin, tag, llm, since, until, archived)
-        list_exemplars(settings(db=db), wanted, order, limit, offset, counts=counts, as_json=as_json)  # type: ignore[arg-type]
+        list_exemplars(settings_with(db=db), wanted, order, limit, offset, counts=counts, as_json=as_json)  # type: ignore[arg-type]
 
     @group.command()
     def show(
@@ -80,7 +95,7 @@ def add_exemplar_commands(
         """Show an exemplar whole, with its versions and where it was retrieved."""
         from core.cli.exemplar_tables import show_exemplar
 
-        show_exemplar(settings(db=db), id, version, against, as_json=as_json)
+        show_exemplar(settings_with(db=db), id, version, against, as_json=as_json)
 
     @group.command()
     def keep(
@@ -102,19 +117,19 @@ def add_exemplar_commands(
         as_json: AsJson = False,
     ) -> None:
         """Keep a run as an exemplar; what failed or was undone is left out, corrections become contrasts."""
-        from core.cli.exemplar_saving import KeepArguments, keep_run
+        from core.cli.exemplar_saving import keep_run
 
-        arguments = KeepArguments(
-            run=run,
+        keep_run(
+            settings_with(db=db),
+            run,
             first=first,
             last=last,
-            steps=tuple(step or ()),
+            steps=step or (),
             family=family,
             anyway=anyway,
             dry_run=dry_run,
             as_json=as_json,
         )
-        keep_run(settings(db=db), arguments)
 
     @group.command()
     def check(
@@ -124,7 +139,7 @@ def add_exemplar_commands(
         site: Site = "",
         origin: OriginName = "",
         tag: Tag = None,
-        llm: LLMName = "",
+        llm: DecidedBy = "",
         archived: Archived = False,
         most_tokens: Annotated[
             int, typer.Option("--most-tokens", min=1, help="Beyond which a trajectory is over-long.")
@@ -136,7 +151,7 @@ def add_exemplar_commands(
         from core.cli.exemplar_tables import check_exemplars
 
         wanted = _filter(search, family, environment, site, origin, tag, llm, "", "", archived)
-        is_good = check_exemplars(settings(db=db), wanted, most_tokens, as_json=as_json)
+        is_good = check_exemplars(settings_with(db=db), wanted, most_tokens, as_json=as_json)
         raise typer.Exit(0 if is_good else 1)
 
     @group.command()
@@ -174,7 +189,7 @@ def add_exemplar_commands(
                 "other_environments": not environment,
             }
         )
-        look_up(settings(db=db), text, run, recall, environment, as_json=as_json)
+        look_up(settings_with(db=db), text, run, recall, environment, as_json=as_json)
 
     @group.command()
     def loo(
@@ -195,7 +210,7 @@ def add_exemplar_commands(
         from core.cli.exemplar_search import leave_one_out_of
 
         wanted = _filter("", family, environment, "", origin, tag, "", "", "", False)
-        leave_one_out_of(settings(), texts, wanted, votes, as_json=as_json)
+        leave_one_out_of(settings_with(), texts, wanted, votes, as_json=as_json)
 
     @group.command()
     def duplicates(
@@ -212,7 +227,7 @@ def add_exemplar_commands(
         """List pairs of exemplars that are much alike, in groups."""
         from core.cli.exemplar_tables import print_duplicates
 
-        print_duplicates(settings(db=db), within, with_kept=kept, as_json=as_json)
+        print_duplicates(settings_with(db=db), within, with_kept=kept, as_json=as_json)
 
     @group.command(name="map")
     def map_(
@@ -227,16 +242,198 @@ def add_exemplar_commands(
 
         if as_csv and as_json:
             raise UsageError("Choose one of --csv and --json.")
-        print_map(settings(db=db), as_csv=as_csv, as_json=as_json)
+        print_map(settings_with(db=db), as_csv=as_csv, as_json=as_json)
 
     @group.command()
     def reindex(as_json: AsJson = False) -> None:
         """Make the index anew, with the embedding of the settings."""
         from core.cli.exemplar_search import reindex as make
 
-        make(settings(), as_json=as_json, with_loop=with_loop)
+        make(settings_with(), as_json=as_json)
 
-    return group
+    @group.command()
+    def replay(
+        ids: Annotated[
+            list[str] | None, typer.Argument(help="Exemplars; without any, all that the filter lets through.")
+        ] = None,
+        family: Family = "",
+        origin: OriginName = "",
+        tag: Tag = None,
+        on_gate: OnGate = None,
+        browser: Browser = None,
+        db: Database = None,
+        tasks_file: TaskFiles = None,
+        webarena: WebArenaFiles = None,
+        as_json: AsJson = False,
+        as_lines: AsLines = False,
+    ) -> None:
+        """Carry exemplars out on the tasks they came from: do they still succeed? The exit code is 1 if not."""
+        from core.cli.exemplar_experiments import replay_exemplars
+
+        settings = settings_with(db=db, browser=browser, on_gate=on_gate)
+        chosen = _filter("", family, "", "", origin, tag, "", "", "", False)
+        is_good = replay_exemplars(
+            tuple(ids or ()),
+            chosen,
+            settings,
+            environments_of(settings, tasks_file, webarena),
+            with_embedded,
+            as_json=as_json,
+            as_lines=as_lines,
+        )
+        raise typer.Exit(0 if is_good else 1)
+
+    @group.command()
+    def worth(
+        name: Annotated[str, typer.Argument(help="An exemplar's id, or a family with --family.")],
+        of_family: Annotated[
+            bool, typer.Option("--family", help="All exemplars of the family of this name.")
+        ] = False,
+        change: Annotated[
+            str, typer.Option("--change", help="Try one version against another, such as 1:2.")
+        ] = "",
+        task: Annotated[
+            list[str] | None,
+            typer.Option(
+                "--task",
+                help="A task, or a pattern such as miniwob/click-*; may be repeated. Else where it came from.",
+            ),
+        ] = None,
+        seeds: Annotated[str, typer.Option("--seeds", help="Such as 0-9 or 1,4,7.")] = "0-4",
+        times: Annotated[int, typer.Option("--times", min=1, max=100, help="How often each.")] = 1,
+        preset: Annotated[
+            str | None,
+            typer.Option("--preset", help="One with memory; else that of the settings, or synapse."),
+        ] = None,
+        llm: LLMName = None,
+        base_url: BaseUrl = None,
+        max_calls: MaxCalls = None,
+        max_cost: MaxCost = None,
+        max_steps: MaxSteps = None,
+        on_gate: OnGate = None,
+        browser: Browser = None,
+        db: Database = None,
+        tasks_file: TaskFiles = None,
+        webarena: WebArenaFiles = None,
+        as_json: AsJson = False,
+        as_lines: AsLines = False,
+    ) -> None:
+        """Find what an exemplar is worth: tasks at the same seeds with it and without, and which runs flip."""
+        from core.cli.measurement import evaluate_exemplars, read_subject
+        from core.debugger.experiments.evaluation_records import EvaluationRequest, read_seeds
+
+        settings = settings_with(
+            base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
+        )
+        request = EvaluationRequest(
+            subject=read_subject(name, is_family=of_family, change=change),
+            tasks=tuple(task or ()),
+            seeds=read_seeds(seeds),
+            times=times,
+            preset=preset or "",
+            llm=llm or "",
+            most_calls=max_calls,
+            most_cost=max_cost,
+        )
+        evaluate_exemplars(
+            request,
+            settings,
+            environments_of(settings, tasks_file, webarena),
+            with_embedded,
+            as_json=as_json,
+            as_lines=as_lines,
+        )
+
+    @group.command()
+    def credit(
+        run: Annotated[int | None, typer.Argument(help="A run; without one, the credits so far.")] = None,
+        step: Annotated[
+            list[int] | None, typer.Option("--step", min=1, help="A step; may be repeated. Else all.")
+        ] = None,
+        times: Annotated[int, typer.Option("--times", min=1, max=100, help="How often each is asked.")] = 5,
+        temperature: Annotated[
+            float | None, typer.Option("--temperature", min=0, max=5, help="In place of what was sent.")
+        ] = None,
+        llm: Annotated[str | None, typer.Option("--llm", help="In place of the run's own.")] = None,
+        base_url: BaseUrl = None,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Ask a run's steps again without each of their exemplars: by how much did it make the action likelier?"""
+        from core.cli.exemplar_experiments import attribute_run
+
+        attribute_run(
+            settings_with(base_url=base_url, db=db),
+            run,
+            tuple(step or ()),
+            times=times,
+            temperature=temperature,
+            llm=llm or "",
+            as_json=as_json,
+        )
+
+    @group.command(name="import")
+    def import_(
+        file: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
+        form: Annotated[
+            str, typer.Option("--format", help=f"{_IMPORTED}; told by what is in it without.")
+        ] = "",
+        dry_run: DryRun = False,
+        strict: Annotated[
+            bool, typer.Option("--strict", help="Import nothing where an entry is faulty or its id is taken.")
+        ] = False,
+        family: Annotated[
+            str, typer.Option("--family", help="Given to all of them, in place of their own.")
+        ] = "",
+        least_reward: Annotated[
+            float,
+            typer.Option("--least-reward", help="What a trajectory that was judged must have got.", min=0),
+        ] = 1.0,
+        policies: Annotated[
+            Path | None,
+            typer.Option("--policies", help="For step: write the policies as files to this folder, too."),
+        ] = None,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Take exemplars over from a file: what is new is kept, and nothing in it is run."""
+
+        from core.cli.exemplar_exchange import import_exemplars, users_store
+
+        import_exemplars(
+            file,
+            form,
+            users_store(settings_with(db=db)),
+            dry_run=dry_run,
+            strict=strict,
+            family=family,
+            least_reward=least_reward,
+            policies=policies,
+            as_json=as_json,
+        )
+
+    @group.command()
+    def export(
+        form: Annotated[str, typer.Option("--format", help=f"{_EXPORTED}.")] = "jsonl",
+        family: Annotated[
+            list[str] | None, typer.Option("--family", help="Only this family; may be repeated.")
+        ] = None,
+        output: Annotated[
+            Path | None,
+            typer.Option(
+                "-o", "--output", help="The file to write, for synapse the folder; printed without."
+            ),
+        ] = None,
+        db: Database = None,
+        as_json: Annotated[
+            bool, typer.Option("--json", help="Print what was written as JSON to stdout.")
+        ] = False,
+    ) -> None:
+        """Write exemplars as a file that this or another program reads."""
+
+        from core.cli.exemplar_exchange import export_exemplars, users_store
+
+        export_exemplars(form, family or (), output, users_store(settings_with(db=db)), as_json=as_json)
 
 
 def _filter(

@@ -1,43 +1,266 @@
-"""What the commands `bisect` and `exemplars worth` have in common: a measurement carried out, stored and printed."""
+"""Commands that measure by runs: bisect, and what exemplars are worth. Each is carried out, stored and printed."""
 
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import TypeVar
 
+from pydantic import ValidationError
+
+from core.agent.resources import agent_resources_of
+from core.agent.state import Budget
 from core.browser.host import BrowserHost
-from core.cli.browsers import WithEmbedded, WithLoop, in_browser
-from core.cli.output import LineTeller
-from core.debugger.experiments.measurement import Measurement
-from core.debugger.services import Services, open_services
+from core.cli.exemplar_tables import memory_of
+from core.cli.output import LineTeller, put, put_json, put_table, say
+from core.cli.runs import reading
+from core.cli.surroundings import WithEmbedded, in_browser, open_unattended, services_in
+from core.debugger.experiments.bisect import bisect, chosen_steps
+from core.debugger.experiments.bisect_records import Bisection, BisectRequest, PrefixResult
+from core.debugger.experiments.evaluation import (
+    evaluate,
+    library_key,
+    members_of,
+    sources_of,
+    tasks_of,
+    used_in,
+)
+from core.debugger.experiments.evaluation_records import Evaluation, EvaluationRequest, Pair, Subject
+from core.debugger.experiments.measurement import Measurement, success_word
+from core.debugger.headless import RunReport, fork_headless, run_headless
+from core.debugger.services import Services, check_preset
 from core.environments.registry import Environments
-from core.llm.registry import LLMs, open_llms
+from core.llm.registry import LLMs
+from core.schema.changes import Changes
 from core.schema.errors import Interrupted, LibraryError, TraceError, UsageError
 from core.settings.settings import Settings, config_folder
-from core.trace.replay_llm import ReplayLLM
 
 M = TypeVar("M", bound=Measurement)
+_WIDTH = 20
+"""Signs of the plot's axis from 0 to 1."""
 
 
-def open_unattended(settings: Settings, name: str) -> LLMs:
-    """Return the LLMs of the settings; raises UsageError where `name` is none of them, or is the person."""
-    llms = open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
-    llms.routed(name)
-    if name == "person":
-        raise UsageError('The LLM "person" needs a window; choose another with --llm.')
-    return llms
+def bisect_run(
+    request: BisectRequest,
+    settings: Settings,
+    environments: Environments,
+    with_embedded: WithEmbedded,
+    *,
+    every: int,
+    as_json: bool,
+    as_lines: bool,
+) -> Bisection:
+    """Try the prefixes and print the table; raises BackstepError where it cannot begin.
+
+    With no steps asked for: `every` so many, or with 0 some spread over the whole run.
+    """
+    with reading(settings) as store:
+        row, steps = store.run(request.run), store.steps(request.run)
+    chosen = chosen_steps(steps, request.steps, every=every)
+    preset, name = request.preset or row.preset, request.llm or row.llm
+    llms = open_unattended(settings, name)
+    check_preset(config_folder(), preset)
+    began = Bisection(
+        run=row.run,
+        preset=preset,
+        llm=name,
+        browser=settings.browser,
+        chosen=chosen,
+        when=time.time(),
+        **request.common,
+    )
+
+    def work(services: Services, bisection: Bisection) -> AsyncIterator[Bisection]:
+        async def fork(step: int) -> RunReport:
+            report = await fork_headless(
+                services,
+                row,
+                step,
+                preset=preset,
+                llm=llms.routed(name),
+                budget=Budget(settings.max_steps, settings.max_llm_calls),
+                on_gate=settings.on_gate,
+                changes=Changes(preset=request.preset, llm=request.llm),
+            )
+            say(f"from step {step}: run {report.run}, {success_word(report.success)}")
+            return report
+
+        say(f"run {row.run} ({row.task}, seed {row.seed}), preset {preset}, LLM {name}")
+        return bisect(bisection, steps, fork)
+
+    def save(services: Services, one: Bisection) -> int:
+        return services.store.save_bisection(one.run, one.model_dump_json(), number=one.number or None)
+
+    found = _measure(began, work, save, settings, environments, llms, with_embedded, as_lines=as_lines)
+    if not as_lines:
+        _print_bisection(found.results, as_json=as_json)
+    return found
 
 
-def measure(
+def _print_bisection(results: tuple[PrefixResult, ...], *, as_json: bool) -> None:
+    if as_json:
+        put_json([{**one.model_dump(), "share": one.share} for one in results])
+        return
+    put_table(
+        ("from step", "the run did", "success", "95 % interval", f"0{'plot'.center(_WIDTH)}1", "branches"),
+        [
+            (
+                str(one.step),
+                one.action,
+                f"{one.successes} of {one.judged}",
+                f"{one.low:.2f} to {one.high:.2f}" if one.judged else "nothing judged",
+                _plot(one),
+                ", ".join(map(str, one.runs)),
+            )
+            for one in results
+        ],
+    )
+    for one in results:
+        for problem in one.problems:
+            say(f"from step {one.step}: {problem}")
+
+
+def _plot(result: PrefixResult) -> str:
+    """Return the interval as a line on an axis from 0 to 1, with the share as a mark on it."""
+    if result.share is None:
+        return ""
+    low, high, share = (round(value * _WIDTH) for value in (result.low, result.high, result.share))
+    return "".join(
+        "●" if place == share else "─" if low <= place <= high else "·" for place in range(_WIDTH + 1)
+    )
+
+
+def read_subject(name: str, *, is_family: bool, change: str) -> Subject:
+    """Raises UsageError."""
+    if not change:
+        return Subject(kind="family" if is_family else "exemplar", name=name)
+    before, _, after = change.partition(":")
+    if is_family or not (before.isdigit() and after.isdigit()):
+        raise UsageError("--change takes two versions of one exemplar, such as --change 1:2.")
+    try:
+        return Subject(kind="change", name=name, before=int(before), after=int(after))
+    except ValidationError as error:
+        raise UsageError(
+            "--change takes two different versions of one exemplar, such as --change 1:2."
+        ) from error
+
+
+def evaluate_exemplars(
+    request: EvaluationRequest,
+    settings: Settings,
+    environments: Environments,
+    with_embedded: WithEmbedded,
+    *,
+    as_json: bool,
+    as_lines: bool,
+) -> Evaluation:
+    """Run the tasks with and without and print what came of it; raises BackstepError where it cannot begin."""
+    name = request.llm or settings.llm
+    llms = open_unattended(settings, name)
+    memory = memory_of(settings)
+
+    def work(services: Services, evaluation: Evaluation) -> AsyncIterator[Evaluation]:
+        async def play(task: str, seed: int, changes: Changes) -> RunReport:
+            return await run_headless(
+                services,
+                environments.find(task),
+                seed,
+                preset=evaluation.preset,
+                llm=llms.routed(name),
+                budget=Budget(settings.max_steps, settings.max_llm_calls),
+                on_gate=settings.on_gate,
+                changes=changes,
+            )
+
+        def was_used(run: int) -> bool:
+            return used_in(services.store, run, evaluation.subject)
+
+        say(f"{evaluation.subject.words}: {evaluation.total} pairs, preset {evaluation.preset}, LLM {name}")
+        return _saying(evaluate(evaluation, play, was_used))
+
+    def save(_services: Services, one: Evaluation) -> int:
+        key, content = library_key(one.subject), one.model_dump_json()
+        return memory.library().save_proof("worth", key, one.when, content, number=one.number or None)
+
+    try:
+        sources = sources_of(members_of(memory, request.subject))
+        tasks = tasks_of(request.tasks, environments.tasks(), sources)
+        began = Evaluation(
+            subject=request.subject,
+            tasks=tasks,
+            unseeded=tuple(one.id for one in environments.tasks() if one.id in tasks and not one.seeded),
+            seeds=request.seeds,
+            preset=_preset(request.preset, settings),
+            llm=name,
+            browser=settings.browser,
+            on_gate=settings.on_gate,
+            left_out=tuple(one for one in sources if one[1] in request.seeds),
+            trace=str(settings.database.absolute()),
+            when=time.time(),
+            **request.common,
+        )
+        if not began.cases:
+            raise UsageError("It was recorded at these very seeds, which would tell nothing: choose others.")
+        found = _measure(began, work, save, settings, environments, llms, with_embedded, as_lines=as_lines)
+    finally:
+        memory.close()
+    if as_json:
+        put_json({**found.model_dump(), "worth": found.summary.model_dump(), "sentence": found.sentence})
+    elif not as_lines:
+        _print_evaluation(found)
+    return found
+
+
+async def _saying(evaluations: AsyncIterator[Evaluation]) -> AsyncIterator[Evaluation]:
+    """Yield them, and say of each what its last pair came to."""
+    async for one in evaluations:
+        pair = one.pairs[-1]
+        say(
+            f"{pair.task}, seed {pair.seed}: with {success_word(pair.with_it.success)}, "
+            f"without {success_word(pair.without_it.success)}"
+        )
+        yield one
+
+
+def _preset(name: str, settings: Settings) -> str:
+    """Return the preset that is meant, which has to have memory; raises UsageError and DataError."""
+    presets = agent_resources_of(config_folder()).presets
+    check_preset(config_folder(), name or settings.preset)
+    if presets.get(name or settings.preset).memory is not None:
+        return name or settings.preset
+    if name:
+        raise UsageError(f"The preset {name} recalls no exemplars: choose one with memory, such as synapse.")
+    return "synapse"
+
+
+def _print_evaluation(found: Evaluation) -> None:
+    put_table(("task", "seed", "with", "without", "used", "flip", "runs"), [_row(one) for one in found.pairs])
+    for error in sorted({error for one in found.pairs for error in one.errors}):
+        say(error)
+    put(found.sentence)
+
+
+def _row(pair: Pair) -> tuple[str, ...]:
+    return (
+        pair.task,
+        str(pair.seed),
+        success_word(pair.with_it.success),
+        success_word(pair.without_it.success),
+        "yes" if pair.with_it.used else "",
+        pair.flip,
+        f"{pair.with_it.run}, {pair.without_it.run}",
+    )
+
+
+def _measure(
     began: M,
     work: Callable[[Services, M], AsyncIterator[M]],
     save: Callable[[Services, M], int],
     settings: Settings,
     environments: Environments,
     llms: LLMs,
+    with_embedded: WithEmbedded,
     *,
     as_lines: bool,
-    with_embedded: WithEmbedded[M],
-    with_loop: WithLoop[M],
 ) -> M:
     """Store and return what `work` makes of a measurement, after each of its steps and at its end.
 
@@ -47,30 +270,26 @@ def measure(
     """
 
     async def in_host(host: BrowserHost) -> M:
-        services = await open_services(
-            settings, host, llms=llms, environments=environments, config=config_folder()
-        )
         teller = LineTeller(as_lines=as_lines)
         current = began
+        async with services_in(host, settings, llms, environments) as services:
 
-        def keep(changed: M) -> None:
-            nonlocal current
-            current = changed.replace(number=save(services, changed))
-            teller.tell(current)
+            def keep(changed: M) -> None:
+                nonlocal current
+                current = changed.replace(number=save(services, changed))
+                teller.tell(current)
 
-        try:
-            keep(began)
-            async for changed in work(services, current):
-                keep(changed)
-            keep(current.ended())
-        except BaseException as error:
-            with contextlib.suppress(TraceError, LibraryError):
-                keep(current.failed(error))
-            raise
-        finally:
-            await services.close()
+            try:
+                keep(began)
+                async for changed in work(services, current):
+                    keep(changed)
+                keep(current.ended())
+            except BaseException as error:
+                with contextlib.suppress(TraceError, LibraryError):
+                    keep(current.failed(error))
+                raise
         if current.state == "cancelled":
             raise Interrupted("Interrupted.")
         return current
 
-    return in_browser(in_host, settings, with_embedded=with_embedded, with_loop=with_loop)
+    return in_browser(in_host, settings, with_embedded)

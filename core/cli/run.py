@@ -1,78 +1,126 @@
-"""The run command: one task without a window."""
+"""The commands run and fork: a task, or a branch of a stored run, without a window."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
+from core.agent.branching import mechanism_of
+from core.agent.presets import bounds
+from core.agent.resources import agent_resources_of
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
-from core.cli.browsers import WithEmbedded, WithLoop, in_browser
 from core.cli.output import put, put_json, say, step_line
-from core.debugger.headless import RunReport, run_headless
-from core.debugger.services import check_preset, open_services
+from core.cli.runs import reading
+from core.cli.surroundings import WithEmbedded, in_browser, open_unattended, services_in
+from core.debugger.headless import RunReport, fork_headless, run_headless
+from core.debugger.services import check_preset
 from core.environments.registry import Environments
-from core.llm.registry import open_llms
+from core.schema.changes import OWN, Changes
 from core.schema.errors import UsageError
-from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
-from core.trace.replay_llm import ReplayLLM
-
-
-class RunArguments(Record):
-    """What the run command was given."""
-
-    task: str = ""
-    seed: int = 0
-    url: str = ""
-    instruction: str = ""
-    preset: str
-    llm: str
-    max_steps: int
-    profile: str | None = None
-    as_json: bool = False
 
 
 def run_task(
-    arguments: RunArguments,
     settings: Settings,
     environments: Environments,
+    with_embedded: WithEmbedded,
     *,
-    with_embedded: WithEmbedded[RunReport],
-    with_loop: WithLoop[RunReport],
+    task: str,
+    seed: int,
+    url: str,
+    instruction: str,
+    profile: str | None,
+    as_json: bool,
 ) -> RunReport:
     """Run a task and print its progress and its report; raises BackstepError where it cannot begin."""
-    if not arguments.task and not arguments.url:
+    if not task and not url:
         raise UsageError("Give a task (--task miniwob/click-test-2), or --url and --instruction.")
-    task_id = arguments.task or "web/open"
-    task = environments.find(task_id, url=arguments.url, instruction=arguments.instruction)
-    llms = open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
-    llm = llms.routed(arguments.llm)
-    if arguments.llm == "person":
-        raise UsageError('The LLM "person" needs a window; choose another with --llm.')
-    check_preset(config_folder(), arguments.preset)
+    found = environments.find(task or "web/open", url=url, instruction=instruction)
+    llms = open_unattended(settings, settings.llm)
+    check_preset(config_folder(), settings.preset)
 
     async def work(host: BrowserHost) -> RunReport:
-        services = await open_services(
-            settings, host, llms=llms, environments=environments, config=config_folder()
-        )
-        try:
-            say(f"{task.id}, seed {arguments.seed}, preset {arguments.preset}, LLM {arguments.llm}")
+        async with services_in(host, settings, llms, environments) as services:
+            say(f"{found.id}, seed {seed}, preset {settings.preset}, LLM {settings.llm}")
             return await run_headless(
                 services,
-                task,
-                arguments.seed,
-                preset=arguments.preset,
-                llm=llm,
-                budget=Budget(arguments.max_steps, settings.max_llm_calls),
+                found,
+                seed,
+                preset=settings.preset,
+                llm=llms.routed(settings.llm),
+                budget=Budget(settings.max_steps, settings.max_llm_calls),
                 on_gate=settings.on_gate,
-                profile=arguments.profile,
+                profile=profile,
                 on_step=lambda step: say(step_line(step)),
             )
-        finally:
-            await services.close()
 
-    report = in_browser(work, settings, with_embedded=with_embedded, with_loop=with_loop)
-    put_report(report, as_json=arguments.as_json)
+    report = in_browser(work, settings, with_embedded)
+    _put_report(report, as_json=as_json)
     return report
 
 
-def put_report(report: RunReport, *, as_json: bool) -> None:
+def fork_run(
+    settings: Settings,
+    environments: Environments,
+    with_embedded: WithEmbedded,
+    run: int,
+    step: int,
+    changes: Changes,
+    *,
+    as_json: bool,
+) -> RunReport:
+    """Fork a run at a step and print its progress and its report; raises BackstepError where it cannot begin."""
+    with reading(settings) as store:
+        store.owner_of(run, step)
+        row = store.run(run)
+    preset, name = changes.preset or row.preset, changes.llm or row.llm
+    offline = row.offline if changes.offline is None else changes.offline
+    llms = open_unattended(settings, name)
+    check_preset(config_folder(), preset)
+    agent_resources_of(config_folder()).changed(changes)
+
+    async def work(host: BrowserHost) -> RunReport:
+        async with services_in(host, settings, llms, environments) as services:
+            alone = ", offline" if offline else ""
+            say(
+                f"run {row.run} ({row.task}, seed {row.seed}) from step {step}, preset {preset}, "
+                f"LLM {name}{alone}"
+            )
+            return await fork_headless(
+                services,
+                row,
+                step,
+                preset=preset,
+                llm=llms.routed(name),
+                budget=Budget(settings.max_steps, settings.max_llm_calls),
+                on_gate=settings.on_gate,
+                changes=changes,
+                on_step=lambda step: say(step_line(step)),
+                on_restored=lambda restored: say(restored.sentence),
+            )
+
+    report = in_browser(work, settings, with_embedded)
+    _put_report(report, as_json=as_json)
+    return report
+
+
+def place_of(text: str | None) -> str | None:
+    """Return a folder or file that a flag names as an absolute path; `OWN` stays."""
+    return text if text is None or text == OWN else str(Path(text).expanduser().absolute())
+
+
+def amounts_of(texts: Iterable[str]) -> dict[str, int]:
+    """Return mechanisms with their numbers, given as ``memory=5``; raises UsageError."""
+    amounts: dict[str, int] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        least, most = bounds(mechanism_of(name.strip()))
+        if not value.strip().isdecimal() or not least <= int(value) <= most:
+            raise UsageError(f'"{text}" sets no amount: write {name}=N, with N from {least} to {most}.')
+        amounts[name.strip()] = int(value)
+    return amounts
+
+
+def _put_report(report: RunReport, *, as_json: bool) -> None:
     """Print what a run came to."""
     if as_json:
         put_json(report.model_dump())

@@ -4,13 +4,12 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from core.browser.host import BrowserHost
+from core.cli.surroundings import all_llms
 from core.debugger.services import Services, open_services
 from core.debugger.session import Session
 from core.environments.registry import Environments
-from core.llm.registry import open_llms
 from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
-from core.trace.replay_llm import ReplayLLM
 
 
 class WindowArguments(Record):
@@ -35,7 +34,7 @@ def make_session(settings: Settings, host: BrowserHost, arguments: WindowArgumen
         return open_services(
             settings,
             host,
-            llms=open_llms(settings, config_folder=config_folder(), replay=ReplayLLM),
+            llms=all_llms(settings),
             environments=Environments(
                 task_files=arguments.task_files,
                 webarena=arguments.webarena,

@@ -118,7 +118,7 @@ class LivePage:
         try:
             if follow:
                 await tabs.follow()
-            return await tabs.current.url()
+            return tabs.current.playwright_page.url
         except (PageGone, BrowserError, ActionError):
             return ""  # The page is gone: reading it brings it back, or says why not.
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Literal
 
 from core.schema.errors import WorldError
-from core.setup import build
 from core.setup.apt import Apt
 from core.setup.console import CommandError, Console
 from core.setup.environment import VirtualEnvironment
@@ -89,9 +88,7 @@ class Installer:
         with locked(self._project.root, self._say_wait) as descriptors:
             self._console.say(f"Backstep cannot start ({reason}); looking for what is missing.")
             self._environment.note_libraries(False)
-            if build.condition(self._environment) != "usable" or build.lacks(
-                self._environment, self._project, extras
-            ):
+            if self._environment.condition() != "usable" or self._environment.lacks(self._project, extras):
                 self._install_packages(extras, descriptors)
             self._install_libraries(is_fatal=True)
 
@@ -101,7 +98,7 @@ class Installer:
     def _install_packages(self, extras: Sequence[str], descriptors: Sequence[int]) -> None:
         """Make or complete the virtual environment, and stamp it."""
         environment, project = self._environment, self._project
-        condition = build.condition(environment)
+        condition = environment.condition()
         if condition == "foreign":
             raise WorldError(
                 f"{environment.folder} is there and is not a virtual environment; "
@@ -109,7 +106,7 @@ class Installer:
             )
         old = environment.stamp()
         extras = tuple(sorted({*extras, *(old.extras if old and condition == "usable" else ())}))
-        if condition == "usable" and not build.lacks(environment, project, extras):
+        if condition == "usable" and not environment.lacks(project, extras):
             environment.put_stamp(project, extras, libraries=False)
             return
         fresh = condition != "usable"
@@ -117,13 +114,13 @@ class Installer:
         self._announce(extras, condition, system)
         if fresh:
             self._require_room()
-            build.clear(environment)
+            environment.clear()
         if system:
             self._install_system(system, must=_venv_packages() if fresh else ())
         if fresh:
-            build.create(environment, self._console, descriptors)
+            environment.create(self._console, descriptors)
         try:
-            build.install(environment, project, extras, self._console, descriptors)
+            environment.install(project, extras, self._console, descriptors)
         except CommandError as error:
             raise CommandError(
                 f"The Python packages could not be installed; see {environment.log}, check the network and "

@@ -11,7 +11,7 @@ import contextlib
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -20,7 +20,7 @@ from sqlite_utils import Database
 
 from core.schema.errors import StoreError
 
-Migration = Callable[[Database], None]
+Migration = Callable[[Database], object]
 
 
 class FileKind(NamedTuple):
@@ -78,8 +78,7 @@ def migrate(database: Database, path: Path, kind: FileKind) -> None:
     if version:
         _back_up(database, path, kind, version)
     while version < kind.newest:
-        database.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(database, "IMMEDIATE"):
             # Another program may have been faster.
             version = version_of(database, path, kind)
             if version < kind.newest:
@@ -87,10 +86,6 @@ def migrate(database: Database, path: Path, kind: FileKind) -> None:
                 version += 1
                 database.execute(f"PRAGMA application_id = {kind.application_id}")
                 database.execute(f"PRAGMA user_version = {version}")
-            database.execute("COMMIT")
-        except BaseException:
-            database.rollback()
-            raise
 
 
 def _back_up(database: Database, path: Path, kind: FileKind, version: int) -> None:
@@ -98,11 +93,8 @@ def _back_up(database: Database, path: Path, kind: FileKind, version: int) -> No
     unfinished = target.with_name(f"{target.name}.unfinished")
     try:
         unfinished.unlink(missing_ok=True)
-        copy = sqlite3.connect(unfinished)
-        try:
+        with contextlib.closing(sqlite3.connect(unfinished)) as copy:
             database.conn.backup(copy)
-        finally:
-            copy.close()
         os.replace(unfinished, target)
     except (OSError, sqlite3.Error) as error:
         with contextlib.suppress(OSError):
@@ -205,6 +197,22 @@ class DatabaseFile:
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         return self._database.execute(sql, parameters)
 
+    def insert(self, table: str, values: Mapping[str, Any], *, replace: bool = False) -> int:
+        """Store a row, with `replace` in place of the one of its key, and return its number."""
+        columns, marks = ", ".join(values), ", ".join("?" * len(values))
+        verb = "INSERT OR REPLACE" if replace else "INSERT"
+        cursor = self.execute(
+            f"{verb} INTO {table} ({columns}) VALUES ({marks})", [_held(value) for value in values.values()]
+        )
+        return cursor.lastrowid or 0
+
+    def update(self, table: str, key: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        """Change these values of the rows that have all columns of `key`."""
+        columns = ", ".join(f"{column} = ?" for column in values)
+        where = " AND ".join(f"{column} = ?" for column in key)
+        changed = [_held(value) for value in (*values.values(), *key.values())]
+        self.execute(f"UPDATE {table} SET {columns} WHERE {where}", changed)
+
     def execute_script(self, sql: str) -> None:
         """Do several statements, each by itself; raises the kind's error when SQLite fails."""
         with self._turn, failures_of(self.path, self.kind):
@@ -215,6 +223,10 @@ class DatabaseFile:
         """Do all of the block or nothing of it, in temporary tables alone: nobody has to wait for it."""
         with self._turn, failures_of(self.path, self.kind), transaction(self._database, "DEFERRED"):
             yield
+
+    def damaged(self) -> StoreError:
+        """Return the error for content that cannot be right."""
+        return self.kind.error(damaged(self.path, self.kind))
 
     def close(self) -> None:
         """Close the file; calling it again does nothing."""
@@ -296,6 +308,13 @@ def damaged(path: Path, kind: FileKind) -> str:
     )
 
 
+def _held(value: Any) -> Any:
+    """Return a value as SQLite can hold it: in text, half of a surrogate pair becomes a question mark."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode(errors="replace").decode()
+    return value
+
+
 def _connect(path: Path, options: str, busy_seconds: float) -> Database:
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{options}",
@@ -363,7 +382,7 @@ def phrases_of(query: str) -> list[str]:
     Words beyond the fortieth are not looked at.
     """
     words = [word for word in query.replace("\0", " ").split() if any(map(str.isalnum, word))][:MOST_WORDS]
-    phrases = ['"{}"'.format(_encodable(word).replace('"', '""')) for word in words]
+    phrases = ['"{}"'.format(_held(word).replace('"', '""')) for word in words]
     if phrases:
         phrases[-1] += " *"
     return phrases
@@ -372,7 +391,3 @@ def phrases_of(query: str) -> list[str]:
 def match_of(query: str) -> str:
     """Return what a row must match for all words to occur in it; empty where there are none."""
     return " AND ".join(phrases_of(query))
-
-
-def _encodable(word: str) -> str:
-    return word.encode(errors="replace").decode()

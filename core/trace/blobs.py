@@ -14,7 +14,7 @@ import zstandard
 
 from core.schema.errors import TraceError
 from core.schema.step import BlobHash
-from core.trace.database import TraceDatabase
+from core.storage.database import DatabaseFile
 
 _COMPRESSED_ALREADY = (
     "image/webp",
@@ -58,7 +58,7 @@ class _Earlier(NamedTuple):
 class Blobs:
     """The blobs of one database; every method works inside the transaction that is open."""
 
-    def __init__(self, database: TraceDatabase) -> None:
+    def __init__(self, database: DatabaseFile) -> None:
         self._database = database
         self._earlier: dict[str, deque[_Earlier]] = {}
 
@@ -75,12 +75,17 @@ class Blobs:
             if len(data) <= _SMALL:
                 stored, dictionary = self._against_earlier(data, media_type, stored)
                 encoding = "zstd" if dictionary else encoding
-        cursor = self._database.execute(
-            "INSERT INTO blobs (hash, media_type, encoding, dictionary, size, data)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (name, media_type, encoding, dictionary, len(data), stored),
+        row = self._database.insert(
+            "blobs",
+            {
+                "hash": name,
+                "media_type": media_type,
+                "encoding": encoding,
+                "dictionary": dictionary,
+                "size": len(data),
+                "data": stored,
+            },
         )
-        row = cursor.lastrowid or 0
         if encoding == "zstd" and dictionary is None and len(data) <= _SMALL:
             earlier = self._earlier.setdefault(media_type, deque(maxlen=_DICTIONARIES))
             shared = _as_dictionary(data)

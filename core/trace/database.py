@@ -12,8 +12,8 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from core.schema.errors import TraceError
-from core.storage import database
 from core.storage.database import DatabaseFile, FileKind, Migration
+from core.trace.blobs import Blobs
 
 APPLICATION_ID = 0x42535450
 """Marks the file as ours in its header: the letters BSTP."""
@@ -197,14 +197,7 @@ END;
 """
 
 
-def _make_version_1(database: Database) -> None:
-    database.executescript(_VERSION_1)
-
-
-def _make_version_2(database: Database) -> None:
-    """Make going back and branches possible."""
-    database.executescript(
-        """
+_VERSION_2 = """
 ALTER TABLE steps ADD COLUMN agent INTEGER REFERENCES blobs (id);  -- the agent as the step found it
 ALTER TABLE steps ADD COLUMN page INTEGER REFERENCES blobs (id);   -- what browser and server kept for the page
 ALTER TABLE runs ADD COLUMN name TEXT NOT NULL DEFAULT '';
@@ -212,8 +205,7 @@ ALTER TABLE runs ADD COLUMN profile TEXT;                          -- the named 
 ALTER TABLE runs ADD COLUMN restored INTEGER REFERENCES blobs (id); -- how well its first page was restored
 ALTER TABLE runs ADD COLUMN grade TEXT NOT NULL DEFAULT '';
 """
-    )
-
+"""Make going back and branches possible."""
 
 _VERSION_3 = """
 CREATE TABLE breakpoints (
@@ -247,14 +239,7 @@ CREATE INDEX hits_watch ON hits (watch) WHERE watch IS NOT NULL;
 """
 
 
-def _make_version_3(database: Database) -> None:
-    database.executescript(_VERSION_3)
-
-
-def _make_version_4(database: Database) -> None:
-    """Make room for questions that were asked again."""
-    database.executescript(
-        """
+_VERSION_4 = """
 CREATE TABLE what_ifs (
     number INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
@@ -264,13 +249,9 @@ CREATE TABLE what_ifs (
 );
 CREATE INDEX what_ifs_step ON what_ifs (run, step);
 """
-    )
+"""Make room for questions that were asked again."""
 
-
-def _make_version_5(database: Database) -> None:
-    """Make room for what servers answered."""
-    database.executescript(
-        """
+_VERSION_5 = """
 CREATE TABLE exchanges (
     id INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
@@ -290,13 +271,9 @@ CREATE TABLE exchanges (
 CREATE INDEX exchanges_step ON exchanges (run, step);
 ALTER TABLE runs ADD COLUMN offline INTEGER NOT NULL DEFAULT 0; -- its pages get recorded answers only
 """
-    )
+"""Make room for what servers answered."""
 
-
-def _make_version_6(database: Database) -> None:
-    """Make room for what pages told and asked for, and for when a phase began."""
-    database.executescript(
-        """
+_VERSION_6 = """
 CREATE TABLE page_logs (
     id INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
@@ -313,13 +290,9 @@ CREATE TABLE phases_begun (
     PRIMARY KEY (step, phase)
 ) WITHOUT ROWID;
 """
-    )
+"""Make room for what pages told and asked for, and for when a phase began."""
 
-
-def _make_version_7(database: Database) -> None:
-    """Make room for how a branch differs, and for bisections."""
-    database.executescript(
-        """
+_VERSION_7 = """
 ALTER TABLE runs ADD COLUMN changes INTEGER REFERENCES blobs (id);     -- JSON: what was asked of a branch
 ALTER TABLE runs ADD COLUMN differences TEXT NOT NULL DEFAULT '[]';    -- JSON: how a branch differs
 CREATE TABLE bisections (
@@ -330,17 +303,15 @@ CREATE TABLE bisections (
 );
 CREATE INDEX bisections_run ON bisections (run);
 """
-    )
+"""Make room for how a branch differs, and for bisections."""
 
 
-MIGRATIONS: tuple[Migration, ...] = (
-    _make_version_1,
-    _make_version_2,
-    _make_version_3,
-    _make_version_4,
-    _make_version_5,
-    _make_version_6,
-    _make_version_7,
+def _made_by(script: str) -> Migration:
+    return lambda database: database.executescript(script)
+
+
+MIGRATIONS: tuple[Migration, ...] = tuple(
+    map(_made_by, (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6, _VERSION_7))
 )
 """What makes each version out of the one before; an empty file is version 0."""
 
@@ -356,22 +327,8 @@ KIND = FileKind(
 
 
 class TraceDatabase(DatabaseFile):
-    """One connection to one database of traces."""
+    """One connection to one database of traces, with its blobs."""
 
-    @classmethod
-    def open_traces(
-        cls,
-        path: Path,
-        *,
-        read_only: bool = False,
-        busy_seconds: float = 5.0,
-        migrations: tuple[Migration, ...] = MIGRATIONS,
-    ) -> "TraceDatabase":
-        """Open the file as `DatabaseFile.open` does; raises TraceError."""
-        kind = KIND._replace(migrations=migrations)
-        return cls.open(path, kind, read_only=read_only, busy_seconds=busy_seconds)
-
-
-def damaged(path: Path) -> str:
-    """Return the sentence for a file whose content cannot be right."""
-    return database.damaged(path, KIND)
+    def __init__(self, path: Path, kind: FileKind, database: Database, *, read_only: bool) -> None:
+        super().__init__(path, kind, database, read_only=read_only)
+        self.blobs = Blobs(self)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from core.browser.log.records import LogPart, PageLog
+from core.browser.recorded.exchange import Exchange
 from core.schema.errors import NotInTraceError, TraceError
 from core.schema.events import BrowserEvent, LogLine
 from core.schema.exemplar import Recall
@@ -18,8 +19,7 @@ from core.schema.record import Record
 from core.schema.step import RECORDS, CallRecord, Observed, PhaseRecord, Recalled
 from core.storage.database import phrases_of
 from core.trace import encoding
-from core.trace.blobs import Blobs
-from core.trace.database import TraceDatabase, damaged
+from core.trace.database import TraceDatabase
 from core.trace.records import (
     BreakpointRow,
     Hit,
@@ -65,19 +65,15 @@ def list_runs(
     query: str,
     *,
     limit: int,
-    offset: int,
     task: str,
-    outcome: str,
     living: Callable[[str], bool],
 ) -> tuple[RunRow, ...]:
     where, parameters = _condition(query)
     if task:
         where, parameters = f"{where} AND task = ?", [*parameters, task]
-    if outcome:
-        where, parameters = f"{where} AND outcome = ?", [*parameters, outcome]
     rows = database.rows(
-        f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE {where} ORDER BY run DESC LIMIT ? OFFSET ?",
-        [*parameters, limit, offset],
+        f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE {where} ORDER BY run DESC LIMIT ?",
+        [*parameters, limit],
     )
     return tuple(_run_row(database, row, living) for row in rows)
 
@@ -100,26 +96,17 @@ def require_run(database: TraceDatabase, run: int) -> None:
         raise NotInTraceError(_no_run(database, run))
 
 
-def restored(database: TraceDatabase, blobs: Blobs, run: int) -> bytes:
+def kept_for_run(database: TraceDatabase, run: int, column: str) -> bytes:
+    """Return the content of the blob that a column of a run names, or nothing."""
     require_run(database, run)
-    row = database.row("SELECT restored FROM runs WHERE run = ?", (run,))
-    return b"" if row is None or row["restored"] is None else blobs.content(row["restored"])
+    (row,) = database.rows(f"SELECT {column} AS kept FROM runs WHERE run = ?", (run,))
+    return b"" if row["kept"] is None else database.blobs.content(row["kept"])
 
 
-def preset_text(database: TraceDatabase, blobs: Blobs, run: int) -> str:
-    require_run(database, run)
-    (row,) = database.rows("SELECT preset_text FROM runs WHERE run = ?", (run,))
-    return blobs.content(row["preset_text"]).decode() if row["preset_text"] else ""
-
-
-def changes(database: TraceDatabase, blobs: Blobs, run: int) -> tuple[bytes, ...]:
+def changes(database: TraceDatabase, run: int) -> tuple[bytes, ...]:
     """Return what was asked of a run and of those that it branched from, the oldest first."""
-    found: list[bytes] = []
-    for part, _ in path(database, run):
-        row = database.row("SELECT changes FROM runs WHERE run = ?", (part,))
-        if row is not None and row["changes"]:
-            found.append(blobs.content(row["changes"]))
-    return tuple(found)
+    found = (kept_for_run(database, part, "changes") for part, _ in path(database, run))
+    return tuple(data for data in found if data)
 
 
 def bisections(database: TraceDatabase, run: int | None) -> tuple[tuple[int, str], ...]:
@@ -166,7 +153,7 @@ def owner(database: TraceDatabase, run: int, number: int) -> int:
     raise NotInTraceError(_no_step(database, run, number))
 
 
-def step(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> StepDetail:
+def step(database: TraceDatabase, run: int, number: int) -> StepDetail:
     run = owner(database, run, number)
     row = database.row(f"SELECT id, {_STEP_COLUMNS} FROM steps WHERE run = ? AND number = ?", (run, number))
     if row is None:
@@ -174,14 +161,14 @@ def step(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> StepDe
     key = row.pop("id")
     return StepDetail(
         row=_valid(database, StepRow, row),
-        records=_records(database, blobs, key, f"step {number} of run {run}"),
+        records=_records(database, key, f"step {number} of run {run}"),
         calls=calls(database, run, number),
         interventions=interventions(database, run, number),
     )
 
 
-def agent(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> bytes:
-    kept = _kept(database, blobs, run, number, "agent")
+def agent(database: TraceDatabase, run: int, number: int) -> bytes:
+    kept = kept_for_step(database, run, number, "agent")
     if not kept:
         raise TraceError(
             f"Step {number} of run {run} was recorded without what the agent was: it cannot be gone back to."
@@ -189,18 +176,15 @@ def agent(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> bytes
     return kept
 
 
-def page(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> bytes:
-    return _kept(database, blobs, run, number, "page")
-
-
-def _kept(database: TraceDatabase, blobs: Blobs, run: int, number: int, column: str) -> bytes:
+def kept_for_step(database: TraceDatabase, run: int, number: int, column: str) -> bytes:
+    """Return the content of the blob that a column of a step names, or nothing."""
     run = owner(database, run, number)
     row = database.row(f"SELECT {column} AS kept FROM steps WHERE run = ? AND number = ?", (run, number))
-    return b"" if row is None or row["kept"] is None else blobs.content(row["kept"])
+    return b"" if row is None or row["kept"] is None else database.blobs.content(row["kept"])
 
 
 def judged(
-    database: TraceDatabase, blobs: Blobs, run: int, first: int, last: int
+    database: TraceDatabase, run: int, first: int, last: int
 ) -> list[tuple[int, tuple[PhaseRecord, ...]]]:
     """Return what ``act`` and ``align`` left in these steps, by the number of the step."""
     rows = [
@@ -213,7 +197,7 @@ def judged(
     ]
     wanted = ("act", "align")
     return [
-        (row["number"], _records(database, blobs, row["id"], f"step {row['number']} of run {run}", wanted))
+        (row["number"], _records(database, row["id"], f"step {row['number']} of run {run}", wanted))
         for row in rows
     ]
 
@@ -262,8 +246,8 @@ def interventions(database: TraceDatabase, run: int, step: int | None = None) ->
     return tuple(_valid(database, Intervention, row) for row in rows)
 
 
-def events(database: TraceDatabase, run: int, step: int | None = None) -> tuple[RunEvent, ...]:
-    rows = _rows_of_step(database, "SELECT step, time, kind, text, tab, url FROM events", run, step, "id")
+def events(database: TraceDatabase, run: int) -> tuple[RunEvent, ...]:
+    rows = _rows_of_step(database, "SELECT step, time, kind, text, tab, url FROM events", run, None, "id")
     return tuple(
         RunEvent(step=row.pop("step"), time=row.pop("time"), event=_valid(database, BrowserEvent, row))
         for row in rows
@@ -285,14 +269,14 @@ def hits(database: TraceDatabase, run: int, step: int | None = None) -> tuple[Hi
     return tuple(_valid(database, Hit, row) for row in rows)
 
 
-def what_ifs(database: TraceDatabase, blobs: Blobs, run: int, step: int) -> tuple[tuple[int, str], ...]:
+def what_ifs(database: TraceDatabase, run: int, step: int) -> tuple[tuple[int, str], ...]:
     rows = _rows_of_step(
         database, "SELECT number, record FROM what_ifs", owner(database, run, step), step, "number"
     )
-    return tuple((row["number"], blobs.content(row["record"]).decode()) for row in rows)
+    return tuple((row["number"], database.blobs.content(row["record"]).decode()) for row in rows)
 
 
-def page_log(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> tuple[LogPart, ...] | None:
+def page_log(database: TraceDatabase, run: int, number: int) -> tuple[LogPart, ...] | None:
     """Return what the pages told in a step; None where the step was stored before that was kept."""
     rows = _rows_of_step(
         database, "SELECT moment, log FROM page_logs", owner(database, run, number), number, "id"
@@ -301,15 +285,34 @@ def page_log(database: TraceDatabase, blobs: Blobs, run: int, number: int) -> tu
         return None
     try:
         logs = [
-            PageLog() if row["log"] is None else encoding.from_json(PageLog, blobs.content(row["log"]))
+            PageLog()
+            if row["log"] is None
+            else encoding.from_json(PageLog, database.blobs.content(row["log"]))
             for row in rows
         ]
     except ValueError as error:
-        raise TraceError(damaged(database.path)) from error
+        raise database.damaged() from error
     return tuple(
         _valid(database, LogPart, {"moment": row["moment"], "log": log})
         for row, log in zip(rows, logs, strict=True)
     )
+
+
+def network(database: TraceDatabase, run: int) -> tuple[Exchange, ...]:
+    """Return what servers answered in a run, and before it in those that it branched from, in order."""
+    columns = "step, opening, method, url, kind, sent, status, headers, blobs.hash AS body, missing, error"
+    try:
+        return tuple(
+            Exchange.model_validate({**row, "headers": json.loads(row["headers"]), "body": row["body"] or ""})
+            for part, left in path(database, run)
+            for row in database.rows(
+                f"SELECT {columns} FROM exchanges LEFT JOIN blobs ON blobs.id = exchanges.body"
+                " WHERE run = ? AND step < ? ORDER BY exchanges.id",
+                (part, left),
+            )
+        )
+    except ValueError as error:
+        raise database.damaged() from error
 
 
 def log(database: TraceDatabase, run: int | None, limit: int) -> tuple[LogLine, ...]:
@@ -321,12 +324,12 @@ def log(database: TraceDatabase, run: int | None, limit: int) -> tuple[LogLine, 
     return tuple(_valid(database, LogLine, row) for row in rows)
 
 
-def observation(database: TraceDatabase, blobs: Blobs, id: int) -> Observation:
-    data = blobs.content(id)
+def observation(database: TraceDatabase, id: int) -> Observation:
+    data = database.blobs.content(id)
     try:
         return encoding.from_json(Observation, data)
     except ValueError as error:
-        raise TraceError(damaged(database.path)) from error
+        raise database.damaged() from error
 
 
 def unended(database: TraceDatabase) -> list[tuple[int, str]]:
@@ -336,7 +339,7 @@ def unended(database: TraceDatabase) -> list[tuple[int, str]]:
 
 
 def _records(
-    database: TraceDatabase, blobs: Blobs, key: int, where: str, phases: tuple[str, ...] = ()
+    database: TraceDatabase, key: int, where: str, phases: tuple[str, ...] = ()
 ) -> tuple[PhaseRecord, ...]:
     found: list[PhaseRecord] = []
     observations: dict[int, Observation] = {}
@@ -348,8 +351,8 @@ def _records(
             continue
         base = row["base"]
         if base is not None and base not in observations:
-            observations[base] = observation(database, blobs, base)
-        part = None if row["part"] is None else blobs.content(row["part"])
+            observations[base] = observation(database, base)
+        part = None if row["part"] is None else database.blobs.content(row["part"])
         try:
             extra = {name: names[name] for name in RECORDS[row["phase"]].blobs if names[name]}
             record = encoding.decode(row["phase"], row["record"], part, observations.get(base), extra)
@@ -372,7 +375,7 @@ def _run_row(database: TraceDatabase, row: dict[str, Any], living: Callable[[str
     try:
         row["differences"] = json.loads(row["differences"])
     except (ValueError, TypeError) as error:
-        raise TraceError(damaged(database.path)) from error
+        raise database.damaged() from error
     return _valid(database, RunRow, {**row, "verdict": verdict})
 
 
@@ -381,7 +384,7 @@ def _call(database: TraceDatabase, row: dict[str, Any]) -> CallRecord:
     try:
         row["retries"] = json.loads(row["retries"])
     except (ValueError, TypeError) as error:
-        raise TraceError(damaged(database.path)) from error
+        raise database.damaged() from error
     return _valid(database, CallRecord, {**row, "reply": row["reply"] or "", "usage": usage})
 
 
@@ -401,7 +404,7 @@ def _valid(database: TraceDatabase, cls: type[M], values: dict[str, Any]) -> M:
     try:
         return cls.model_validate(values)
     except ValidationError as error:
-        raise TraceError(damaged(database.path)) from error
+        raise database.damaged() from error
 
 
 def _no_run(database: TraceDatabase, run: int) -> str:
@@ -472,7 +475,7 @@ def recalls_since(
         try:
             record = encoding.decode(row["phase"], row["record"], None)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise TraceError(damaged(database.path)) from error
+            raise database.damaged() from error
         if isinstance(record, Recalled) and record.recall is not None:
             found.append((step["run"], step["number"], row["saved"], record.recall))
     return last, found

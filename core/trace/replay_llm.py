@@ -10,8 +10,8 @@ import asyncio
 import difflib
 import json
 import re
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ class ReplayLLM:
         self._run, live = read_name(name)
         self._live = find(live) if live else None
         self._database = database
-        with self._open() as store:
+        with closing(TraceStore.open(database, read_only=True)) as store:
             self._calls = list(store.calls(self._run))
         self._gone_live = False
 
@@ -87,7 +87,7 @@ class ReplayLLM:
         """Nothing to let go of: the LLM that goes on belongs to the registry."""
 
     def _find(self, request: LLMRequest) -> tuple[LLMReply | None, str]:
-        with self._open() as store:
+        with closing(TraceStore.open(self._database, read_only=True)) as store:
             return self._find_in(store, request)
 
     def _find_in(self, store: TraceStore, request: LLMRequest) -> tuple[LLMReply | None, str]:
@@ -111,14 +111,6 @@ class ReplayLLM:
             f"Run {self._run} has no further call for {request.purpose} to repeat; go on with an LLM by "
             f"{PREFIX}{self._run}:NAME."
         )
-
-    @contextmanager
-    def _open(self) -> Generator[TraceStore, None, None]:
-        store = TraceStore.open(self._database, read_only=True)
-        try:
-            yield store
-        finally:
-            store.close()
 
     def _difference(self, call: CallRecord, recorded: str, asked: str) -> str:
         lines = difflib.unified_diff(

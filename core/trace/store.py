@@ -4,16 +4,17 @@ Each method is one transaction, committed when the method returns; when it
 raises TraceError, nothing of it was stored and everything before it is kept.
 """
 
+import json
+import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from core.browser.log.records import LogPart, Moment, PageLog
 from core.browser.recorded.exchange import Exchange
 from core.browser.recorded.recorder import Taken
 from core.schema.changes import Changes
-from core.schema.errors import TraceError
 from core.schema.events import BrowserEvent, LogLine
 from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
@@ -21,12 +22,10 @@ from core.schema.observation import Observation
 from core.schema.restore import Restored
 from core.schema.step import BlobHash, CallRecord, Observed, PhaseRecord
 from core.schema.task import Verdict
-from core.storage.database import Migration
-from core.trace import encoding, network, owners
+from core.trace import encoding, owners
 from core.trace import reader as reading
 from core.trace import writer as writing
-from core.trace.blobs import Blobs
-from core.trace.database import MIGRATIONS, TraceDatabase, damaged
+from core.trace.database import KIND, TraceDatabase
 from core.trace.encoding import Prompt
 from core.trace.imports import storage as storing
 from core.trace.imports.records import ImportedRun
@@ -45,6 +44,7 @@ from core.trace.records import (
 )
 from core.trace.repro.rows import Copier, RowChange
 
+JSON = "application/json"
 NewBlobs = Iterable[tuple[bytes, str]]
 """Contents with their media types."""
 
@@ -57,7 +57,6 @@ class TraceStore:
     def __init__(self, database: TraceDatabase) -> None:
         self.path = database.path
         self._database = database
-        self._blobs = Blobs(database)
         self._owner = owners.Owner(database.path)
         self._observed: tuple[int, int, Observation] | None = None
 
@@ -68,7 +67,6 @@ class TraceStore:
         *,
         read_only: bool = False,
         busy_seconds: float = 5.0,
-        migrations: tuple[Migration, ...] = MIGRATIONS,
     ) -> "TraceStore":
         """Open the database, made with its folder where there is none and brought up to date where it is old.
 
@@ -76,11 +74,7 @@ class TraceStore:
         nothing can be written. Another program's lock is waited for
         `busy_seconds` at most, here and in every method. Raises TraceError.
         """
-        return cls(
-            TraceDatabase.open_traces(
-                path, read_only=read_only, busy_seconds=busy_seconds, migrations=migrations
-            )
-        )
+        return cls(TraceDatabase.open(path, KIND, read_only=read_only, busy_seconds=busy_seconds))
 
     def close(self) -> None:
         """Close the file; runs still under way can be recovered from now on."""
@@ -92,12 +86,12 @@ class TraceStore:
     def begin_run(self, start: RunStart) -> int:
         """Store a new run and return its number."""
         with self._write():
-            return writing.insert_run(self._database, self._blobs, start, self._owner.token())
+            return writing.insert_run(self._database, start, self._owner.token())
 
     def import_run(self, imported: ImportedRun, name: str) -> int:
         """Store a whole run read of a foreign file, as ``import/NAME``, and return its number."""
         with self._write():
-            return storing.store_run(self._database, self._blobs, imported, name)
+            return storing.store_run(self._database, imported, name)
 
     def copy_to(self, target: "TraceStore", run: int, change: RowChange, *, offline: bool = False) -> int:
         """Copy a run with those that it branched from into another database, and return its number there.
@@ -108,31 +102,36 @@ class TraceStore:
         """
         with self._database.read(), target._write():
             runs = [part for part, _ in reading.path(self._database, run)]
-            copier = Copier(self._database, self._blobs, target._database, target._blobs, change)
+            copier = Copier(self._database, target._database, change)
             copies = copier.copy(runs)
             for copy in copies.values() if offline else ():
-                target._database.execute("UPDATE runs SET offline = 1 WHERE run = ?", (copy,))
+                target._database.update("runs", {"run": copy}, {"offline": True})
             return copies[run]
 
     def begin_step(self, run: int, number: int, trial: int = 1, *, agent: bytes = b"") -> None:
         """Store a new step, with the agent as it is when the step begins, as JSON."""
         with self._write():
-            writing.insert_step(self._database, self._blobs, run, number, trial, agent)
+            writing.insert_step(self._database, run, number, trial, agent)
 
     def save_page(self, run: int, step: int, page: bytes) -> None:
         """Store what the browser and the environment's server keep for the page of a step, as JSON."""
         with self._write():
-            writing.save_page(self._database, self._blobs, run, step, page)
+            kept, _ = self._database.blobs.put(page, JSON)
+            self._database.update("steps", {"run": run, "number": step}, {"page": kept})
 
     def save_network(self, run: int, step: int, taken: Iterable[Taken]) -> None:
         """Store what servers answered in a step, in this order."""
-        with self._write():
-            network.save(self._database, self._blobs, run, step, taken)
+        with self._write(run):
+            for exchange, body in taken:
+                kept = self._database.blobs.put(body, exchange.media_type)[0] if body else None
+                values = exchange.model_dump(exclude={"step", "headers", "body"})
+                values |= {"run": run, "step": step, "time": time.time(), "body": kept}
+                self._database.insert("exchanges", {**values, "headers": json.dumps(exchange.headers)})
 
     def put_blob(self, data: bytes, media_type: str) -> BlobHash:
         """Store `data` and return its hash; content that is stored already is left as it is."""
         with self._write():
-            return self._blobs.put(data, media_type)[1]
+            return self._database.blobs.put(data, media_type)[1]
 
     def save_phase(
         self,
@@ -152,53 +151,67 @@ class TraceStore:
         if self._observed is not None and self._observed[:2] == (run, step):
             observation = self._observed[2]
         with self._write():
-            writing.save_phase(self._database, self._blobs, run, step, record, blobs, observation, begun)
+            writing.save_phase(self._database, run, step, record, blobs, observation, begun)
         if isinstance(record, Observed):
             self._observed = (run, step, record.observation)
 
     def save_call(self, run: int, call: CallRecord, *, blobs: NewBlobs = ()) -> None:
         """Store a call, or store it anew under the same number once it has ended."""
         with self._write():
-            writing.save_call(self._database, self._blobs, run, call, blobs)
+            writing.save_call(self._database, run, call, blobs)
 
     def save_intervention(self, intervention: Intervention) -> None:
         """Store what a person changed; the run counts as touched from then on."""
-        with self._write():
-            writing.insert_intervention(self._database, intervention)
+        with self._write(intervention.run):
+            values = intervention.model_dump()
+            values["time"] = values.pop("when")
+            self._database.insert("interventions", values)
+            self._database.update("runs", {"run": intervention.run}, {"touched": True})
 
     def save_what_if(self, run: int, step: int, record: str) -> int:
         """Store what came of asking a step's question again, as JSON, and return its number."""
-        with self._write():
-            return writing.insert_what_if(self._database, self._blobs, run, step, record)
+        with self._write(run):
+            kept, _ = self._database.blobs.put(record.encode(errors="replace"), JSON)
+            values = {"run": run, "step": step, "time": time.time(), "record": kept}
+            return self._database.insert("what_ifs", values)
 
     def save_bisection(self, run: int, record: str, *, number: int | None = None) -> int:
         """Store a bisection of a run as JSON, in place of the one of that number, and return its number."""
-        with self._write():
-            return writing.save_bisection(self._database, number, run, record)
+        with self._write(run):
+            if number is None:
+                values = {"run": run, "time": time.time(), "record": record}
+                return self._database.insert("bisections", values)
+            self._database.update("bisections", {"number": number}, {"record": record})
+            return number
 
     def save_event(self, run: int, step: int, event: BrowserEvent) -> None:
         """Store something that happened beside an action; what happened in one is in its `Acted`."""
-        with self._write():
-            writing.insert_event(self._database, run, step, event)
+        with self._write(run):
+            values = {"run": run, "step": step, "time": time.time(), **event.model_dump()}
+            self._database.insert("events", values)
 
     def save_page_log(self, run: int, step: int, moment: Moment, log: PageLog) -> None:
         """Store a part of what the pages told in a step, empty or not, after those before it."""
-        with self._write():
-            writing.insert_page_log(self._database, self._blobs, run, step, moment, log)
+        with self._write(run):
+            kept = None if log.empty else self._database.blobs.put(encoding.to_json(log), JSON)[0]
+            self._database.insert("page_logs", {"run": run, "step": step, "moment": moment, "log": kept})
 
     def save_log(self, run: int | None, line: LogLine) -> None:
-        with self._write():
-            writing.insert_log(self._database, run, line)
+        with self._write(run):
+            self._database.insert("log", {"run": run, **line.model_dump()})
 
     def add_breakpoint(self, kind: str, definition: str) -> int:
         """Store a new breakpoint and return its number."""
         with self._write():
-            return writing.insert_breakpoint(self._database, kind, definition)
+            number = writing.next_number(self._database, "breakpoint")
+            values = {"number": number, "kind": kind, "definition": definition}
+            return self._database.insert("breakpoints", values)
 
     def replace_breakpoint(self, number: int, kind: str, definition: str) -> None:
         """Store a breakpoint under the number that it has; its hits stay."""
         with self._write():
-            writing.update_breakpoint(self._database, number, kind, definition)
+            values = {"kind": kind, "definition": definition}
+            self._database.update("breakpoints", {"number": number}, values)
 
     def remove_breakpoint(self, number: int) -> None:
         """Delete a breakpoint; what it has hit stays."""
@@ -208,11 +221,14 @@ class TraceStore:
     def add_watch(self, kind: str, text: str, *, on_change: bool) -> int:
         """Store a new watch and return its number."""
         with self._write():
-            return writing.insert_watch(self._database, kind, text, on_change)
+            number = writing.next_number(self._database, "watch")
+            values = {"number": number, "kind": kind, "text": text, "on_change": on_change}
+            return self._database.insert("watches", values)
 
     def replace_watch(self, number: int, kind: str, text: str, *, on_change: bool) -> None:
         with self._write():
-            writing.update_watch(self._database, number, kind, text, on_change)
+            values = {"kind": kind, "text": text, "on_change": on_change}
+            self._database.update("watches", {"number": number}, values)
 
     def remove_watch(self, number: int) -> None:
         """Delete a watch; where it has changed stays."""
@@ -223,7 +239,11 @@ class TraceStore:
         """Store hits, all or none, and count them with their breakpoints."""
         with self._write():
             for hit in hits:
-                writing.insert_hit(self._database, hit)
+                reading.require_run(self._database, hit.run)
+                self._database.insert("hits", hit.model_dump())
+                self._database.execute(
+                    "UPDATE breakpoints SET hits = hits + 1 WHERE number = ?", (hit.breakpoint,)
+                )
 
     def end_run(
         self,
@@ -236,42 +256,40 @@ class TraceStore:
         seconds: float,
         seconds_in_llm: float,
     ) -> None:
-        with self._write():
-            writing.end_run(
-                self._database,
-                run,
-                outcome=outcome,
-                verdict=verdict,
-                answer=answer,
-                error=error,
-                seconds=seconds,
-                seconds_in_llm=seconds_in_llm,
-            )
+        values = {
+            "outcome": outcome,
+            **verdict.model_dump(),
+            "answer": answer,
+            "error": error,
+            "seconds": seconds,
+            "seconds_in_llm": seconds_in_llm,
+            "ended": time.time(),
+            "owner": None,
+        }
+        self._update_run(run, values)
 
     def save_restored(self, run: int, restored: Restored) -> None:
         """Store how well the first page of a branch was brought back."""
-        with self._write():
-            writing.save_restored(self._database, self._blobs, run, restored)
+        with self._write(run):
+            kept, _ = self._database.blobs.put(restored.model_dump_json().encode(), JSON)
+            self._database.update("runs", {"run": run}, {"restored": kept, "grade": restored.grade})
 
     def name_run(self, run: int, name: str) -> None:
         """Call a run by a name of the person's; none takes it away."""
-        with self._write():
-            writing.name_run(self._database, run, name)
+        self._update_run(run, {"name": name})
 
     def leave_run(self, run: int) -> None:
         """Leave a run as it is, to be taken up again."""
-        with self._write():
-            writing.leave_run(self._database, run)
+        self._update_run(run, {"outcome": "left", "owner": None, "ended": time.time()})
 
     def take_up_run(self, run: int) -> None:
         """Go on with a run that was left or interrupted."""
-        with self._write():
-            writing.take_up_run(self._database, run, self._owner.token())
+        owner = self._owner.token()
+        self._update_run(run, {"outcome": "running", "owner": owner, "ended": None, "error": ""})
 
     def set_verdict(self, run: int, verdict: Verdict) -> None:
         """Store how a run ended, in place of what was said of it before."""
-        with self._write():
-            writing.set_verdict(self._database, run, verdict)
+        self._update_run(run, verdict.model_dump())
 
     def recover(self) -> tuple[int, ...]:
         """Mark as interrupted the runs whose process has gone, and return them, oldest first.
@@ -287,26 +305,16 @@ class TraceStore:
 
     # Reading
 
-    def runs(
-        self, query: str = "", *, limit: int = 200, offset: int = 0, task: str = "", outcome: str = ""
-    ) -> tuple[RunRow, ...]:
+    def runs(self, query: str = "", *, limit: int = 200, task: str = "") -> tuple[RunRow, ...]:
         """Return runs, newest first, in which all words of `query` occur.
 
         The words may be spread over task, instruction, answer, thoughts and
-        actions; the last may be only begun. `task` and `outcome` must be met
-        exactly where they are given. A run whose process has gone reads as
-        interrupted, also before `recover`.
+        actions; the last may be only begun. `task` must be met exactly where
+        it is given. A run whose process has gone reads as interrupted, also
+        before `recover`.
         """
         return self._read(
-            lambda: reading.list_runs(
-                self._database,
-                query,
-                limit=limit,
-                offset=offset,
-                task=task,
-                outcome=outcome,
-                living=self._lives,
-            )
+            lambda: reading.list_runs(self._database, query, limit=limit, task=task, living=self._lives)
         )
 
     def count_runs(self, query: str = "") -> int:
@@ -329,7 +337,7 @@ class TraceStore:
 
     def preset_text(self, run: int) -> str:
         """Return the preset's file as it was when the run began."""
-        return self._read(lambda: reading.preset_text(self._database, self._blobs, run))
+        return self._read(lambda: reading.kept_for_run(self._database, run, "preset_text")).decode()
 
     def steps(self, run: int) -> tuple[StepRow, ...]:
         """Return the run's steps in order, the unsealed one included; for a branch, those before it first."""
@@ -345,7 +353,7 @@ class TraceStore:
 
     def restored(self, run: int) -> Restored | None:
         """Return how well the first page of a branch was brought back; None for what is no branch."""
-        data = self._read(lambda: reading.restored(self._database, self._blobs, run))
+        data = self._read(lambda: reading.kept_for_run(self._database, run, "restored"))
         return self._whole(lambda: Restored.model_validate_json(data)) if data else None
 
     def step(self, run: int, number: int) -> StepDetail:
@@ -353,19 +361,19 @@ class TraceStore:
 
         Raises NotInTraceError that names the steps there are where there is no such step.
         """
-        return self._read(lambda: reading.step(self._database, self._blobs, run, number))
+        return self._read(lambda: reading.step(self._database, run, number))
 
     def agent(self, run: int, number: int) -> bytes:
         """Return the agent as it was when the step began; raises TraceError where that was not kept."""
-        return self._read(lambda: reading.agent(self._database, self._blobs, run, number))
+        return self._read(lambda: reading.agent(self._database, run, number))
 
     def page(self, run: int, number: int) -> bytes:
         """Return what the browser and the environment's server kept for the page of a step, or nothing."""
-        return self._read(lambda: reading.page(self._database, self._blobs, run, number))
+        return self._read(lambda: reading.kept_for_step(self._database, run, number, "page"))
 
     def network(self, run: int) -> tuple[Exchange, ...]:
         """Return what servers answered in a run, for a branch before it too, in order; the contents are blobs."""
-        return self._read(lambda: network.of_run(self._database, run))
+        return self._read(lambda: reading.network(self._database, run))
 
     def path_of(self, run: int) -> tuple[int, ...]:
         """Return the runs that a run branched from, the oldest first, and the run itself."""
@@ -375,9 +383,9 @@ class TraceStore:
         """Return when each step was begun and its phases were stored, in order."""
         return self._read(lambda: reading.times(self._database, run))
 
-    def judged(self, run: int, last: int, *, count: int = 50) -> tuple[tuple[int, PhaseRecord], ...]:
-        """Return what ``act`` and ``align`` left in the last `count` steps up to `last`, each with its step."""
-        steps = self._read(lambda: reading.judged(self._database, self._blobs, run, last - count + 1, last))
+    def judged(self, run: int, last: int) -> tuple[tuple[int, PhaseRecord], ...]:
+        """Return what ``act`` and ``align`` left in the last 50 steps up to `last`, each with its step."""
+        steps = self._read(lambda: reading.judged(self._database, run, last - 49, last))
         return tuple((number, record) for number, records in steps for record in records)
 
     def calls(self, run: int) -> tuple[CallRecord, ...]:
@@ -415,20 +423,20 @@ class TraceStore:
 
     def what_ifs(self, run: int, step: int) -> tuple[tuple[int, str], ...]:
         """Return what was asked again of a step, each as its number and JSON, in order."""
-        return self._read(lambda: reading.what_ifs(self._database, self._blobs, run, step))
+        return self._read(lambda: reading.what_ifs(self._database, run, step))
 
     def page_log(self, run: int, number: int) -> tuple[LogPart, ...] | None:
         """Return what the pages told in a step, in order; None where it was stored before that was kept."""
-        return self._read(lambda: reading.page_log(self._database, self._blobs, run, number))
+        return self._read(lambda: reading.page_log(self._database, run, number))
 
     def changes(self, run: int) -> Changes:
         """Return what was asked of a run and of those that it branched from; the nearest wins."""
         whole = Changes()
-        for data in self._read(lambda: reading.changes(self._database, self._blobs, run)):
+        for data in self._read(lambda: reading.changes(self._database, run)):
             try:
                 whole = Changes.model_validate_json(data).over(whole)
             except ValueError as error:
-                raise TraceError(damaged(self.path)) from error
+                raise self._database.damaged() from error
         return whole
 
     def bisections(self, run: int | None = None) -> tuple[tuple[int, str], ...]:
@@ -441,25 +449,32 @@ class TraceStore:
 
     def blob(self, name: BlobHash) -> bytes:
         """Raises TraceError where the blob is missing, or damaged: its hash is checked."""
-        return self._read(lambda: self._blobs.get(name)[0])
+        return self._read(lambda: self._database.blobs.get(name)[0])
 
     def blob_and_type(self, name: BlobHash) -> tuple[bytes, str]:
         """Return a blob with its media type, as `blob` does."""
-        return self._read(lambda: self._blobs.get(name))
+        return self._read(lambda: self._database.blobs.get(name))
 
     def check(self) -> None:
         """Read the whole file for damage, which takes time in a large one; raises TraceError."""
         rows = self._read(lambda: self._database.rows("PRAGMA quick_check(1)"))
         if rows != [{"quick_check": "ok"}]:
-            raise TraceError(damaged(self.path))
+            raise self._database.damaged()
+
+    def _update_run(self, run: int, values: dict[str, Any]) -> None:
+        with self._write(run):
+            self._database.update("runs", {"run": run}, values)
 
     @contextmanager
-    def _write(self) -> Generator[None, None, None]:
+    def _write(self, run: int | None = None) -> Generator[None, None, None]:
+        """Write in one transaction; raises NotInTraceError where there is to be such a `run`, and is none."""
         try:
             with self._database.write():
+                if run is not None:
+                    reading.require_run(self._database, run)
                 yield
         except BaseException:
-            self._blobs.forget()
+            self._database.blobs.forget()
             raise
 
     def _read(self, read: Callable[[], T]) -> T:
@@ -470,7 +485,7 @@ class TraceStore:
         try:
             return decode()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise TraceError(damaged(self.path)) from error
+            raise self._database.damaged() from error
 
     def _lives(self, owner: str) -> bool:
         return owners.lives(self.path, owner)

@@ -101,12 +101,10 @@ class Strategy(Protocol):
     """One way to restore a checkpoint."""
 
     name: str
-    restores: str
-    """What it brings back, and what not, in a sentence."""
 
     def unfit(self, checkpoint: Checkpoint) -> str:
         """Return why it cannot be used for this checkpoint, or nothing."""
-        ...
+        return ""
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         """Bring the page back; raises RestoreError, ActionError or BrowserError."""

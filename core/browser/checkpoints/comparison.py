@@ -21,8 +21,6 @@ from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
 
 VOLATILE = RESOURCES / "volatile.toml"
-GRADES: tuple[Grade, ...] = ("exact", "equivalent", "same page", "lost")
-"""From the best to the worst."""
 Provenance = Literal["untouched", "replayed", "restored"]
 """How the page came to be as it is: nobody touched it since, all inputs were made again, or parts were put back."""
 

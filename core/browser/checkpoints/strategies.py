@@ -28,14 +28,13 @@ from core.schema.errors import ActionError
 from core.schema.observation import Observation
 
 
-class AsItIs:
-    """Leaves the page alone: the step after which nothing changed can be gone back to by staying."""
+class AsItIs(Strategy):
+    """Leaves the page alone: the step after which nothing changed can be gone back to by staying.
+
+    Brought back: nothing. The page is looked at, and stays where it is as recorded.
+    """
 
     name = "nothing to do"
-    restores = "Nothing: the page is looked at, and stays where it is as recorded."
-
-    def unfit(self, checkpoint: Checkpoint) -> str:
-        return ""
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         if ground.fresh and not checkpoint.inputs:
@@ -46,14 +45,14 @@ class AsItIs:
         return Brought(provenance="untouched" if untouched else "restored")
 
 
-class SameDocument:
-    """Gives fields, scroll position and focus of the document that is still there back what they were."""
+class SameDocument(Strategy):
+    """Gives fields, scroll position and focus of the document that is still there back what they were.
+
+    Brought back: what fields held, scroll and focus; the state of a bundled site's server. The document
+    stays, with all that scripts changed in it and keep in memory.
+    """
 
     name = "same document"
-    restores = (
-        "What fields held, scroll and focus; the state of a bundled site's server. The document stays, with all "
-        "that scripts changed in it and keep in memory."
-    )
 
     def unfit(self, checkpoint: Checkpoint) -> str:
         return "" if checkpoint.observation.document else "Which document it was is not recorded."
@@ -69,14 +68,15 @@ class SameDocument:
         return await put_fields_back(recorded, ground)
 
 
-class HistoryEntry:
-    """Goes to the page's entry in the history of its tab, and puts fields, scroll position and focus back."""
+class HistoryEntry(Strategy):
+    """Goes to the page's entry in the history of its tab, and puts fields, scroll position and focus back.
+
+    Brought back: the page as the browser kept it or loads it again, what fields held, scroll and focus;
+    cookies, and the state of a bundled site's server. Not storage, nor what scripts kept in memory where
+    it is loaded again.
+    """
 
     name = "history entry"
-    restores = (
-        "The page as the browser kept it or loads it again, what fields held, scroll and focus; cookies, and the "
-        "state of a bundled site's server. Not storage, nor what scripts kept in memory where it is loaded again."
-    )
 
     def unfit(self, checkpoint: Checkpoint) -> str:
         return "" if checkpoint.page.entry is not None else "Its place in the history is not recorded."
@@ -100,14 +100,14 @@ class HistoryEntry:
         return await put_fields_back(recorded, ground)
 
 
-class UrlWithStorage:
-    """Puts cookies and storage back, opens the step's URL anew, and gives fields, scroll and focus what they had."""
+class UrlWithStorage(Strategy):
+    """Puts cookies and storage back, opens the step's URL anew, and gives fields, scroll and focus what they had.
+
+    Brought back: the URL, cookies, local and session storage, IndexedDB where it holds plain values, what
+    fields held, scroll and focus; the state of a bundled site's server. Not what scripts kept in memory.
+    """
 
     name = "URL with storage"
-    restores = (
-        "The URL, cookies, local and session storage, IndexedDB where it holds plain values, what fields held, scroll "
-        "and focus; the state of a bundled site's server. Not what scripts kept in memory."
-    )
 
     def unfit(self, checkpoint: Checkpoint) -> str:
         if not checkpoint.observation.url.startswith(("http:", "https:", "file:", "data:", "about:")):
@@ -133,14 +133,15 @@ async def _load(recorded: Observation, kept: PageState, ground: RestoreContext) 
 _NOT_ASKED = "The server was not asked: what it holds is as it is now."
 
 
-class ReplayFromNearest:
-    """Opens the page of an earlier step, where the document was loaded, and does again what was done in it."""
+class ReplayFromNearest(Strategy):
+    """Opens the page of an earlier step, where the document was loaded, and does again what was done in it.
+
+    Brought back: the URL and storage of the step at which the document was loaded, and what followed from
+    the actions in it, scripts' memory too. What they do at a server is done a second time, unless it is a
+    bundled site's.
+    """
 
     name = "replay from the nearest checkpoint"
-    restores = (
-        "The URL and storage of the step at which the document was loaded, and what followed from the actions "
-        "in it, scripts' memory too. What they do at a server is done a second time, unless it is a bundled site's."
-    )
 
     def unfit(self, checkpoint: Checkpoint) -> str:
         nearest = checkpoint.nearest
@@ -156,17 +157,14 @@ class ReplayFromNearest:
         return Brought(remarks=(*brought.remarks, *remarks))
 
 
-class ReplayInPlace:
-    """Opens the task's first page again in the tab that is there and does again what was done until the step."""
+class ReplayInPlace(Strategy):
+    """Opens the task's first page again in the tab that is there and does again what was done until the step.
+
+    Brought back: what followed from the actions since the task was opened, scripts' memory too, where
+    scripts alone make its pages. The profile and the tab's history stay.
+    """
 
     name = "replay in place"
-    restores = (
-        "What followed from the actions since the task was opened, scripts' memory too, where scripts alone make "
-        "its pages. The profile and the tab's history stay."
-    )
-
-    def unfit(self, checkpoint: Checkpoint) -> str:
-        return ""
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         if ground.begin_here is None:
@@ -175,14 +173,14 @@ class ReplayInPlace:
         return Brought(remarks=await _do_again(checkpoint.inputs, ground))
 
 
-class ReplayRecorded:
-    """Does again what was done, in a page that reaches no server: each request gets what was recorded for it."""
+class ReplayRecorded(Strategy):
+    """Does again what was done, in a page that reaches no server: each request gets what was recorded for it.
+
+    Brought back: what followed from the actions since the task was opened, scripts' memory too, with the
+    answers of then: no request leaves for a server, which goes on afterwards from what it holds now.
+    """
 
     name = "replay with recorded answers"
-    restores = (
-        "What followed from the actions since the task was opened, scripts' memory too, with the answers of then: no "
-        "request leaves for a server, which goes on afterwards from what it holds now."
-    )
 
     def unfit(self, checkpoint: Checkpoint) -> str:
         if not any(one.kind != SOCKET for one in checkpoint.exchanges):
@@ -203,18 +201,14 @@ class ReplayRecorded:
         return Brought(remarks=(*remarks, *seal.remarks, _NOT_ASKED), provenance="replayed")
 
 
-class ReplayFromStart:
-    """Begins the task anew, in a clean profile unless it has a named one, and does again what was done."""
+class ReplayFromStart(Strategy):
+    """Begins the task anew, in a clean profile unless it has a named one, and does again what was done.
+
+    Brought back: everything that follows from the actions, scripts' memory too. What they do at a server
+    is done a second time, unless it is a bundled site's; a named profile keeps what it had come to.
+    """
 
     name = "replay from the start"
-    restores = (
-        "Everything that follows from the actions, scripts' memory too. "
-        "What they do at a server is done a second time, unless it is a bundled site's; "
-        "a named profile keeps what it had come to."
-    )
-
-    def unfit(self, checkpoint: Checkpoint) -> str:
-        return ""
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         await ground.reopen()

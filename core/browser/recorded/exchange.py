@@ -42,6 +42,12 @@ class Exchange(Record):
             return ""
         return next((value for name, value in self.headers if name.lower() == "location"), "")
 
+    @property
+    def media_type(self) -> str:
+        """What its content is, as the server said it."""
+        told = next((value for name, value in self.headers if name.lower() == "content-type"), "")
+        return told.partition(";")[0].strip().lower() or "application/octet-stream"
+
 
 def hash_of(data: bytes) -> str:
     """Return what content is named by: SHA-256 in hex, nothing for no content."""

@@ -1,33 +1,21 @@
-"""What the exported HTML page shows of a run, gathered for its template."""
+"""A run as one HTML page that needs no other file and no network."""
 
 import base64
+import hashlib
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from core.schema.action import Action
-from core.schema.action_space import PermissibleRow
+from markupsafe import Markup
+
 from core.schema.errors import TraceError
 from core.schema.observation import Box
 from core.schema.record import Record
-from core.schema.step import (
-    Abstracted,
-    Acted,
-    Aligned,
-    Anticipated,
-    BlobHash,
-    CallRecord,
-    Decided,
-    Observed,
-    Origin,
-    PhaseRecord,
-    Recognised,
-    Reviewed,
-    place_of,
-)
+from core.schema.step import BlobHash, CallRecord, Origin, place_of
 from core.trace.blobs import hash_of
-from core.trace.records import Intervention, RunRow, StepDetail, StepRow
+from core.trace.exports.steps import TEMPLATES, RunStep, templates
+from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
 
 SIGNS: dict[Origin, str] = {"agent": "●", "person": "◆", "remedy": "↺", "replay": "▷"}
@@ -35,8 +23,6 @@ SIGNS: dict[Origin, str] = {"agent": "●", "person": "◆", "remedy": "↺", "r
 NO_VIEWPORT = (1280, 800)
 """Taken where the page did not tell the size of its viewport."""
 _MARGIN = 12
-
-P = TypeVar("P", bound=PhaseRecord)
 
 
 class PagePicture(Record):
@@ -69,194 +55,125 @@ class PageCall(Record):
     """Why prompt or reply cannot be shown."""
 
 
-class PageStep(Record):
+class PageStep(RunStep):
     """One step as the page shows it."""
 
-    row: StepRow
-    sign: str
     picture: PagePicture | None = None
-    viewport: tuple[int, int] = NO_VIEWPORT
-    part: tuple[int, int] = NO_VIEWPORT
-    """Width and height of the viewport's corner that holds all elements of the page."""
-    box: Box | None = None
-    space: str = ""
-    why: str = ""
-    also: tuple[str, ...] = ()
-    proposed: str = ""
-    """What the agent proposed, where something else was done."""
-    note: str = ""
-    queue: tuple[str, ...] = ()
-    remedies: tuple[str, ...] = ()
-    alignment: str = ""
-    settled: str = ""
-    milliseconds: tuple[tuple[str, float], ...] = ()
-    reused: bool = False
-    lines: str = ""
-    """The page as the prompt shows it, or as it was read where no prompt was made."""
-    shown: int = 0
-    read: int = 0
-    """How many elements were read, and how many of them the prompt shows."""
-    permissible: tuple[PermissibleRow, ...] = ()
-    left_out: int = 0
     calls: tuple[PageCall, ...] = ()
-    interventions: tuple[Intervention, ...] = ()
     events: tuple[str, ...] = ()
     problem: str = ""
+    """Why a part of it cannot be shown."""
+
+    @property
+    def viewport(self) -> tuple[int, int]:
+        seen = NO_VIEWPORT if self.observed is None else self.observed.observation.viewport
+        return seen if min(seen) > 0 else NO_VIEWPORT
+
+    @property
+    def part(self) -> tuple[int, int]:
+        """Width and height of the viewport's corner that holds all elements of the page."""
+        elements = () if self.observed is None else self.observed.observation.elements
+        boxes = [element.box for element in elements if element.in_viewport]
+        boxes += [self.acted.box] if self.acted is not None and self.acted.box is not None else []
+        right = max((box.x + box.width for box in boxes), default=self.viewport[0])
+        bottom = max((box.y + box.height for box in boxes), default=self.viewport[1])
+        width = min(self.viewport[0], max(240.0, right + _MARGIN))
+        height = min(self.viewport[1], max(180.0, bottom + _MARGIN))
+        return round(width), round(height)
 
     @property
     def mostly_empty(self) -> bool:
         """Whether the page fills so little of its picture that it is shown larger."""
         return self.part[0] * 2 <= self.viewport[0] and self.part[1] * 4 <= self.viewport[1] * 3
 
+    @property
+    def box(self) -> Box | None:
+        """Where the acted element was."""
+        return None if self.acted is None else place_of(self.action, self.observed, self.acted)
 
-class HtmlPage(Record):
-    """The whole page."""
+    @property
+    def shown(self) -> int:
+        """How many elements the prompt shows of the page, or were read where no prompt was made."""
+        if self.abstracted is not None:
+            return len(self.abstracted.clean.elements)
+        return 0 if self.observed is None else len(self.observed.observation.elements)
 
-    run: RunRow
-    preset_text: str
-    steps: tuple[PageStep, ...]
-    pictures: tuple[PagePicture, ...]
-    """Each picture once, however many steps show it."""
-    beside: PageStep | None = None
-    """What belongs to no step: calls and events before the first."""
-    signs: dict[Origin, str] = SIGNS
+    @property
+    def read(self) -> int:
+        """How many elements the page had."""
+        page = self.observed.observation if self.observed is not None else None
+        return 0 if page is None else len(page.elements) + page.omitted
+
+    @property
+    def alignment(self) -> str:
+        if self.aligned is None or not self.aligned.judged:
+            return ""
+        return f"{self.aligned.sentence} {_SERVED[self.aligned.aligned]}".strip()
 
 
-def page_of(store: TraceStore, run: int) -> HtmlPage:
-    """Gather the page; raises TraceError only where the run itself cannot be read."""
+_SERVED = {True: "It served.", False: "It did not serve.", None: "Whether it served could not be told."}
+
+
+def export_html(store: TraceStore, run: int) -> str:
+    """Return the run as one page that needs no other file and no network.
+
+    What is damaged is left out and said so in its place; raises TraceError
+    only where the run itself cannot be read.
+    """
     row = store.run(run)
     pictures: dict[BlobHash, PagePicture] = {}
     rows = store.steps(run)
     numbers = {step.number for step in rows}
-    calls = store.calls(run)
     events = store.events(run)
-    interventions = store.interventions(run)
-    steps = [
-        _step(store, _detail(store, step), pictures, [e.event.text for e in events if e.step == step.number])
-        for step in rows
-    ]
-    beside = StepDetail(
+    steps = []
+    for step in rows:
+        told = [one.event.text for one in events if one.step == step.number]
+        try:
+            steps.append(_step(store, store.step(run, step.number), pictures, told))
+        except TraceError as error:
+            steps.append(_step(store, StepDetail(row=step), pictures, told).replace(problem=str(error)))
+    before = StepDetail(
         row=StepRow(run=run, number=0),
-        calls=tuple(call for call in calls if call.step not in numbers),
-        interventions=tuple(one for one in interventions if one.step not in numbers),
+        calls=tuple(call for call in store.calls(run) if call.step not in numbers),
+        interventions=tuple(one for one in store.interventions(run) if one.step not in numbers),
     )
-    other_events = [event.event.text for event in events if event.step not in numbers]
-    return HtmlPage(
+    beside = _step(store, before, pictures, [one.event.text for one in events if one.step not in numbers])
+    environment = templates(autoescape=True)
+    environment.filters.update(FILTERS)
+    script = (TEMPLATES / "run.js").read_text(encoding="utf-8").strip()
+    text = environment.get_template("run.html.jinja").render(
         run=row,
         preset_text=store.preset_text(run),
-        steps=tuple(steps),
-        beside=(
-            _step(store, (beside, ""), pictures, other_events)
-            if beside.calls or beside.interventions or other_events
-            else None
-        ),
-        pictures=tuple(pictures.values()),
+        steps=steps,
+        beside_steps=beside if beside.calls or before.interventions or beside.events else None,
+        pictures=pictures.values(),
+        signs=SIGNS,
+        style=Markup((TEMPLATES / "run.css").read_text(encoding="utf-8").strip()),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-
-
-def _detail(store: TraceStore, row: StepRow) -> tuple[StepDetail, str]:
-    try:
-        return store.step(row.run, row.number), ""
-    except TraceError as error:
-        return StepDetail(row=row), str(error)
+    return text.encode(errors="replace").decode()
 
 
 def _step(
-    store: TraceStore,
-    read: tuple[StepDetail, str],
-    pictures: dict[BlobHash, PagePicture],
-    more_events: list[str],
+    store: TraceStore, detail: StepDetail, pictures: dict[BlobHash, PagePicture], events: list[str]
 ) -> PageStep:
-    detail, problem = read
-    shown: dict[str, Any] = {}
-    events: list[str] = []
-    viewport = NO_VIEWPORT
-    boxes: list[Box] = []
-    observed: Observed | None = None
-    action: Action | None = None
-    for record in detail.records:
-        shown |= _shown_of(record)
-        if isinstance(record, Observed):
-            observed = record
-            if min(record.observation.viewport) > 0:
-                viewport = record.observation.viewport
-            boxes += [element.box for element in record.observation.elements if element.in_viewport]
-            if record.screenshot:
-                try:
-                    shown["picture"] = _picture(
-                        *store.blob_and_type(record.screenshot), pictures, viewport=viewport
-                    )
-                except TraceError as error:
-                    problem = str(error)
-        if isinstance(record, Reviewed):
-            action = record.action
-        if isinstance(record, Acted):
-            shown["box"] = place_of(action, observed, record)
-            events += [event.text for event in record.events]
-            boxes += [record.box] if record.box else []
-    # An event may have been announced on its own and named by the action as well.
-    events += [text for text in more_events if text not in events]
-    return PageStep(
-        row=detail.row,
-        sign=SIGNS[detail.row.origin],
-        viewport=viewport,
-        part=_part(boxes, viewport),
+    step = PageStep(detail=detail)
+    picture, problem = None, ""
+    if step.observed is not None and step.observed.screenshot:
+        try:
+            shot = store.blob_and_type(step.observed.screenshot)
+            picture = _picture(*shot, pictures, viewport=step.viewport)
+        except TraceError as error:
+            problem = str(error)
+    own = [event.text for event in step.acted.events] if step.acted is not None else []
+    return step.replace(
+        picture=picture,
         calls=tuple(_call(store, call, pictures) for call in detail.calls),
-        interventions=detail.interventions,
-        events=tuple(events),
+        # An event may have been announced on its own and named by the action as well.
+        events=(*own, *(text for text in events if text not in own)),
         problem=problem,
-        **shown,
     )
-
-
-def _part(boxes: list[Box], viewport: tuple[int, int]) -> tuple[int, int]:
-    right = max((box.x + box.width for box in boxes), default=viewport[0])
-    bottom = max((box.y + box.height for box in boxes), default=viewport[1])
-    width = min(viewport[0], max(240.0, right + _MARGIN))
-    height = min(viewport[1], max(180.0, bottom + _MARGIN))
-    return round(width), round(height)
-
-
-def _shown_of(record: PhaseRecord) -> dict[str, Any]:
-    match record:
-        case Observed():
-            count = len(record.observation.elements)
-            return {
-                "reused": record.reused,
-                "lines": record.observation.lines(),
-                "read": count + record.observation.omitted,
-                "shown": count,
-            }
-        case Recognised():
-            return {
-                "space": record.space,
-                "why": record.why,
-                "also": record.also,
-                "permissible": record.permissible.rows(),
-                "left_out": record.permissible.left_out,
-            }
-        case Abstracted():
-            return {"lines": record.clean.text, "shown": len(record.clean.elements)}
-        case Reviewed():
-            return {
-                "proposed": "" if record.proposed is None else str(record.proposed),
-                "note": record.note,
-            }
-        case Acted():
-            return {
-                "settled": record.settled,
-                "milliseconds": tuple(record.milliseconds.items()),
-            }
-        case Decided():
-            return {"queue": tuple(str(action) for action in record.queue)}
-        case Anticipated():
-            return {"remedies": tuple(str(action) for action in record.remedies)}
-        case Aligned(judged=True):
-            return {"alignment": f"{record.sentence} {_SERVED[record.aligned]}".strip()}
-    return {}
-
-
-_SERVED = {True: "It served.", False: "It did not serve.", None: "Whether it served could not be told."}
 
 
 def _call(store: TraceStore, record: CallRecord, pictures: dict[BlobHash, PagePicture]) -> PageCall:

@@ -1,26 +1,15 @@
-"""Runs as files for others: JSON to work with, HTML to read.
-
-The form of the JSON is described in resources/trace-schema.md. How the HTML
-page is filled is left to `core.trace.exports.html_page`.
-"""
+"""A run as JSON to work with; the form is described in resources/trace-schema.md."""
 
 import base64
-import hashlib
 import json
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-
 from core.schema.step import BlobHash, CallRecord, Observed
-from core.storage.resources import RESOURCES
 from core.trace.encoding import Prompt
-from core.trace.exports.html_page import FILTERS, page_of
 from core.trace.store import TraceStore
 
 FORM = "backstep run"
 FORM_VERSION = 1
-TEMPLATES = RESOURCES / "export"
 
 
 def export_json(store: TraceStore, run: int) -> str:
@@ -55,31 +44,11 @@ def export_json(store: TraceStore, run: int) -> str:
         "blobs": blobs,
     }
     text = json.dumps(whole, ensure_ascii=False, indent=1)
-    return text if _is_whole(text) else json.dumps(whole, indent=1)
-
-
-def export_html(store: TraceStore, run: int) -> str:
-    """Return the run as one page that needs no other file and no network.
-
-    What is damaged is left out and said so in its place; raises TraceError
-    only where the run itself cannot be read.
-    """
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(FILTERS)
-    script = (TEMPLATES / "run.js").read_text(encoding="utf-8").strip()
-    text = environment.get_template("run.html.jinja").render(
-        page=page_of(store, run),
-        style=Markup((TEMPLATES / "run.css").read_text(encoding="utf-8").strip()),
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-    )
-    return text if _is_whole(text) else text.encode(errors="replace").decode()
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(whole, indent=1)  # Half of a surrogate pair is in it, which no file can hold.
+    return text
 
 
 def _call(store: TraceStore, call: CallRecord) -> dict[str, Any]:
@@ -102,12 +71,3 @@ def _blob(data: bytes, media_type: str) -> dict[str, str]:
     if media_type.startswith("text/") or media_type == "application/json":
         return {"media_type": media_type, "text": data.decode(errors="replace")}
     return {"media_type": media_type, "base64": base64.b64encode(data).decode()}
-
-
-def _is_whole(text: str) -> bool:
-    """Whether the text has no half of a surrogate pair, which no file can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -9,41 +9,12 @@ import re
 import textwrap
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from core.schema.action import (
-    Action,
-    Check,
-    Click,
-    CloseTab,
-    DoubleClick,
-    Drag,
-    FocusTarget,
-    GoBack,
-    GoForward,
-    Goto,
-    Hover,
-    NewTab,
-    Note,
-    Press,
-    RefTarget,
-    RoleTarget,
-    Scroll,
-    Select,
-    Stop,
-    TabFocus,
-    Target,
-    Type,
-    Upload,
-    Wait,
-    XPathTarget,
-    chord,
-)
+from core.schema import action as kinds
+from core.schema.action import Action, Target, chord
 from core.schema.observation import Element, Observation
 from core.schema.record import Record
 from core.schema.step import Acted, Primitive
-from core.storage.resources import RESOURCES
-from core.trace.exports.steps import RunStep, steps_of
+from core.trace.exports.steps import RunStep, steps_of, templates
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
@@ -79,43 +50,43 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
         return _locator(target, seen, path, start_url)
 
     match action:
-        case Click():
+        case kinds.Click():
             return [f"{on(action.target)}.click()"]
-        case DoubleClick():
+        case kinds.DoubleClick():
             return [f"{on(action.target)}.dblclick()"]
-        case Hover():
+        case kinds.Hover():
             return [f"{on(action.target)}.hover()"]
-        case Type():
+        case kinds.Type():
             append = ", append=True" if action.append else ""
             lines = [f"type_into({on(action.target)}, {literal(action.text)}{append})"]
             return [*lines, 'page.keyboard.press("Enter")'] if action.enter else lines
-        case Press():
+        case kinds.Press():
             return [f"page.keyboard.press({literal(chord(action.keys))})"]
-        case Scroll():
+        case kinds.Scroll():
             what = on(action.target) if action.target is not None else 'page.locator("html")'
             across, down = _SIDES[action.direction]
             return [f"scroll({what}, across={across}, down={down})"]
-        case Select():
+        case kinds.Select():
             return [f"{on(action.target)}.select_option({_options(action, seen)})"]
-        case Check():
+        case kinds.Check():
             return [f"{on(action.target)}.set_checked({action.checked})"]
-        case Drag():
+        case kinds.Drag():
             return [f"drag({on(action.target)}, {on(action.to, '')})"]
-        case Upload():
+        case kinds.Upload():
             return [f"{on(action.target)}.set_input_files({literal(action.path)})"]
-        case Goto():
+        case kinds.Goto():
             return [f"page.goto({address(action.url, start_url)})"]
-        case GoBack():
+        case kinds.GoBack():
             return ["page.go_back()"]
-        case GoForward():
+        case kinds.GoForward():
             return ["page.go_forward()"]
-        case NewTab():
+        case kinds.NewTab():
             return ["page = context.new_page()"]
-        case TabFocus():
+        case kinds.TabFocus():
             return [f"page = context.pages[{action.index}]", "page.bring_to_front()"]
-        case CloseTab():
+        case kinds.CloseTab():
             return ["page.close()", "page = context.pages[-1]"]
-        case Wait():
+        case kinds.Wait():
             return [f"page.wait_for_timeout({action.seconds * 1000:.0f})"]
     raise CannotBeToldError(f"{action.name} is no action of Playwright's")
 
@@ -130,15 +101,15 @@ def address(url: str, start_url: str) -> str:
 
 def _locator(target: Target, seen: Observation | None, xpath: str, start_url: str) -> str:
     match target:
-        case FocusTarget():
+        case kinds.FocusTarget():
             return 'page.locator(":focus")'
-        case XPathTarget():
+        case kinds.XPathTarget():
             return f"page.locator({literal(f'xpath={target.xpath}')})"
-        case RoleTarget():
+        case kinds.RoleTarget():
             if target.role not in ROLES:
                 return _by_xpath(xpath)
             return _either(f"page.{_by_role(target.role, target.name)}", xpath)
-        case RefTarget():
+        case kinds.RefTarget():
             element = seen.element(target.ref) if seen is not None else None
             if seen is None or element is None:
                 return _by_xpath(xpath)
@@ -185,10 +156,10 @@ def _scope(element: Element, seen: Observation, start_url: str) -> str:
     return f"frame(page, {by})"
 
 
-def _options(action: Select, seen: Observation | None) -> str:
+def _options(action: kinds.Select, seen: Observation | None) -> str:
     """Return what to choose: the option's label as the page had it, and what was chosen where several may be."""
     target = action.target
-    element = seen.element(target.ref) if seen is not None and isinstance(target, RefTarget) else None
+    element = seen.element(target.ref) if seen is not None and isinstance(target, kinds.RefTarget) else None
     if element is None or not element.options:
         return literal(action.option)
     wanted = " ".join(action.option.split())
@@ -203,7 +174,6 @@ def _options(action: Select, seen: Observation | None) -> str:
     return f"label={literal(label)}"
 
 
-TEMPLATES = RESOURCES / "export"
 VIEWPORT = (1000, 720)
 """Taken where no page told the size of its viewport."""
 HELPERS = ("frame", "one", "type_into", "scroll", "drag", "warn")
@@ -242,14 +212,7 @@ def export_playwright(store: TraceStore, run: int) -> str:
             body += [_warning(f"At step {step.number} a person had the page; what they did is not recorded.")]
         lines, place = _step_lines(step, row, place, after.observation if after is not None else None)
         body += [*lines, ""]
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=False,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = templates(keep_trailing_newline=True)
     text = "\n".join(body).rstrip()
     uses = {name for name in HELPERS if re.search(rf"(?<![\w.]){name}\(", text)}
     return environment.get_template("replay.py.jinja").render(
@@ -314,11 +277,11 @@ def _after(place: _Place, actions: list[Action], opened: int) -> _Place:
     tab, tabs = place.tab, place.tabs
     for action in actions:
         match action:
-            case NewTab():
+            case kinds.NewTab():
                 tab, tabs = tabs, tabs + 1
-            case CloseTab():
+            case kinds.CloseTab():
                 tab, tabs = tabs - 2, tabs - 1
-            case TabFocus():
+            case kinds.TabFocus():
                 tab = action.index
     return _Place(tab=tabs + opened - 1 if opened else tab, tabs=tabs + opened)
 
@@ -375,13 +338,13 @@ def _left_out(step: RunStep) -> str:
         return f"Left out: step {step.undone_by} took the page back to before it."
     if acted is None:
         return "Left out: it was never carried out."
-    if isinstance(action, Stop) and acted.effect == "stop":
+    if isinstance(action, kinds.Stop) and acted.effect == "stop":
         return (
             f"The agent stopped, with the answer {literal(_line(action.answer))}."
             if action.answer
             else "The end."
         )
-    if isinstance(action, Note):
+    if isinstance(action, kinds.Note):
         return "A note; nothing is done in the page."
     if acted.effect == "go back":
         if acted.outcome == "done":

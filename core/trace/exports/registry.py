@@ -42,7 +42,7 @@ FORMATS: tuple[ExportFormat, ...] = (
         name="html",
         title="One HTML file",
         suffix=".html",
-        made_by="core.trace.exports.json_export:export_html",
+        made_by="core.trace.exports.html_page:export_html",
     ),
     ExportFormat(
         name="json", title="JSON", suffix=".json", made_by="core.trace.exports.json_export:export_json"

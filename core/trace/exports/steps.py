@@ -1,4 +1,4 @@
-"""What exports of a run have in common: its name outside of the database, and its steps with what each phase left."""
+"""What exports of a run have in common: its name, its templates, and its steps with what each phase left."""
 
 import hashlib
 import tomllib
@@ -6,26 +6,43 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeVar
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
 from core.schema.action import Action, Backtrack, NewTrial
 from core.schema.record import Record
 from core.schema.step import (
     Abstracted,
     Acted,
     Aligned,
-    Committed,
+    Anticipated,
     Decided,
     Observed,
     Origin,
     PhaseRecord,
+    Recognised,
     Reviewed,
     action_of,
     record_of,
 )
+from core.storage.resources import RESOURCES
 from core.trace.records import RunRow, StepDetail, StepRow
 from core.trace.store import TraceStore
 
 AGENT = "backstep"
+TEMPLATES = RESOURCES / "export"
 _PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
+
+
+def templates(*, autoescape: bool = False, keep_trailing_newline: bool = False) -> Environment:
+    """Return the templates of exports."""
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=autoescape,
+        keep_trailing_newline=keep_trailing_newline,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def id_of(row: RunRow, *parts: object, digits: int = 32) -> str:
@@ -65,12 +82,20 @@ class RunStep(Record):
         return self._left(Observed)
 
     @property
+    def recognised(self) -> Recognised | None:
+        return self._left(Recognised)
+
+    @property
     def abstracted(self) -> Abstracted | None:
         return self._left(Abstracted)
 
     @property
     def decided(self) -> Decided | None:
         return self._left(Decided)
+
+    @property
+    def anticipated(self) -> Anticipated | None:
+        return self._left(Anticipated)
 
     @property
     def reviewed(self) -> Reviewed | None:
@@ -83,10 +108,6 @@ class RunStep(Record):
     @property
     def aligned(self) -> Aligned | None:
         return self._left(Aligned)
-
-    @property
-    def committed(self) -> Committed | None:
-        return self._left(Committed)
 
     @property
     def action(self) -> Action | None:

@@ -11,26 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from core.schema.action import (
-    Action,
-    Click,
-    CloseTab,
-    GoBack,
-    Goto,
-    Named,
-    NewTab,
-    Press,
-    RefTarget,
-    Scroll,
-    Select,
-    Stop,
-    TabFocus,
-    Target,
-    Type,
-    Upload,
-    Wait,
-    XPathTarget,
-)
+from core.schema import action as kinds
+from core.schema.action import Action, Target
 from core.trace.imports.records import FaultyError, FileEntry, ImportedRun, ImportedStep, first_reason
 
 _NAMES = {
@@ -94,7 +76,7 @@ def read_browser_use_history(document: dict[str, Any]) -> ImportedRun:
         steps += found
         if not found:
             left_out.append(FileEntry(position=position, why="it holds neither an action nor an error"))
-    answers = [step.action.answer for step in steps if isinstance(step.action, Stop)]
+    answers = [step.action.answer for step in steps if isinstance(step.action, kinds.Stop)]
     return ImportedRun(
         origin="agent",
         made_with="browser-use",
@@ -151,7 +133,7 @@ def _steps(position: str, item: _Item) -> list[ImportedStep]:
 
 def _outcome(action: Action, result: dict[str, Any] | None) -> dict[str, Any]:
     effect = {"stop": "stop", "note": "note"}.get(action.kind, "page action")
-    if isinstance(action, Named):
+    if isinstance(action, kinds.Named):
         effect = "none"
     if result is None:
         return {
@@ -191,43 +173,52 @@ def _known(name: str, values: dict[str, Any], element: dict[str, Any], state: _S
 
     def target() -> Target:
         xpath = _xpath(element)
-        return XPathTarget(xpath=xpath) if xpath else RefTarget(ref=values["index"])
+        return kinds.XPathTarget(xpath=xpath) if xpath else kinds.RefTarget(ref=values["index"])
 
     make: dict[str, Callable[[], tuple[Action, ...]]] = {
-        "navigate": lambda: (*((NewTab(),) if values.get("new_tab") else ()), Goto(url=values["url"])),
-        "new_tab": lambda: (NewTab(), Goto(url=values["url"])),
-        "click": lambda: (Click(target=target()),) if "index" in values else (),
-        "input": lambda: (Type(target=target(), text=values["text"], append=not values.get("clear", True)),),
-        "select_dropdown": lambda: (Select(target=target(), option=values["text"]),),
-        "upload_file": lambda: (Upload(target=target(), path=values["path"]),),
-        "send_keys": lambda: (Press(keys=values["keys"]),),
+        "navigate": lambda: (
+            *((kinds.NewTab(),) if values.get("new_tab") else ()),
+            kinds.Goto(url=values["url"]),
+        ),
+        "new_tab": lambda: (kinds.NewTab(), kinds.Goto(url=values["url"])),
+        "click": lambda: (kinds.Click(target=target()),) if "index" in values else (),
+        "input": lambda: (
+            kinds.Type(target=target(), text=values["text"], append=not values.get("clear", True)),
+        ),
+        "select_dropdown": lambda: (kinds.Select(target=target(), option=values["text"]),),
+        "upload_file": lambda: (kinds.Upload(target=target(), path=values["path"]),),
+        "send_keys": lambda: (kinds.Press(keys=values["keys"]),),
         "scroll": lambda: (_scroll("down" if values.get("down", True) else "up", values, target),),
         "scroll_down": lambda: (_scroll("down", values, target),),
         "scroll_up": lambda: (_scroll("up", values, target),),
-        "go_back": lambda: (GoBack(),),
-        "wait": lambda: (Wait(seconds=values.get("seconds", 3)),) if values.get("seconds", 3) <= 30 else (),
+        "go_back": lambda: (kinds.GoBack(),),
+        "wait": lambda: (
+            (kinds.Wait(seconds=values.get("seconds", 3)),) if values.get("seconds", 3) <= 30 else ()
+        ),
         "switch": lambda: _switch(values, state),
-        "close": lambda: (CloseTab(),),
-        "done": lambda: (Stop(answer=_answer(values)),),
+        "close": lambda: (kinds.CloseTab(),),
+        "done": lambda: (kinds.Stop(answer=_answer(values)),),
     }
     return make[name]() if name in make else ()
 
 
 def _scroll(direction: Any, values: dict[str, Any], target: Callable[[], Target]) -> Action:
-    return Scroll(direction=direction, target=target() if values.get("index") else None)
+    return kinds.Scroll(direction=direction, target=target() if values.get("index") else None)
 
 
 def _switch(values: dict[str, Any], state: _State) -> tuple[Action, ...]:
     """Return the tab by its place; newer versions name it by the last signs of its id."""
     if isinstance(values.get("page_id"), int) and values["page_id"] >= 0:
-        return (TabFocus(index=values["page_id"]),)
+        return (kinds.TabFocus(index=values["page_id"]),)
     wanted = str(values.get("tab_id") or "\0")
     places = [index for index, tab in enumerate(state.tabs) if str(tab.get("target_id")).endswith(wanted)]
-    return (TabFocus(index=places[0]),) if len(places) == 1 else ()
+    return (kinds.TabFocus(index=places[0]),) if len(places) == 1 else ()
 
 
 def _named(name: str, values: dict[str, Any]) -> Action:
-    return Named(name=name, arguments=tuple(str(value) for value in values.values() if value is not None))
+    return kinds.Named(
+        name=name, arguments=tuple(str(value) for value in values.values() if value is not None)
+    )
 
 
 def _answer(values: dict[str, Any]) -> str:

@@ -6,22 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from core.schema.action import (
-    Action,
-    Click,
-    CloseTab,
-    DoubleClick,
-    Goto,
-    Hover,
-    Named,
-    Press,
-    RoleTarget,
-    Scroll,
-    Select,
-    Target,
-    Type,
-    XPathTarget,
-)
+from core.schema import action as kinds
+from core.schema.action import Action, Target
 from core.schema.record import Record
 from core.trace.imports.records import FaultyError, FileEntry, ImportedRun, ImportedStep, first_reason
 
@@ -170,27 +156,27 @@ class _Reading:
         """Return the action, and what the recording tells of it beyond that."""
         match step.type:
             case "navigate":
-                return Goto(url=step.url), ""
+                return kinds.Goto(url=step.url), ""
             case "keyDown":
                 key = _KEYS.get(step.key, step.key)
-                return Press(keys="+".join([*dict.fromkeys(self._held), key])), ""
+                return kinds.Press(keys="+".join([*dict.fromkeys(self._held), key])), ""
             case "close":
-                return CloseTab(), ""
+                return kinds.CloseTab(), ""
             case "scroll":
                 return self._scroll(step, found)
         assert found is not None
         match step.type:
             case "doubleClick":
-                return DoubleClick(target=found.target), ""
+                return kinds.DoubleClick(target=found.target), ""
             case "hover":
-                return Hover(target=found.target), ""
+                return kinds.Hover(target=found.target), ""
             case "change" if found.is_select:
-                return Select(target=found.target, option=step.value), ""
+                return kinds.Select(target=found.target, option=step.value), ""
             case "change":
-                return Type(target=found.target, text=step.value), ""
+                return kinds.Type(target=found.target, text=step.value), ""
         if step.button in _BUTTONS:
-            return Named(name=_BUTTONS[step.button], arguments=(str(found.target),)), ""
-        return Click(target=found.target), ""
+            return kinds.Named(name=_BUTTONS[step.button], arguments=(str(found.target),)), ""
+        return kinds.Click(target=found.target), ""
 
     def _scroll(self, step: _Step, found: _Found | None) -> tuple[Action, str]:
         """Return the direction of a scroll; the recording tells the place, which no action of ours has."""
@@ -198,9 +184,9 @@ class _Reading:
         before = (0.0, 0.0) if found is not None else self._scrolled
         across, down = x - before[0], y - before[1]
         if abs(across) > abs(down):
-            action = Scroll(direction="right" if across > 0 else "left", target=found and found.target)
+            action = kinds.Scroll(direction="right" if across > 0 else "left", target=found and found.target)
         else:
-            action = Scroll(direction="up" if down < 0 else "down", target=found and found.target)
+            action = kinds.Scroll(direction="up" if down < 0 else "down", target=found and found.target)
         if found is None:
             self._scrolled = (x, y)
         return action, f"Scrolled to {x:g}, {y:g}."
@@ -257,9 +243,9 @@ def _found(step: _Step) -> _Found:
     words += [f'"{text}"' for text in texts]
     target: Target
     if named is not None:
-        target = RoleTarget(role=named["role"], name=named["name"])
+        target = kinds.RoleTarget(role=named["role"], name=named["name"])
     elif xpath:
-        target = XPathTarget(xpath=xpath)
+        target = kinds.XPathTarget(xpath=xpath)
     else:
         raise FaultyError(
             "its selectors name no element by XPath, text, id, or role and name; record it with XPath selectors on"

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from core.schema.observation import Observation
 from core.schema.step import Acted, Committed, Decided, Observed, PhaseRecord, Proposal, Reviewed
-from core.schema.task import Verdict
 from core.trace import writer as writing
-from core.trace.blobs import Blobs, hash_of
+from core.trace.blobs import hash_of
 from core.trace.database import TraceDatabase
 from core.trace.imports.records import ImportedRun, ImportedStep
 from core.trace.records import RunStart
@@ -16,7 +15,7 @@ from core.trace.records import RunStart
 ENVIRONMENT = "import"
 
 
-def store_run(database: TraceDatabase, blobs: Blobs, imported: ImportedRun, name: str) -> int:
+def store_run(database: TraceDatabase, imported: ImportedRun, name: str) -> int:
     """Store the run as ``import/NAME`` and return its number.
 
     It has the times of its file, or is of now where the file has none.
@@ -32,44 +31,41 @@ def store_run(database: TraceDatabase, blobs: Blobs, imported: ImportedRun, name
         llm=imported.made_with,
         browser="",
     )
-    run = writing.insert_run(database, blobs, start, owner="")
+    run = writing.insert_run(database, start, owner="")
     now = time.time()
     for number, step in enumerate(imported.steps, start=1):
-        _store_step(database, blobs, run, number, step, imported.origin, now)
-    seconds = sum(step.seconds for step in imported.steps)
-    writing.end_run(
-        database,
-        run,
-        outcome="done",
-        verdict=Verdict(),
-        answer=imported.answer,
-        error="",
-        seconds=seconds,
-        seconds_in_llm=0.0,
-    )
+        _store_step(database, run, number, step, imported.origin, now)
     begun = [step.begun for step in imported.steps if step.begun is not None]
-    if begun:
-        ended = max((step.begun or 0.0) + step.seconds for step in imported.steps)
-        database.execute("UPDATE runs SET started = ?, ended = ? WHERE run = ?", (min(begun), ended, run))
+    database.update(
+        "runs",
+        {"run": run},
+        {
+            "outcome": "done",
+            "answer": imported.answer,
+            "seconds": sum(step.seconds for step in imported.steps),
+            "started": min(begun, default=now),
+            "ended": max((step.begun or 0.0) + step.seconds for step in imported.steps) if begun else now,
+            "owner": None,
+        },
+    )
     return run
 
 
 def _store_step(
     database: TraceDatabase,
-    blobs: Blobs,
     run: int,
     number: int,
     step: ImportedStep,
     origin: str,
     now: float,
 ) -> None:
-    writing.insert_step(database, blobs, run, number, trial=1)
+    writing.insert_step(database, run, number, trial=1)
     pictures = [(step.screenshot, _media_type(step.screenshot))] if step.screenshot else []
     for record in _records(step, origin):
         new = pictures if isinstance(record, Observed) else []
-        writing.save_phase(database, blobs, run, number, record, new, None)
+        writing.save_phase(database, run, number, record, new, None)
     begun = now if step.begun is None else step.begun
-    database.execute("UPDATE steps SET begun = ? WHERE run = ? AND number = ?", (begun, run, number))
+    database.update("steps", {"run": run, "number": number}, {"begun": begun})
     database.execute(
         "UPDATE phases SET saved = ? WHERE step = (SELECT id FROM steps WHERE run = ? AND number = ?)",
         (begun + step.seconds, run, number),

@@ -25,11 +25,8 @@ def export_repro(store: TraceStore, run: int) -> bytes:
     secrets = secrets_of(store, run)
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         path = Path(folder) / "repro.db"
-        target = TraceStore.open(path)
-        try:
+        with closing(TraceStore.open(path)) as target:
             store.copy_to(target, run, secrets, offline=bool(store.network(run)))
-        finally:
-            target.close()
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             # One file, which may lie where nothing can be written beside it.
             connection.execute("PRAGMA journal_mode = DELETE").fetchone()

@@ -4,7 +4,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from core.schema.errors import DataError, TraceError
@@ -98,20 +98,15 @@ def _opened(path: Path) -> Generator[TraceStore, None, None]:
             source = TraceStore.open(copy)
         except (TraceError, sqlite3.Error) as error:
             raise DataError(f"{path} cannot be read: {str(error).replace(str(copy), path.name)}") from error
-        try:
+        with closing(source):
             yield source
-        finally:
-            source.close()
 
 
 def _check_schema(path: Path) -> None:
     """Raise DataError for a database with views: a table's name must mean a table."""
-    connection = sqlite3.connect(path)
-    try:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         views = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'view'").fetchone()[0]
-    finally:
-        connection.close()
     if views:
         raise DataError(f"{path.name} is no repro file: its tables are not those of a trace.")
 

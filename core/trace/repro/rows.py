@@ -11,10 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import zstandard
 
-from core.schema.errors import TraceError
 from core.trace import blobs as compression
-from core.trace.blobs import Blobs
-from core.trace.database import TraceDatabase, damaged
+from core.trace.database import TraceDatabase
 
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")
 _TEXTUAL = re.compile(
@@ -78,16 +76,8 @@ def tables_of(database: TraceDatabase) -> tuple[Table, ...]:
 class Copier:
     """Copies runs with all that belongs to them."""
 
-    def __init__(
-        self,
-        source: TraceDatabase,
-        source_blobs: Blobs,
-        target: TraceDatabase,
-        target_blobs: Blobs,
-        change: RowChange,
-    ) -> None:
-        self._source, self._source_blobs = source, source_blobs
-        self._target, self._target_blobs = target, target_blobs
+    def __init__(self, source: TraceDatabase, target: TraceDatabase, change: RowChange) -> None:
+        self._source, self._target = source, target
         self._change = change
         self._numbers: dict[str, dict[int, int]] = {name: {} for name in _FIRST}
         self._blobs: dict[int, tuple[int, str]] = {}
@@ -125,12 +115,9 @@ class Copier:
             values["owner"] = ""  # Nobody is at work on it there.
             if values["parent_run"] is None:
                 values["parent_step"] = None
-        columns, marks = ", ".join(values), ", ".join("?" * len(values))
-        cursor = self._target.execute(
-            f"INSERT INTO {table.name} ({columns}) VALUES ({marks})", list(values.values())
-        )
+        number = self._target.insert(table.name, values)
         if table.name in self._numbers:
-            self._numbers[table.name][row[table.key]] = cursor.lastrowid or 0
+            self._numbers[table.name][row[table.key]] = number
 
     def _value(self, table: Table, column: str, value: Any) -> Any:
         if value is None or (table.name, column) in _NOT_OURS:
@@ -146,7 +133,7 @@ class Copier:
             try:
                 return compression.compress(self._text(compression.decompress(value).decode()).encode())
             except (zstandard.ZstdError, UnicodeDecodeError) as error:
-                raise TraceError(damaged(self._source.path)) from error
+                raise self._source.damaged() from error
         return value
 
     def _text(self, text: str) -> str:
@@ -154,14 +141,14 @@ class Copier:
         return self._change.text(_HASH.sub(self._renamed, text))
 
     def _renamed(self, found: re.Match[str]) -> str:
-        id = self._source_blobs.id_if_known(found[0])
+        id = self._source.blobs.id_if_known(found[0])
         return found[0] if id is None else self._blob(id)[1]
 
     def _blob(self, id: int) -> tuple[int, str]:
         known = self._blobs.get(id)
         if known is None:
-            data, media_type = self._source_blobs.content_and_type(id)
+            data, media_type = self._source.blobs.content_and_type(id)
             if _TEXTUAL.search(media_type):
                 data = self._text(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
-            known = self._blobs[id] = self._target_blobs.put(data, media_type)
+            known = self._blobs[id] = self._target.blobs.put(data, media_type)
         return known

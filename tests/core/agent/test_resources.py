@@ -1,7 +1,7 @@
 """The files an agent goes by, as the doctor looks at them all at once."""
 
 from core.agent.resources import agent_resources_of
-from core.doctor.checks import check_agent_files
+from core.doctor import check_agent_files
 
 
 def test_all_files_that_come_along_can_be_used():

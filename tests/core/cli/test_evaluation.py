@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.cli.evaluation import read_subject
+from core.cli.measurement import read_subject
 from core.debugger.experiments.evaluation_records import read_seeds
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library

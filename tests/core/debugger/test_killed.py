@@ -12,7 +12,8 @@ import tempfile
 import pytest
 
 from core.schema.step import PHASES, Acted, Decided
-from core.trace.exports.json_export import export_html, export_json
+from core.trace.exports.html_page import export_html
+from core.trace.exports.json_export import export_json
 from core.trace.store import TraceStore
 from tests.core.stage import need_chromium, on, page_file
 

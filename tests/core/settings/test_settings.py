@@ -1,9 +1,52 @@
+import tomllib
 import traceback
 
 import pytest
 
 from core.schema.errors import DataError, UsageError
-from core.settings.settings import LLMSettings, PurposeSettings, load_settings, settings_path
+from core.settings.settings import (
+    FileSettings,
+    LLMSettings,
+    PurposeSettings,
+    load_settings,
+    read_settings_file,
+    settings_path,
+)
+
+EVERY_KEY = """
+llm = "fast"
+base_url = "http://127.0.0.1:8000/v1"
+preset = "laser"
+db = "runs/mine.db"
+browser = "/usr/bin/chromium"
+max_steps = 40
+max_llm_calls = 300
+on_gate = "end"
+dialogs = "dismiss"
+record_network = false
+embedding = "text-embedding-3-small"
+theme = "dark"
+pace = 1.5
+task_files = ["tasks/mine.toml"]
+webarena = ["config_files"]
+
+[llms.fast]
+base_url = "ollama"
+model = "qwen3:8b"
+description = "The one below the desk"
+takes_images = true
+timeout_seconds = 60.0
+attempts = 2
+key_name = "MY_KEY"
+temperature = 0.2
+top_p = 0.9
+max_tokens = 800
+seed = 7
+
+[purposes.remedies]
+llm = "rules"
+temperature = 1.0
+"""
 
 
 class TestLoading:
@@ -28,6 +71,12 @@ class TestLoading:
         settings = load_settings(environ=environ)
         assert settings.llms == {"gpt-4.1": LLMSettings(attempts=2)}
         assert settings.purposes == {"decide": PurposeSettings(llm="fast", temperature=0.3)}
+
+    def test_a_file_with_every_key_of_today_is_read_as_it_says(self, environ, write):
+        write(EVERY_KEY)
+        file = read_settings_file(environ)
+        assert file.model_fields_set == set(FileSettings.model_fields)
+        assert file.model_dump(mode="json", exclude_unset=True) == tomllib.loads(EVERY_KEY)
 
     def test_a_database_of_the_file_counts_from_the_data_folder(self, environ, write, tmp_path):
         write('db = "mine.db"\n')

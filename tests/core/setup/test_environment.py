@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.schema.errors import WorldError
-from core.setup import build
-from core.setup.environment import LOG, STAMP, VirtualEnvironment
+from core.setup.environment import LOG, STAMP, VirtualEnvironment, half_installed
 from core.setup.project import Project
 
 
@@ -73,50 +72,50 @@ def test_what_is_known_of_the_libraries_is_kept_with_the_stamp(environment, tmp_
 
 def test_a_whole_distribution_is_not_half_installed(tmp_path):
     install(tmp_path, "alpha")
-    assert build.half_installed(tmp_path) == []
+    assert half_installed(tmp_path) == []
 
 
 def test_a_distribution_without_its_record_is_half_installed(tmp_path):
     (install(tmp_path, "alpha") / "RECORD").unlink()
-    assert build.half_installed(tmp_path) == ["alpha-1.0"]
+    assert half_installed(tmp_path) == ["alpha-1.0"]
 
 
 def test_a_distribution_with_a_file_gone_is_half_installed(tmp_path):
     install(tmp_path, "alpha")
     (tmp_path / "part.py").unlink()
-    assert build.half_installed(tmp_path) == ["alpha-1.0"]
+    assert half_installed(tmp_path) == ["alpha-1.0"]
 
 
 def test_what_pip_set_aside_and_left_is_half_installed(tmp_path):
     install(tmp_path, "alpha")
     (tmp_path / "~lpha").mkdir()
-    assert build.half_installed(tmp_path) == ["~lpha"]
+    assert half_installed(tmp_path) == ["~lpha"]
 
 
 def test_compiled_files_may_come_and_go(tmp_path):
     install(tmp_path, "alpha", files=("part.pyc",))
     (tmp_path / "part.pyc").unlink()
-    assert build.half_installed(tmp_path) == []
+    assert half_installed(tmp_path) == []
 
 
 def test_no_folder_is_absent_and_so_is_one_with_the_log_alone(tmp_path):
     environment = VirtualEnvironment(tmp_path / ".venv")
-    assert build.condition(environment) == "absent"
+    assert environment.condition() == "absent"
     environment.folder.mkdir()
     environment.log.touch()
-    assert build.condition(environment) == "absent"
+    assert environment.condition() == "absent"
 
 
 def test_a_folder_of_somebody_else_is_foreign(tmp_path):
     environment = VirtualEnvironment(tmp_path / ".venv")
     environment.folder.mkdir()
     (environment.folder / "thesis.tex").touch()
-    assert build.condition(environment) == "foreign"
+    assert environment.condition() == "foreign"
 
 
 def test_a_file_in_the_place_of_the_folder_is_foreign(tmp_path):
     (tmp_path / ".venv").touch()
-    assert build.condition(VirtualEnvironment(tmp_path / ".venv")) == "foreign"
+    assert VirtualEnvironment(tmp_path / ".venv").condition() == "foreign"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +127,7 @@ def test_an_environment_begun_and_not_ended_is_broken(tmp_path, names):
     for name in names:
         path = environment.folder / name
         path.touch() if "." in name else path.mkdir()
-    assert build.condition(environment) == "broken"
+    assert environment.condition() == "broken"
 
 
 def test_an_environment_whose_interpreter_is_gone_is_broken(tmp_path):
@@ -137,7 +136,7 @@ def test_an_environment_whose_interpreter_is_gone_is_broken(tmp_path):
     (environment.folder / "bin").mkdir()
     environment.python.symlink_to(tmp_path / "python-that-was-removed")
     (environment.folder / "pyvenv.cfg").touch()
-    assert build.condition(environment) == "broken"
+    assert environment.condition() == "broken"
 
 
 def test_clearing_keeps_the_log_and_nothing_else(tmp_path):
@@ -145,7 +144,7 @@ def test_clearing_keeps_the_log_and_nothing_else(tmp_path):
     (environment.folder / "lib" / "deep").mkdir(parents=True)
     (environment.folder / "link").symlink_to(tmp_path)
     environment.log.write_text("what happened")
-    build.clear(environment)
+    environment.clear()
     assert os.listdir(environment.folder) == [LOG]
     assert tmp_path.is_dir()
 
@@ -153,4 +152,4 @@ def test_clearing_keeps_the_log_and_nothing_else(tmp_path):
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(WorldError, match=r"file.*writable"):
-        build.clear(VirtualEnvironment(tmp_path / "file" / ".venv"))
+        VirtualEnvironment(tmp_path / "file" / ".venv").clear()

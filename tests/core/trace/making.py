@@ -23,12 +23,19 @@ from core.schema.step import (
     Reviewed,
 )
 from core.schema.task import Verdict
+from core.storage.database import Migration
 from core.trace.blobs import hash_of
+from core.trace.database import KIND, TraceDatabase
 from core.trace.records import RunOutcome, RunStart
 from core.trace.store import TraceStore
 
 PICTURE = bytes(range(256)) * 8
 HTML = b"<html><body><button>Save</button></body></html>" * 10
+
+
+def open_as(path: Path, migrations: tuple[Migration, ...], *, read_only: bool = False) -> TraceStore:
+    """Open a database as a program does that knows these migrations."""
+    return TraceStore(TraceDatabase.open(path, KIND._replace(migrations=migrations), read_only=read_only))
 
 
 def start(instruction: str = "Save the draft", *, task: str = "miniwob/save", seed: int = 3) -> RunStart:

@@ -1,11 +1,13 @@
 import sqlite3
+from contextlib import closing
 
 import pytest
 
 from core.schema.errors import TraceError
+from core.trace.blobs import hash_of
 from core.trace.database import MIGRATIONS
 from core.trace.store import TraceStore
-from tests.core.trace.making import write_run
+from tests.core.trace.making import open_as, write_run
 
 TABLES = {
     "blobs",
@@ -42,7 +44,7 @@ def version(path):
 @pytest.fixture
 def old(path):
     """A database of version 1 with two runs in it."""
-    store = TraceStore.open(path, migrations=MIGRATIONS[:1])
+    store = open_as(path, MIGRATIONS[:1])
     for instruction in ("Save the draft", "Send the letter"):
         write_run(store, instruction=instruction)
     store.close()
@@ -67,10 +69,53 @@ def test_a_file_of_version_1_comes_to_have_room_for_breakpoints_and_keeps_its_ru
     assert version(old.with_name("traces.db.version-1")) == 1
 
 
+def test_rows_as_version_1_wrote_them_are_read(path):
+    page = (
+        b'{"url":"http://shop/","title":"Shop","elements":'
+        b'[{"ref":4,"role":"button","name":"Buy","uses":["click"],"box":{"x":1,"y":2,"width":30,"height":10}}]}'
+    )
+    open_as(path, MIGRATIONS[:1]).close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "INSERT INTO blobs (id, hash, media_type, encoding, size, data)"
+            " VALUES (1, ?, 'application/json', 'identity', ?, ?)",
+            (hash_of(page), len(page), page),
+        )
+        connection.execute(
+            "INSERT INTO runs (run, task, environment, seed, instruction, start_url, preset, llm, browser, started,"
+            " ended, outcome, success, reward, judge, steps) VALUES (7, 'shop/1', 'shop', 3, 'Buy it', 'http://shop/',"
+            " 'plain', 'rules', 'embedded', 1700000000.0, 1700000009.5, 'done', 1, 0.5, 'page', 1)"
+        )
+        connection.execute(
+            "INSERT INTO steps (id, run, number, begun, phase, sealed, effect, action, target, thought, outcome)"
+            " VALUES (1, 7, 1, 1700000001.0, 'commit', 1, 'page action', 'click [4]', 'button \"Buy\"', 'Buy.', 'done')"
+        )
+        connection.executemany(
+            "INSERT INTO phases (step, position, phase, saved, part, record) VALUES (1, ?, ?, 1700000002.0, ?, ?)",
+            [
+                (1, "observe", 1, "{}"),
+                (5, "decide", None, '{"proposal":{"action":{"kind":"click","target":{"by":"ref","ref":4}},'
+                 '"thought":"Buy.","problem":""},"calls":[1]}'),
+                (8, "act", None, '{"effect":"page action","outcome":"done","target":"button \\"Buy\\""}'),
+                (10, "commit", None, '{"seconds":1.5,"seconds_in_llm":0.5}'),
+            ],
+        )  # fmt: skip
+    store = TraceStore.open(path)
+    row, detail = store.run(7), store.step(7, 1)
+    store.close()
+    assert (row.verdict.success, row.verdict.reward, row.grade, row.differences) == (True, 0.5, "", ())
+    assert detail.row.action == "click [4]"
+    observed, decided, acted, committed = detail.records
+    assert observed.observation.element(4).line() == '[4] button "Buy"'
+    assert str(decided.proposal.action) == "click [4]"
+    assert (acted.target, acted.primitives, acted.inputs) == ('button "Buy"', (), ())
+    assert (committed.seconds, committed.seconds_in_llm) == (1.5, 0.5)
+
+
 def test_a_file_of_each_version_opens_with_its_runs(path):
     for number in range(1, len(MIGRATIONS) + 1):
         file = path.with_name(f"{number}.db")
-        store = TraceStore.open(file, migrations=MIGRATIONS[:number])
+        store = open_as(file, MIGRATIONS[:number])
         write_run(store)
         store.close()
         store = TraceStore.open(file)
@@ -80,7 +125,7 @@ def test_a_file_of_each_version_opens_with_its_runs(path):
 
 
 def test_an_old_file_is_upgraded_with_its_data_and_a_copy_is_kept(old):
-    store = TraceStore.open(old, migrations=(*MIGRATIONS, add_mood))
+    store = open_as(old, (*MIGRATIONS, add_mood))
     assert [run.instruction for run in store.runs()] == ["Send the letter", "Save the draft"]
     assert [run.run for run in store.runs("letter")] == [2]
     assert len(store.step(1, 2).records) == 10
@@ -88,43 +133,43 @@ def test_an_old_file_is_upgraded_with_its_data_and_a_copy_is_kept(old):
     store.close()
     copy = old.with_name("traces.db.version-1")
     assert (version(old), version(copy)) == (len(MIGRATIONS) + 1, 1)
-    before = TraceStore.open(copy, migrations=MIGRATIONS[:1], read_only=True)
+    before = open_as(copy, MIGRATIONS[:1], read_only=True)
     assert before.count_runs() == 2
     before.close()
 
 
 def test_a_migration_that_is_cut_off_leaves_the_file_as_it_was(old):
     with pytest.raises(TraceError, match="power cut"):
-        TraceStore.open(old, migrations=(*MIGRATIONS, fail_halfway))
+        open_as(old, (*MIGRATIONS, fail_halfway))
     assert version(old) == len(MIGRATIONS)
     store = TraceStore.open(old)
     assert store.count_runs() == 2
     store.close()
-    store = TraceStore.open(old, migrations=(*MIGRATIONS, add_mood))
+    store = open_as(old, (*MIGRATIONS, add_mood))
     assert store.count_runs() == 2
     store.close()
 
 
 def test_migrations_that_went_through_stay_when_a_later_one_fails(old):
     with pytest.raises(TraceError, match="power cut"):
-        TraceStore.open(old, migrations=(*MIGRATIONS, lambda database: None, fail_halfway))
+        open_as(old, (*MIGRATIONS, lambda database: None, fail_halfway))
     assert version(old) == len(MIGRATIONS) + 1
 
 
 def test_an_old_file_is_not_upgraded_by_reading(old):
     with pytest.raises(TraceError, match="older version"):
-        TraceStore.open(old, migrations=(*MIGRATIONS, add_mood), read_only=True)
+        open_as(old, (*MIGRATIONS, add_mood), read_only=True)
     assert version(old) == 1
     assert not old.with_name("traces.db.version-1").exists()
 
 
 def test_a_new_file_is_made_without_a_copy(path):
-    TraceStore.open(path, migrations=(*MIGRATIONS, add_mood)).close()
+    open_as(path, (*MIGRATIONS, add_mood)).close()
     assert [file.name for file in path.parent.iterdir()] == ["traces.db"]
 
 
 def test_without_room_for_the_copy_the_file_is_left_as_it_was(old):
     old.with_name("traces.db.version-1.unfinished").mkdir()
     with pytest.raises(TraceError, match="no copy of it could be written"):
-        TraceStore.open(old, migrations=(*MIGRATIONS, add_mood))
+        open_as(old, (*MIGRATIONS, add_mood))
     assert version(old) == 1

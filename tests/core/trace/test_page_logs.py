@@ -19,7 +19,7 @@ from core.trace.database import MIGRATIONS
 from core.trace.exports.json_export import export_json
 from core.trace.exports.playwright_trace import export_playwright_trace
 from core.trace.store import TraceStore
-from tests.core.trace.making import start, write_run, write_step
+from tests.core.trace.making import open_as, start, write_run, write_step
 
 LOG = PageLog(
     entries=(
@@ -67,7 +67,7 @@ def test_a_branch_has_the_logs_of_the_steps_before_it(store, run):
 
 
 def test_a_file_of_the_version_before_comes_to_have_room_for_them(path):
-    store = TraceStore.open(path, migrations=MIGRATIONS[:4])
+    store = open_as(path, MIGRATIONS[:4])
     run = write_run(store)
     store.close()
     store = TraceStore.open(path)

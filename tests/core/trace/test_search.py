@@ -71,19 +71,13 @@ def test_an_answer_given_at_the_end_is_found_and_one_replaced_is_not(store, runs
     assert store.runs("EUR") == ()
 
 
-def test_runs_come_newest_first_in_pieces(store):
+def test_runs_come_newest_first_and_no_more_than_asked_for(store):
     numbers = [write_run(store, steps=0) for _ in range(7)]
     assert [row.run for row in store.runs(limit=3)] == numbers[:-4:-1]
-    assert [row.run for row in store.runs(limit=3, offset=3)] == numbers[-4:-7:-1]
-    assert [row.run for row in store.runs(limit=3, offset=6)] == numbers[:1]
     assert store.count_runs() == 7
 
 
-def test_task_and_outcome_must_be_met_exactly(store, runs):
+def test_a_task_must_be_met_exactly(store, runs):
     assert [row.run for row in store.runs(task="miniwob/enter-text")] == [runs["typed"]]
     assert store.runs(task="miniwob/enter") == ()
-    assert [row.run for row in store.runs(outcome="running")] == [runs["typed"]]
-    assert [row.run for row in store.runs("draft", outcome="done", task="miniwob/save")] == [
-        runs["letter"],
-        runs["flight"],
-    ]
+    assert [row.run for row in store.runs("draft", task="miniwob/save")] == [runs["letter"], runs["flight"]]

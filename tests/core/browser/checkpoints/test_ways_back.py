@@ -460,7 +460,6 @@ class _ClosesTheTab:
     """A way back in whose middle a person closes the tab."""
 
     name = "interrupted"
-    restores = "Nothing."
 
     def __init__(self, inner: Strategy) -> None:
         self._inner = inner

@@ -28,7 +28,8 @@ from core.schema.step import (
 from core.schema.task import Verdict
 from core.trace.blobs import hash_of
 from core.trace.encoding import encode_prompt, encode_reply
-from core.trace.exports.json_export import export_html, export_json
+from core.trace.exports.html_page import export_html
+from core.trace.exports.json_export import export_json
 from core.trace.records import Intervention, RunStart
 from tests.core.trace.making import HTML, PICTURE, page, records, start, write_run, write_step
 

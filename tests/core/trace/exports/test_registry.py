@@ -1,7 +1,8 @@
 import pytest
 
 from core.schema.errors import UsageError
-from core.trace.exports.json_export import export_html, export_json
+from core.trace.exports.html_page import export_html
+from core.trace.exports.json_export import export_json
 from core.trace.exports.registry import FORMATS, chosen_format, format_named
 from tests.core.trace.making import write_run
 

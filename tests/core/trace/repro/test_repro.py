@@ -59,7 +59,7 @@ def everything(path):
     store = TraceStore.open(path)
     try:
         rows = store._database.rows("SELECT id FROM blobs")
-        blobs = [store._blobs.content(row["id"]) for row in rows]
+        blobs = [store._database.blobs.content(row["id"]) for row in rows]
     finally:
         store.close()
     return path.read_bytes() + b"\n".join(blobs)

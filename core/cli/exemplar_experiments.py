@@ -1,0 +1,212 @@
+"""The commands that try exemplars: carried out on the tasks they came from, and steps asked again without each."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+from core.agent.gates import gates_of
+from core.browser.host import BrowserHost
+from core.browser.tabs import Tabs
+from core.cli.exemplar_tables import memory_of
+from core.cli.output import LineTeller, put, put_json, put_table, say
+from core.cli.runs import open_for_reading
+from core.cli.surroundings import WithEmbedded, all_llms, in_browser, in_loop
+from core.debugger.ask_again.attribution import attribute_step, kept_attributions
+from core.debugger.ask_again.views import Attribution
+from core.debugger.exemplars.recording.scripted import world_for
+from core.debugger.experiments.attribution import sums_of
+from core.debugger.experiments.evaluation import rows_of
+from core.debugger.experiments.replay import replay
+from core.debugger.experiments.replay_records import ReplayReport
+from core.environments.registry import Environments
+from core.memory.library.records import Entry, Filter, Provenance
+from core.memory.memory import Memory
+from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
+from core.schema.step import Decided
+from core.settings.settings import Settings, config_folder
+from core.trace.store import TraceStore
+
+
+def replay_exemplars(
+    ids: tuple[str, ...],
+    chosen: Filter,
+    settings: Settings,
+    environments: Environments,
+    with_embedded: WithEmbedded,
+    *,
+    as_json: bool,
+    as_lines: bool,
+) -> bool:
+    """Carry exemplars out, those of the filter where no `ids` are given, and print what came of it.
+
+    Returns whether none failed. Raises BackstepError.
+    """
+    memory = memory_of(settings)
+    try:
+        entries = list(_entries(memory, ids, chosen))
+    except NotInLibraryError as error:
+        raise UsageError(str(error)) from error
+    if not entries:
+        raise UsageError("There is no such exemplar: list them with `exemplars list`.")
+    gates = gates_of(config_folder())
+    store = open_for_reading(settings) if settings.database.exists() else None
+    teller = LineTeller(as_lines=as_lines)
+
+    async def work(host: BrowserHost) -> ReplayReport:
+        report = ReplayReport(wanted=len(entries))
+        teller.tell(report)
+        tabs = Tabs(host)
+        try:
+            await tabs.start()
+            for entry in entries:
+                found = await replay(
+                    entry.exemplar,
+                    entry.provenance,
+                    entry.version,
+                    environments=environments,
+                    world_of=lambda task: world_for(tabs, host, environments, task, gates),
+                    store=store,
+                    on_gate=settings.on_gate,
+                )
+                memory.library().save_proof("replay", found.id, found.when, found.model_dump_json())
+                say(f"{found.id}: {found.sentence}")
+                report = report.with_result(found)
+                teller.tell(report)
+            return report
+        finally:
+            await tabs.close()
+            await environments.close()
+
+    try:
+        report = in_browser(work, settings, with_embedded)
+    finally:
+        memory.close()
+        if store is not None:
+            store.close()
+    if as_json:
+        put_json([one.model_dump() for one in report.results])
+    elif not as_lines:
+        put_table(
+            ("exemplar", "task", "seed", "", "why"),
+            [
+                (
+                    one.id,
+                    one.task,
+                    str(one.seed) if one.task else "",
+                    one.outcome,
+                    one.problem or "; ".join(one.guessed),
+                )
+                for one in report.results
+            ],
+        )
+        put(report.sentence)
+    return not any(one.success is False for one in report.results)
+
+
+def _entries(memory: Memory, ids: tuple[str, ...], chosen: Filter) -> Iterator[Entry]:
+    library = memory.listing()
+    files = {exemplar.id: (origin, exemplar) for origin, exemplar in memory.file_members()}
+
+    def entry(id: str) -> Entry:
+        if id in files:
+            origin, exemplar = files[id]
+            return Entry(exemplar=exemplar, provenance=Provenance(origin=origin))
+        return library.get(id)
+
+    if ids:
+        yield from map(entry, ids)
+        return
+    yield from (entry(row.id) for row in rows_of(library, chosen))
+
+
+def attribute_run(
+    settings: Settings,
+    run: int | None,
+    steps: tuple[int, ...],
+    *,
+    times: int,
+    temperature: float | None,
+    llm: str,
+    as_json: bool,
+) -> None:
+    """Print the credits of a run's exemplars, or without a run of all that are known; raises BackstepError.
+
+    Without `steps` all are asked that had exemplars in their prompts; without `llm` the run's own.
+    """
+    memory = memory_of(settings)
+    try:
+        if run is None:
+            _put_sums(kept_attributions(memory.library()), as_json=as_json)
+            return
+        found = _asked(settings, run, steps, times, temperature, llm)
+        library = memory.library()
+        for one in found:
+            library.save_proof("credit", one.id, one.when, one.model_dump_json())
+    finally:
+        memory.close()
+    if as_json:
+        put_json([{**one.model_dump(), "share": one.share} for one in found])
+        return
+    put_table(
+        ("step", "action", "exemplar", "with", "without", "credit"),
+        [
+            (
+                str(one.step),
+                one.action,
+                one.id,
+                f"{one.with_same} of {one.with_all}",
+                f"{one.without_same} of {one.without_all}",
+                "" if one.share is None else f"{one.share:+.2f}",
+            )
+            for one in found
+        ],
+    )
+
+
+def _asked(
+    settings: Settings, run: int, steps: tuple[int, ...], times: int, temperature: float | None, llm: str
+) -> list[Attribution]:
+    llms = all_llms(settings)
+
+    async def work(store: TraceStore) -> list[Attribution]:
+        try:
+            asked = llms.routed(llm or store.run(run).llm)
+            chosen = steps or _with_exemplars(store, run)
+            if not chosen:
+                raise UsageError(f"No prompt of run {run} had exemplars: none can have a credit.")
+            found: list[Attribution] = []
+            for step in chosen:
+                say(f"step {step}: asked {times} times with all, and without each")
+                found += await attribute_step(store, asked, run, step, times=times, temperature=temperature)
+            return found
+        finally:
+            await llms.close()
+
+    with closing(TraceStore.open(settings.database)) as store:
+        try:
+            return in_loop(work(store))
+        except NotInTraceError as error:
+            raise UsageError(str(error)) from error
+
+
+def _with_exemplars(store: TraceStore, run: int) -> tuple[int, ...]:
+    """Return the steps that asked an LLM for their action with exemplars in the prompt."""
+    found = []
+    for row in store.steps(run):
+        detail = store.step(run, row.number)
+        asked = any(isinstance(one, Decided) for one in detail.records)
+        calls = [call for call in detail.calls if call.purpose in ("decide", "function")]
+        if asked and calls and any(part.kind == "exemplar" for part in store.prompt(calls[0]).parts):
+            found.append(row.number)
+    return tuple(found)
+
+
+def _put_sums(attributions: tuple[Attribution, ...], *, as_json: bool) -> None:
+    sums = sums_of(attributions)
+    if as_json:
+        put_json([one.model_dump() for one in sums])
+        return
+    put_table(
+        ("exemplar", "family", "steps", "credit", "each"),
+        [(one.id, one.family, str(one.steps), f"{one.total:+.2f}", f"{one.mean:+.2f}") for one in sums],
+    )
+    say(f"{len(attributions)} credits of {len(sums)} exemplars.")

@@ -1,0 +1,87 @@
+"""The flags that several commands have, and what is made of them."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from core.cli.output import say
+
+# What a command needs is imported when it is called: the window is to open quickly.
+
+Task = Annotated[str, typer.Option("--task", help="A task by its id, as in miniwob/book-flight.")]
+Seed = Annotated[int, typer.Option("--seed", help="What the task is drawn from.", min=0)]
+Url = Annotated[str, typer.Option("--url", help="Where to start on the open web.")]
+Instruction = Annotated[str, typer.Option("--instruction", help="What to do there.")]
+PresetName = Annotated[
+    str | None,
+    typer.Option(
+        "--preset", help="Which agent: plain, laser, step, reflect, synapse, combined, or one of your own."
+    ),
+]
+LLMName = Annotated[
+    str | None,
+    typer.Option("--llm", help="Who answers: rules, person, one from the settings, or a model's name."),
+]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", help="The address of an OpenAI-compatible server.")
+]
+MaxSteps = Annotated[
+    int | None,
+    typer.Option("--max-steps", min=1, help="Page actions at the most, those before a fork among them."),
+]
+MaxCalls = Annotated[
+    int | None,
+    typer.Option("--max-calls", min=1, help="LLM calls after which no further run is begun."),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option("--max-cost", min=0.0001, help="US dollars, likewise; calls without a price do not count."),
+]
+Browser = Annotated[
+    str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
+]
+OnGate = Annotated[
+    str | None,
+    typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
+]
+Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
+AsLines = Annotated[
+    bool, typer.Option("--lines", help="Print all of it as a line of JSON at each change of it.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")]
+TaskFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--tasks-file", help="A file of your own tasks (TOML or JSON); may be repeated."),
+]
+WebArenaFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--webarena", help="A WebArena configuration file or folder; may be repeated."),
+]
+
+
+def settings_with(**flags: Any) -> Any:
+    """Return the settings that hold with these flags, keyed as the file's top level."""
+    from core.settings.settings import load_settings
+
+    return load_settings(flags)
+
+
+def environments_of(
+    settings: Any, task_files: list[Path] | None, webarena: list[Path] | None, time_limit: bool = False
+) -> Any:
+    """Return all tasks; a file that only the settings name and that is bad is told and left out."""
+    from core.environments.registry import Environments
+
+    environments = Environments(
+        task_files=task_files or (),
+        webarena=webarena or (),
+        remembered_task_files=settings.task_files,
+        remembered_webarena=settings.webarena,
+        time_limit=time_limit,
+    )
+    for source in environments.sources:
+        if source.problem:
+            say(f"Left out: {source.problem}")
+    return environments

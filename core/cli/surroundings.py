@@ -1,0 +1,83 @@
+"""What commands work with: the browser, the LLMs and a session's services."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from core.browser.chromium import ChromiumHost
+from core.browser.host import BrowserHost
+from core.debugger.services import Services, open_services
+from core.environments.registry import Environments
+from core.llm.registry import LLMs, open_llms
+from core.schema.errors import Interrupted, UsageError
+from core.settings.settings import Settings, config_folder, data_folder
+from core.trace.replay_llm import ReplayLLM
+
+T = TypeVar("T")
+WithEmbedded: TypeAlias = Callable[[Callable[[BrowserHost], Awaitable[Any]], Settings], Any]
+"""Gives the embedded browser to a piece of work and returns what it returns."""
+
+
+def in_browser(
+    work: Callable[[BrowserHost], Awaitable[T]], settings: Settings, with_embedded: WithEmbedded
+) -> T:
+    """Do the work in the browser that the settings name, and return what it returns."""
+    if settings.browser == "embedded":
+        result: T = with_embedded(work, settings)
+        return result
+    host = ChromiumHost(
+        str(Path(settings.browser).expanduser()),
+        dialogs=settings.dialogs,
+        profiles=str(data_folder() / "chromium-profiles"),
+    )
+    return in_loop(work(host))
+
+
+def in_loop(work: Awaitable[T]) -> T:
+    """Run `work` in a loop of its own; the first interruption cancels it and lets it end in order."""
+
+    async def watched() -> T:
+        task = asyncio.ensure_future(work)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            try:
+                loop.add_signal_handler(number, task.cancel)
+            except NotImplementedError:
+                break  # Windows has no such handlers: asyncio.run ends the task itself there.
+        try:
+            return await task
+        except asyncio.CancelledError:
+            raise Interrupted("Interrupted.") from None
+
+    return asyncio.run(watched())
+
+
+def all_llms(settings: Settings) -> LLMs:
+    """Return the LLMs of the settings, and those that repeat a run."""
+    return open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
+
+
+def open_unattended(settings: Settings, name: str) -> LLMs:
+    """Return the LLMs of the settings; raises UsageError where `name` is none of them, or is the person."""
+    llms = all_llms(settings)
+    llms.routed(name)
+    if name == "person":
+        raise UsageError('The LLM "person" needs a window; choose another with --llm.')
+    return llms
+
+
+@asynccontextmanager
+async def services_in(
+    host: BrowserHost, settings: Settings, llms: LLMs, environments: Environments
+) -> AsyncIterator[Services]:
+    """Open what runs work with, in this browser, and close it in the end."""
+    services = await open_services(
+        settings, host, llms=llms, environments=environments, config=config_folder()
+    )
+    try:
+        yield services
+    finally:
+        await services.close()

@@ -42,12 +42,12 @@ class RunSetup:
 
     preset: Preset
     llm: Answerer
-    knowledge: AgentResources
+    resources: AgentResources
     browser: str
     budget: Budget | None = None
     """None for the limits that the agent had."""
     changes: Changes = field(default_factory=Changes)
-    """What was asked of the branch; preset, LLM and knowledge are made of it already."""
+    """What was asked of the branch; preset, LLM and resources are made of it already."""
     fresh: bool = False
     """Whether the task was just begun anew for this, by `reopen_task`."""
     on_asked: Callable[[Asked], None] = lambda asked: None
@@ -232,7 +232,7 @@ async def _bring_back(
     begun: int = 0,
 ) -> tuple[AgentRun, Restored]:
     """Bring the page back and store how well that went; return the run that goes on from there."""
-    prompter = Prompter(conduct.knowledge, Asker(store, conduct.llm, conduct.on_asked))
+    prompter = Prompter(conduct.resources, Asker(store, conduct.llm, conduct.on_asked))
     ground = restore_context_of(state, world, prompter, RunHistory(store, state.run))
     ground.fresh = conduct.fresh
     restored = await restore(

@@ -66,7 +66,7 @@ class AgentRun:
         self.verdict = Verdict()
         self.error = ""
         self._asker = prompter.asker
-        self._knowledge = prompter.knowledge
+        self._resources = prompter.resources
         self._tools = PhaseTools(store, world, prompter, state)
         self._next_preset = state.preset
         self._begun = begun
@@ -295,7 +295,7 @@ class AgentRun:
 
     def _reread_preset(self) -> None:
         """Take the preset as its file has it now; raises DataError where an edit went wrong."""
-        self._next_preset = self._knowledge.presets.get(self._next_preset.name)
+        self._next_preset = self._resources.presets.get(self._next_preset.name)
         self.state.preset = self._next_preset
 
     def _keep_events(self) -> None:
@@ -372,7 +372,7 @@ class AgentRun:
 
     def gate(self) -> HeldGate | None:
         """Return the gate that the pending action must stop at, or None."""
-        return gate_of(self.state, self.world, self._knowledge)
+        return gate_of(self.state, self.world, self._resources)
 
     def switch(self, mechanism: Mechanism, on: bool) -> None:
         """Switch a mechanism on or off; it holds from the next step on, or in one that has decided nothing yet."""
@@ -451,7 +451,7 @@ async def open_run(
     *,
     preset: Preset,
     llm: Answerer,
-    knowledge: AgentResources,
+    resources: AgentResources,
     budget: Budget,
     browser: str,
     profile: str | None = None,
@@ -462,7 +462,7 @@ async def open_run(
 
     Raises UsageError, DataError, ActionError or WorldError where the task
     cannot be opened; nothing is stored then. The preset's file is read anew at
-    each step. `changes` are those that `knowledge` has already: they are kept
+    each step. `changes` are those that `resources` has already: they are kept
     with the run, for its branches.
     """
     world.capturer.hidden = world.environment.hidden_selectors
@@ -495,4 +495,4 @@ async def open_run(
     store.save_network(run, 0, await world.tabs.network.take())
     state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget, profile=profile)
     asker = Asker(store, llm, on_asked)
-    return AgentRun(store, world, Prompter(knowledge, asker), state)
+    return AgentRun(store, world, Prompter(resources, asker), state)

@@ -16,7 +16,7 @@ from core.llm.repair import ReplyFormat
 from core.llm.replies import as_json
 from core.schema.action import Action, parse_action
 from core.schema.errors import ActionSyntaxError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Draft, Exemplar
 from core.schema.messages import (
     Image,
     LLMReply,
@@ -42,8 +42,8 @@ _CONVERSATIONS = ("decide", "rationale", "function")
 class Prompter:
     """Builds requests for every purpose and puts them to the LLM."""
 
-    def __init__(self, knowledge: AgentResources, asker: Asker) -> None:
-        self.knowledge = knowledge
+    def __init__(self, resources: AgentResources, asker: Asker) -> None:
+        self.resources = resources
         self.asker = asker
 
     async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
@@ -85,7 +85,7 @@ class Prompter:
             "experience": self.experience(state),
             **({"frame": frame} if frame is not None else {}),
         }
-        return self.knowledge.prompts.render(template, **(values | more))
+        return self.resources.prompts.render(template, **(values | more))
 
     def objective(self, state: RunState) -> str:
         frame = self._frame(state)
@@ -111,7 +111,7 @@ class Prompter:
         """Return what the policy at work is asked, or None where none is."""
         if state.stack.top is None or not state.is_on("policies"):
             return None
-        policies = self.knowledge.policies
+        policies = self.resources.policies
         policy = policies.get(state.stack.top.policy)
         callables = policies.callable_from(policy, state.episode.task.environment, state.observation.url)
         return frame_prompt(
@@ -278,7 +278,7 @@ class Prompter:
 
 
 def exemplar_messages(
-    exemplar: Exemplar, reply_format: ReplyFormat, render: Callable[..., str]
+    exemplar: Draft, reply_format: ReplyFormat, render: Callable[..., str]
 ) -> tuple[Message, ...]:
     """Return a trajectory as observations and replies in turn; `render` gives the text of one observation."""
     found: list[Message] = []

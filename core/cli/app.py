@@ -224,7 +224,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
     ) -> None:
         """Find from which step on a run still comes to success: replay up to it, let the LLM go on, several times."""
         from core.cli.measurement import bisect_run
-        from core.debugger.experiments.bisect_records import BisectRequest
+        from core.debugger.experiments.bisect import BisectRequest
 
         settings = settings_with(
             base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate

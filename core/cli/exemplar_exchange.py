@@ -5,22 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from core.cli.output import put, put_json, put_table, say
-from core.memory.exchange.documents import read_document
+from core.debugger.exemplars.formats import export_format
 from core.memory.exchange.imports.step import is_step
-from core.memory.exchange.plan import ImportPlan, plan_of
-from core.memory.exchange.reader import FoundExemplars, read_exemplars_of
-from core.memory.exchange.records import ReadOptions
-from core.memory.exchange.registry import IMPORTS, export_format
-from core.memory.exchange.store import ExemplarStore, LibraryStore
-from core.memory.exchange.writer import write_files
-from core.memory.files import EXEMPLARS, ExemplarFiles
+from core.memory.exchange.plan import ImportPlan, LibraryStore, plan_of
+from core.memory.exchange.reader import IMPORTS, FoundExemplars, read_exemplars_of
+from core.memory.exchange.records import ReadOptions, read_document
+from core.memory.files import EXEMPLARS, ExemplarFiles, write_files
 from core.memory.library.records import LIBRARY_NAME
 from core.schema.errors import DataError, UsageError
 from core.settings.settings import Settings
 from core.settings.user_file import near
 
 
-def users_store(settings: Settings) -> ExemplarStore:
+def users_store(settings: Settings) -> LibraryStore:
     """Return the user's library, beside the exemplars of the installation and of the user's folder of files."""
     data = settings.database.parent
     return LibraryStore(data / LIBRARY_NAME, ExemplarFiles((EXEMPLARS, data / "exemplars")))
@@ -29,7 +26,7 @@ def users_store(settings: Settings) -> ExemplarStore:
 def import_exemplars(
     path: Path,
     form: str,
-    store: ExemplarStore,
+    store: LibraryStore,
     *,
     dry_run: bool,
     strict: bool,
@@ -69,7 +66,7 @@ def import_exemplars(
 
 
 def export_exemplars(
-    form: str, families: Collection[str], output: Path | None, store: ExemplarStore, *, as_json: bool
+    form: str, families: Collection[str], output: Path | None, store: LibraryStore, *, as_json: bool
 ) -> None:
     """Write the exemplars of the store, or of some families of it, by family and id.
 

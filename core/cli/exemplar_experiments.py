@@ -9,14 +9,14 @@ from core.browser.tabs import Tabs
 from core.cli.exemplar_tables import memory_of
 from core.cli.output import LineTeller, put, put_json, put_table, say
 from core.cli.runs import open_for_reading
-from core.cli.surroundings import WithEmbedded, all_llms, in_browser, in_loop
-from core.debugger.ask_again.attribution import attribute_step, kept_attributions
+from core.cli.surroundings import WithEmbedded, in_browser, in_loop
+from core.debugger.ask_again.repeat import attribute_step, kept_attributions
 from core.debugger.ask_again.views import Attribution
-from core.debugger.exemplars.recording.scripted import world_for
-from core.debugger.experiments.attribution import sums_of
+from core.debugger.exemplars.scripted import world_for
 from core.debugger.experiments.evaluation import rows_of
+from core.debugger.experiments.evaluation_records import ReplayReport, sums_of
 from core.debugger.experiments.replay import replay
-from core.debugger.experiments.replay_records import ReplayReport
+from core.debugger.services import user_llms
 from core.environments.registry import Environments
 from core.memory.library.records import Entry, Filter, Provenance
 from core.memory.memory import Memory
@@ -165,7 +165,7 @@ def attribute_run(
 def _asked(
     settings: Settings, run: int, steps: tuple[int, ...], times: int, temperature: float | None, llm: str
 ) -> list[Attribution]:
-    llms = all_llms(settings)
+    llms = user_llms(settings)
 
     async def work(store: TraceStore) -> list[Attribution]:
         try:

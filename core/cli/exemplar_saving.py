@@ -9,15 +9,8 @@ from core.browser.host import BrowserHost
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import WithEmbedded, in_browser
-from core.debugger.exemplars.recording.scripted import (
-    Look,
-    RecordedExemplar,
-    exemplar_of,
-    open_world,
-    perform,
-    written,
-)
 from core.debugger.exemplars.saving.selection import Selection, exemplar_of_run
+from core.debugger.exemplars.scripted import Look, RecordedExemplar, exemplar_of, open_world, perform, written
 from core.environments.registry import Environments
 from core.llm.replies import read_lines
 from core.memory.files import read_exemplars, write_exemplars

@@ -18,10 +18,9 @@ from core.memory.analysis.map import Projection, alone, loneliest, project
 from core.memory.analysis.records import Lonely, PairsFound, grouped, sameness
 from core.memory.checks import Problem, check
 from core.memory.index import ExemplarIndex
-from core.memory.library.records import Counts, Entry, Filter, LibraryRow, Order, Provenance
+from core.memory.library.records import Counts, Entry, Filter, LibraryRow, Order, Provenance, differences
 from core.memory.library.store import Library
 from core.memory.library.trace_sync import note_retrievals
-from core.memory.library.version_diff import differences
 from core.memory.memory import Memory
 from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
 from core.settings.settings import Settings, config_folder
@@ -32,11 +31,11 @@ _PAGE = 500
 
 def memory_of(settings: Settings) -> Memory:
     """Return the memory of the user: the same exemplars, index and embedding as a run's."""
-    knowledge = agent_resources_of(
+    resources = agent_resources_of(
         config_folder(), data=settings.database.parent, embedding=lambda: embedding_of(settings)
     )
-    knowledge.memory.on_progress = _Progress()
-    return knowledge.memory
+    resources.memory.on_progress = _Progress()
+    return resources.memory
 
 
 def list_exemplars(

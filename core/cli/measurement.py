@@ -14,8 +14,7 @@ from core.cli.exemplar_tables import memory_of
 from core.cli.output import LineTeller, put, put_json, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import WithEmbedded, in_browser, open_unattended, services_in
-from core.debugger.experiments.bisect import bisect, chosen_steps
-from core.debugger.experiments.bisect_records import Bisection, BisectRequest, PrefixResult
+from core.debugger.experiments.bisect import Bisection, BisectRequest, PrefixResult, bisect, chosen_steps
 from core.debugger.experiments.evaluation import (
     evaluate,
     library_key,

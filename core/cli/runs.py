@@ -8,9 +8,9 @@ from typing import Any
 
 from core.agent.spaces.draft import DraftPage, draft_space, group_pages
 from core.cli.output import put, put_json, put_table, say, verdict_word
-from core.debugger.compare.alignment import compare_runs, compare_steps
+from core.debugger.compare.service import compare_runs, compare_steps
 from core.debugger.compare.views import AlignedPair, Compared, Part
-from core.debugger.exporting.exporter import export_run
+from core.debugger.run_files import export_run
 from core.environments.registry import Environments
 from core.schema.errors import DataError, NotInTraceError, UsageError
 from core.schema.step import Observed, Reviewed, record_of

@@ -9,12 +9,11 @@ from typing import Any, TypeAlias, TypeVar
 
 from core.browser.chromium import ChromiumHost
 from core.browser.host import BrowserHost
-from core.debugger.services import Services, open_services
+from core.debugger.services import Services, open_services, user_llms
 from core.environments.registry import Environments
-from core.llm.registry import LLMs, open_llms
+from core.llm.registry import LLMs
 from core.schema.errors import Interrupted, UsageError
 from core.settings.settings import Settings, config_folder, data_folder
-from core.trace.replay_llm import ReplayLLM
 
 T = TypeVar("T")
 WithEmbedded: TypeAlias = Callable[[Callable[[BrowserHost], Awaitable[Any]], Settings], Any]
@@ -55,14 +54,9 @@ def in_loop(work: Awaitable[T]) -> T:
     return asyncio.run(watched())
 
 
-def all_llms(settings: Settings) -> LLMs:
-    """Return the LLMs of the settings, and those that repeat a run."""
-    return open_llms(settings, config_folder=config_folder(), replay=ReplayLLM)
-
-
 def open_unattended(settings: Settings, name: str) -> LLMs:
     """Return the LLMs of the settings; raises UsageError where `name` is none of them, or is the person."""
-    llms = all_llms(settings)
+    llms = user_llms(settings)
     llms.routed(name)
     if name == "person":
         raise UsageError('The LLM "person" needs a window; choose another with --llm.')

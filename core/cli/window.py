@@ -4,8 +4,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from core.browser.host import BrowserHost
-from core.cli.surroundings import all_llms
-from core.debugger.services import Services, open_services
+from core.debugger.services import Services, open_services, user_llms
 from core.debugger.session import Session
 from core.environments.registry import Environments
 from core.schema.record import Record
@@ -34,7 +33,7 @@ def make_session(settings: Settings, host: BrowserHost, arguments: WindowArgumen
         return open_services(
             settings,
             host,
-            llms=all_llms(settings),
+            llms=user_llms(settings),
             environments=Environments(
                 task_files=arguments.task_files,
                 webarena=arguments.webarena,

@@ -1,11 +1,11 @@
 """Questions to the database, asked in a thread of their own beside the run."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
-from core.schema.errors import UsageError
+from core.schema.errors import BackstepError, UsageError
 from core.trace.store import TraceStore
 
 T = TypeVar("T")
@@ -59,18 +59,19 @@ class TraceReader:
         self._thread.shutdown()
 
 
-class LatestRead(Generic[T]):
-    """Reads the snapshots of one kind, one at a time; of those that wait only the newest is read.
+class LatestRead:
+    """Reads one thing at a time; of those that wait only the newest is read.
 
     So they are sent in the order in which they were asked for. Used in the
     worker's loop only.
     """
 
-    def __init__(self, reader: TraceReader, failed: Callable[[Exception], None]) -> None:
-        """`failed` is given what reading or sending has raised."""
-        self._reader = reader
-        self._failed = failed
-        self._next: tuple[TraceStore, Callable[[TraceStore], T], Callable[[T], None]] | None = None
+    def __init__(self, crashed: Callable[[Exception], None]) -> None:
+        """`crashed` is given what reading or sending has raised that is our own mistake."""
+        self._crashed = crashed
+        self._next: (
+            tuple[Callable[[], Awaitable[Any]], Callable[[Any], None], Callable[[str], None]] | None
+        ) = None
         self._withdrawn = 0
         self._reading: asyncio.Task[None] | None = None
 
@@ -79,9 +80,11 @@ class LatestRead(Generic[T]):
         """Whether something that was asked for has not been sent yet."""
         return self._reading is not None and not self._reading.done()
 
-    def ask(self, store: TraceStore, question: Callable[[TraceStore], T], send: Callable[[T], None]) -> None:
-        """Read beside the loop, then `send` in it."""
-        self._next = (store, question, send)
+    def ask(
+        self, read: Callable[[], Awaitable[T]], send: Callable[[T], None], failed: Callable[[str], None]
+    ) -> None:
+        """Read beside the loop, then `send` in it; `failed` is told in a sentence why nothing was read."""
+        self._next = (read, send, failed)
         if not self.pending:
             self._reading = asyncio.ensure_future(self._read())
 
@@ -97,12 +100,14 @@ class LatestRead(Generic[T]):
 
     async def _read(self) -> None:
         while self._next is not None:
-            (store, question, send), self._next = self._next, None
+            (read, send, failed), self._next = self._next, None
             before = self._withdrawn
             try:
-                found = await self._reader.ask(store, question)
+                found = await read()
                 if before == self._withdrawn:
                     send(found)
-            except Exception as error:
+            except BackstepError as error:
                 if before == self._withdrawn:
-                    self._failed(error)
+                    failed(str(error))
+            except Exception as error:
+                self._crashed(error)

@@ -6,10 +6,8 @@ What was changed is stored with both versions before it holds.
 from typing import Literal
 
 from core.agent.loop import AgentRun
-from core.debugger.command_queue import CommandQueue
-from core.debugger.current import Current
-from core.debugger.publisher import Publisher, needs_action
-from core.debugger.runner import Runner
+from core.debugger.commands import SessionCommands, SessionParts, command
+from core.debugger.publisher import needs_action
 from core.llm.replies import as_json, as_lines, as_tool_call
 from core.schema.action import Action, parse_action
 from core.schema.errors import ActionSyntaxError
@@ -17,60 +15,18 @@ from core.schema.messages import LLMRequest
 from core.schema.step import PHASES
 
 
-class Corrections:
-    """Carries out a person's corrections on the current run, which then goes on or says why not.
+class Corrections(SessionCommands):
+    """Carries out a person's corrections on the current run, which then goes on or says why not."""
 
-    Commands may come from any thread and only queue work; the rest runs in
-    the worker's loop.
-    """
-
-    def __init__(
-        self, current: Current, publisher: Publisher, runner: Runner, commands: CommandQueue
-    ) -> None:
-        self._current = current
-        self._publisher = publisher
-        self._runner = runner
-        self._commands = commands
+    def __init__(self, parts: SessionParts) -> None:
+        super().__init__(parts)
         self._question: LLMRequest | None = None
-
-    # Commands
-
-    def edit_action(self, text: str) -> None:
-        """Put this action in place of the next one; an impermissible one is answered by `ActionView.problem`."""
-        self._commands.now(lambda: self._edit(text))
-
-    def edit_queue(self, actions: tuple[str, ...]) -> None:
-        """Put these in place of the actions that wait for the steps after this one."""
-        self._commands.now(lambda: self._edit_queue(actions))
-
-    def accept(self) -> None:
-        """Take the next action as it stands and finish the step."""
-        self._commands.now(lambda: self._runner.go("step"))
-
-    def skip(self) -> None:
-        """Leave this step without an action; a request that is held does not leave."""
-        self._commands.now(self._skip)
-
-    def ask_again(self) -> None:
-        """Throw the proposal away and ask the LLM again."""
-        self._commands.now(self._ask_again)
-
-    def answer(self, thought: str, action: str) -> None:
-        """Answer the open question in the LLM's place."""
-        self._commands.now(lambda: self._answer(thought, action))
-
-    def edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
-        """Put these subtasks in place of the plan, and go on at the one at `current` (from 0)."""
-        self._commands.now(lambda: self._edit_plan(subtasks, current))
-
-    def fire_remedy(self, number: int) -> None:
-        """Go back to the step that this remedy starts from, and try it."""
-        self._commands.now(lambda: self._fire_remedy(number))
 
     # The next action
 
-    def _edit(self, text: str) -> None:
-        """Put this action in place of the next one, or show why it cannot be taken."""
+    @command
+    def edit_action(self, text: str) -> None:
+        """Put this action in place of the next one; an impermissible one is answered by `ActionView.problem`."""
         run = self._reviewing()
         action = self._permissible_action(run, text) if run is not None else None
         if run is None or action is None:
@@ -88,8 +44,9 @@ class Corrections:
         self._publisher.set_mode("waiting", self._runner.gate_message(run))
         self._publisher.publish_step(run)
 
-    def _edit_queue(self, texts: tuple[str, ...]) -> None:
-        """Put these in place of the actions that wait, or show why one cannot be; each is reviewed in its turn.
+    @command
+    def edit_queue(self, actions: tuple[str, ...]) -> None:
+        """Put these in place of the actions that wait for the steps after this one, or show why one cannot be.
 
         Whether an action is permissible is seen when its turn comes: the page
         may be another one then.
@@ -98,7 +55,7 @@ class Corrections:
         if run is None:
             return
         queue = []
-        for text in texts:
+        for text in actions:
             try:
                 queue.append(parse_action(text, run.state.permissible.own_names))
             except ActionSyntaxError as error:
@@ -106,12 +63,19 @@ class Corrections:
                 return
         before = run.state.queue
         if queue != before:
-            self._current.store_intervention("queue", _listed(before), _listed(queue))
+            self._current.store_intervention("queue", "; ".join(map(str, before)), "; ".join(map(str, queue)))
             run.state.queue[:] = queue
             run.state.queue_url = run.state.observation.document
         self._publisher.publish_step(run)
 
-    def _skip(self) -> None:
+    @command
+    def accept(self) -> None:
+        """Take the next action as it stands and finish the step."""
+        self._runner.go("step")
+
+    @command
+    def skip(self) -> None:
+        """Leave this step without an action; a request that is held does not leave."""
         if self._publisher.session.held_request:
             self._current.store_intervention("refuse request", self._publisher.session.held_request, "")
             self._runner.breaking.let_go(refuse=True)
@@ -125,7 +89,9 @@ class Corrections:
         run.state.queue.clear()
         self._runner.go("step")
 
-    def _ask_again(self) -> None:
+    @command
+    def ask_again(self) -> None:
+        """Throw the proposal away and ask the LLM again."""
         run = self._reviewing()
         if run is None:
             return
@@ -158,7 +124,9 @@ class Corrections:
 
     # The plan and its remedies
 
-    def _edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
+    @command
+    def edit_plan(self, subtasks: tuple[str, ...], current: int) -> None:
+        """Put these subtasks in place of the plan, and go on at the one at `current` (from 0)."""
         run = self._current.need_run("A plan is of the run under way.")
         before = run.state.reflection.plan
         run.set_plan(subtasks, current)
@@ -167,7 +135,9 @@ class Corrections:
         self._current.store_intervention("plan", before.in_words() if before else "", after.in_words())
         self._shown_again(run, "The plan was changed; the next prompt has it.")
 
-    def _fire_remedy(self, number: int) -> None:
+    @command
+    def fire_remedy(self, number: int) -> None:
+        """Go back to the step that this remedy starts from, and try it."""
         run = self._current.need_run("A remedy is of the run under way.")
         fired = run.fire_remedy(number)
         self._current.store_intervention("remedy", "", f"{fired.action} of step {fired.step}")
@@ -191,8 +161,9 @@ class Corrections:
         elif self._publisher.session.mode == "answering":
             self._publisher.set_mode("running")
 
-    def _answer(self, thought: str, text: str) -> None:
-        """Answer the open question in the form it asks for, or show why the action cannot be taken."""
+    @command
+    def answer(self, thought: str, action: str) -> None:
+        """Answer the open question in the LLM's place, in the form it asks for, or show why it cannot be."""
         request, run = self._question, self._current.run
         if request is None or run is None:
             self._publisher.change(message="No question is open.")
@@ -202,20 +173,16 @@ class Corrections:
             self._current.store_intervention("answer", "", thought)
             person.answer(thought)
             return
-        action = self._permissible_action(run, text)
-        if action is None:
+        chosen = self._permissible_action(run, action)
+        if chosen is None:
             return
-        self._current.store_intervention("answer", "", str(action))
+        self._current.store_intervention("answer", "", str(chosen))
         if request.tools:
-            person.answer(thought, (as_tool_call(action, request.permissible),))
+            person.answer(thought, (as_tool_call(chosen, request.permissible),))
         elif run.state.preset.reply_format == "json":
-            person.answer(as_json(thought, (action,), request.permissible))
+            person.answer(as_json(thought, (chosen,), request.permissible))
         else:
-            person.answer(as_lines(" ".join(thought.split()), (action,)))
-
-
-def _listed(actions: list[Action]) -> str:
-    return "; ".join(map(str, actions))
+            person.answer(as_lines(" ".join(thought.split()), (chosen,)))
 
 
 def _words(action: Action | None) -> str:

@@ -77,9 +77,9 @@ async def run_headless(
         services.world(task),
         task,
         seed,
-        preset=services.knowledge.presets.get(preset),
+        preset=services.resources.presets.get(preset),
         llm=llm,
-        knowledge=services.knowledge_for(changes),
+        resources=services.resources_for(changes),
         budget=budget,
         browser=services.host.name,
         profile=profile,
@@ -110,12 +110,12 @@ async def fork_headless(
     """
     services.store.agent(row.run, step)
     task = services.task_of(row)
-    knowledge = services.knowledge_for(changes.over(services.store.changes(row.run)))
+    resources = services.resources_for(changes.over(services.store.changes(row.run)))
     world = services.world(task)
     conduct = RunSetup(
-        preset=knowledge.presets.get(preset),
+        preset=resources.presets.get(preset),
         llm=llm,
-        knowledge=knowledge,
+        resources=resources,
         browser=services.host.name,
         budget=budget,
         changes=changes,
@@ -226,23 +226,9 @@ async def _ended_by_grade(run: AgentRun, record: PhaseRecord, rule: OnGate) -> b
 
 def report(row: RunRow) -> RunReport:
     """Return the report of a stored run."""
-    return RunReport(
-        run=row.run,
-        task=row.task,
-        seed=row.seed,
-        success=row.verdict.success,
-        reward=row.verdict.reward,
-        answer=row.answer,
-        steps=row.steps,
-        llm_calls=row.llm_calls,
-        prompt_tokens=row.prompt_tokens,
-        completion_tokens=row.completion_tokens,
-        cost=row.cost,
-        seconds=round(row.seconds, 3),
-        seconds_in_llm=round(row.seconds_in_llm, 3),
-        outcome=row.outcome,
-        error=row.error,
-    )
+    same = {name: value for name, value in row if name in RunReport.model_fields}
+    seconds = {name: round(same[name], 3) for name in ("seconds", "seconds_in_llm")}
+    return RunReport(**{**same, **seconds}, success=row.verdict.success, reward=row.verdict.reward)
 
 
 def _unstored(run: AgentRun) -> RunReport:

@@ -1,53 +1,95 @@
-"""The live page in the person's hands: handed over to them, and pointed at."""
+"""The live page in the person's hands: handed over to them, what they do there recorded, and pointed at."""
 
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from core.agent.human_actions import HumanActions
 from core.agent.loop import AgentRun
 from core.agent.spaces.macros import action_at
 from core.browser.channel import PageGone
-from core.debugger.command_queue import CommandQueue
-from core.debugger.current import Current
-from core.debugger.human_actions import HumanActionRecorder
-from core.debugger.publisher import Publisher
-from core.debugger.runner import Runner
+from core.browser.demonstration import Deed, Demonstration
+from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.snapshots import Picked
-from core.debugger.task_opening import Openings
-from core.schema.errors import ActionError, BrowserError
+from core.schema.errors import ActionError, BackstepError, BrowserError
 from core.schema.observation import Box, Ref
 
+_SECONDS = 10.0
+"""How long what was done last may take to be recorded, when the page is given back."""
 
-class LivePage:
+
+class HumanActionRecorder:
+    """Records what a person does in the page of a run, until the page is given back."""
+
+    def __init__(self, run: AgentRun, on_step: Callable[[], None], on_problem: Callable[[str], None]) -> None:
+        self._run = run
+        self.deeds = HumanActions(run)
+        self._on_step = on_step
+        self._on_problem = on_problem
+        self._demonstration = Demonstration()
+        self._recording: asyncio.Task[None] | None = None
+        self._steps = 0
+        self.over = False
+        """Whether what they did has ended the episode: what comes after it is no part of the task."""
+
+    async def begin(self) -> None:
+        """Read the page and listen to it; raises BrowserError and ActionError."""
+        await self.deeds.look()
+        await self._demonstration.follow(self._run.world.tabs.current)
+        self._recording = asyncio.ensure_future(self._record())
+
+    async def end(self) -> int:
+        """Listen no more, and return how many steps were recorded, the last ones among them."""
+        await self._demonstration.stop()
+        recording, self._recording = self._recording, None
+        if recording is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_SECONDS):
+                    await self._demonstration.deeds.join()
+            recording.cancel()
+            await asyncio.wait([recording])
+        return self._steps
+
+    async def _record(self) -> None:
+        deeds = self._demonstration.deeds
+        while True:
+            deed = await deeds.get()
+            try:
+                await self._take(deed)
+            except (BackstepError, PageGone) as error:
+                self._on_problem(f"What you did ({deed.kind} {deed.label}) was not recorded: {error}")
+            finally:
+                deeds.task_done()
+
+    async def _take(self, deed: Deed) -> None:
+        waiting = self._demonstration.deeds
+        if self.over:
+            return
+        action = await self.deeds.take(deed, more=not waiting.empty(), waiting=lambda: not waiting.empty())
+        tabs = self._run.world.tabs
+        if action is not None:
+            self._steps += 1
+            with contextlib.suppress(PageGone, BrowserError, ActionError):
+                await tabs.follow()
+                await self._demonstration.follow(tabs.current)
+        # A deed that waits is told before the page can say that it has ended the episode.
+        self.over = bool(self._steps) and await self._run.world.episode_ended() and waiting.empty()
+        if action is not None or self.over:
+            self._on_step()
+
+
+class LivePage(SessionCommands):
     """Hands the page over and back, and tells which element lies where."""
 
-    def __init__(
-        self,
-        current: Current,
-        publisher: Publisher,
-        runner: Runner,
-        openings: Openings,
-        commands: CommandQueue,
-    ) -> None:
-        self._current = current
-        self._publisher = publisher
-        self._runner = runner
-        self._openings = openings
-        self._commands = commands
+    def __init__(self, parts: SessionParts) -> None:
+        super().__init__(parts)
         self.demonstrating: HumanActionRecorder | None = None
         """Records what the person does, while they have the page."""
 
-    # Commands, from any thread
-
-    def set_handover(self, on: bool) -> None:
+    @command
+    async def set_handover(self, on: bool) -> None:
         """Let the person's mouse and keys reach the live page, or take it back and read the page anew."""
-
-        async def work() -> None:
-            await self.hand_over(on)
-
-        self._commands.post(work)
-
-    def point(self, x: float, y: float, *, final: bool) -> None:
-        """Ask which element lies at this point of the viewport (CSS pixels); answered by `picked`."""
-        self._commands.post(lambda: self._point(x, y, final=final))
-
-    # In the worker's loop
+        await self.hand_over(on)
 
     async def hand_over(self, on: bool) -> HumanActionRecorder | None:
         """Give the person the page, or take it back; return what records their doings, where something does."""
@@ -122,8 +164,9 @@ class LivePage:
         except (PageGone, BrowserError, ActionError):
             return ""  # The page is gone: reading it brings it back, or says why not.
 
-    async def _point(self, x: float, y: float, *, final: bool) -> None:
-        """Announce which element lies at this point of the viewport."""
+    @command
+    async def point(self, x: float, y: float, *, final: bool) -> None:
+        """Ask which element lies at this point of the viewport (CSS pixels); answered by `picked`."""
         found = None
         if self._current.run is not None:
             try:

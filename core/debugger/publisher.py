@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
+from core.agent.presets import Presets
 from core.debugger.background_read import LatestRead, TraceReader
-from core.debugger.current import Current
-from core.debugger.services import Services
+from core.debugger.mechanism_views import mechanisms_of
+from core.debugger.services import Current, Services
 from core.debugger.snapshots import (
     Catalogue,
     Mode,
@@ -19,8 +20,7 @@ from core.debugger.snapshots import (
     SessionView,
 )
 from core.debugger.step_publisher import StepPublisher
-from core.debugger.views.agent import mechanisms_of
-from core.schema.errors import BackstepError, DataError, TraceError
+from core.schema.errors import DataError, TraceError
 from core.schema.events import LogLine
 from core.schema.messages import LLMChoice, LLMRequest
 from core.schema.restore import Restored
@@ -46,8 +46,8 @@ class Publisher:
         """The words that the runs sent last were looked for by."""
         self._current = current
         self._reader = TraceReader()
-        self.steps = StepPublisher(current, self._reader, self._on_unread)
-        self._runs: LatestRead[RunsView] = LatestRead(self._reader, self._on_unread)
+        self.steps = StepPublisher(current, self._reader, complain=self.complain, crash=self.crash)
+        self._runs = LatestRead(self.crash)
         self._expanded: list[int] = []
 
     async def settled(self) -> None:
@@ -191,30 +191,21 @@ class Publisher:
         self.query = query
         current = self._current.run.state.run if self._current.run is not None else None
         expanded = tuple(self._expanded)
-        self._runs.ask(store, lambda file: _runs_view(file, query, current, expanded), self.runs_changed.send)
+        self._runs.ask(
+            lambda: self._reader.ask(store, lambda file: _runs_view(file, query, current, expanded)),
+            self.runs_changed.send,
+            self.complain,
+        )
 
     def send_catalogue(self, services: Services) -> None:
-        presets, problems = [], []
-        for name in services.knowledge.presets.names():
-            try:
-                preset = services.knowledge.presets.get(name)
-                presets.append(
-                    PresetOption(
-                        name=name,
-                        title=preset.title,
-                        description=preset.description,
-                        recalls=preset.memory is not None,
-                    )
-                )
-            except DataError as error:
-                problems.append(str(error))
+        presets, problems = preset_options(services.resources.presets)
         llms: tuple[LLMChoice, ...] = tuple(services.llms.choices())
         sources = services.environments.sources
         problems += [source.problem for source in sources if source.given and source.problem]
         self.catalogue_changed.send(
             Catalogue(
                 tasks=services.environments.tasks(),
-                presets=tuple(presets),
+                presets=presets,
                 llms=llms,
                 problems=tuple(problems),
                 sources=sources,
@@ -259,11 +250,21 @@ class Publisher:
             f"{type(error).__name__}: {error}. This is a mistake of the program; the log has the details."
         )
 
-    def _on_unread(self, error: Exception) -> None:
-        if isinstance(error, BackstepError):
-            self.complain(str(error))
-        else:
-            self.crash(error)
+
+def preset_options(presets: Presets) -> tuple[tuple[PresetOption, ...], list[str]]:
+    """Return the presets that can be chosen, and what is wrong with the files of others."""
+    options, problems = [], []
+    for name in presets.names():
+        try:
+            preset = presets.get(name)
+        except DataError as error:
+            problems.append(str(error))
+            continue
+        recalls = preset.memory is not None
+        options.append(
+            PresetOption(name=name, title=preset.title, description=preset.description, recalls=recalls)
+        )
+    return tuple(options), problems
 
 
 def _runs_view(store: TraceStore, query: str, current: int | None, expanded: tuple[int, ...]) -> RunsView:

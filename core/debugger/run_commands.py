@@ -1,115 +1,336 @@
-"""Going on, stopping and ending, as the window asks for it."""
+"""What the window asks of a session: tasks opened, runs carried on, ended, shown and kept, and the agent changed."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import get_args
 
-from core.agent.loop import AgentRun
-from core.debugger.command_queue import CommandQueue
-from core.debugger.current import Current
-from core.debugger.publisher import Publisher
-from core.debugger.run_goal import GoalKind, RunGoal, out, over
-from core.debugger.runner import Runner
-from core.debugger.task_opening import Openings
+from core.agent.loop import AgentRun, open_run
+from core.agent.presets import AMOUNTS, Mechanism
+from core.agent.state import Budget
+from core.debugger import run_files
+from core.debugger.commands import SessionCommands, SessionParts, command
+from core.debugger.runner import RunGoal, out, over
+from core.llm.registry import LLMs, RoutedLLM
+from core.schema.errors import BackstepError, UsageError
 from core.schema.task import Verdict
+from core.settings.user_file import near
+from core.trace.exports.registry import format_named
 
 
-class RunCommands:
-    """Commands from any thread, each of which only queues work."""
+class RunCommands(SessionCommands):
+    """Carries the current run on, and ends it."""
 
-    def __init__(
-        self,
-        current: Current,
-        publisher: Publisher,
-        runner: Runner,
-        openings: Openings,
-        commands: CommandQueue,
-    ) -> None:
-        self._current = current
-        self._publisher = publisher
-        self._runner = runner
-        self._openings = openings
-        self._commands = commands
-
+    @command
     def step(self) -> None:
         """Do one step; at review, take the action and go on to the next review: into a policy that it calls."""
-        self._go("review")
+        self._runner.go("review")
 
+    @command
     def over(self) -> None:
         """Go on to the next review in this frame of the policy stack, or in one that called it."""
-        self._go_by(over)
+        run = self._current.under_way
+        self._runner.go(over(run) if run is not None else "review")
 
+    @command
     def out(self) -> None:
         """Go on until the policy at work has returned."""
-        self._go_by(out)
+        run = self._current.under_way
+        self._runner.go(out(run) if run is not None else "review")
 
+    @command
     def phase(self) -> None:
         """Do one phase."""
-        self._go("phase")
+        self._runner.go("phase")
 
+    @command
     def run(self) -> None:
         """Go on by itself until the end, a pause, or something that stops."""
-        self._go("end")
+        self._runner.go("end")
 
+    @command
     def run_to_step(self, number: int) -> None:
         """Go on to the review of that step."""
-        self._go(RunGoal("to step", step=number))
+        self._runner.go(RunGoal("to step", step=number))
 
+    @command
     def run_to_subtask(self, subtask: int) -> None:
         """Go on until that subtask (from 0), or a later one, is current."""
-        self._go(RunGoal("to subtask", subtask=subtask))
+        self._runner.go(RunGoal("to subtask", subtask=subtask))
 
+    @command
     def pause(self) -> None:
         """Stop at the next phase boundary; a second call cancels a waiting LLM call."""
-        self._commands.now(self._runner.pause_or_cancel)
+        self._runner.pause_or_cancel()
 
-    def stop(self) -> None:
+    @command
+    async def stop(self) -> None:
         """End the run, or give up the opening under way."""
+        if await self._openings.stop():
+            self._publisher.set_mode("empty", "Opening the task was stopped; choose a task (Ctrl+N).")
+            return
+        async with self._openings.lock:
+            await self._runner.halt()
+            if self._current.under_way is not None:
+                await self._runner.end(self._current.under_way)
 
-        async def work() -> None:
-            if await self._openings.stop():
-                self._publisher.set_mode("empty", "Opening the task was stopped; choose a task (Ctrl+N).")
-                return
-            async with self._openings.lock:
-                await self._runner.halt()
-                if self._current.under_way is not None:
-                    await self._runner.end(self._current.under_way)
-
-        self._commands.post(work)
-
-    def end(self, success: bool) -> None:
+    @command
+    async def end(self, success: bool) -> None:
         """Say how a run without a judge ended."""
+        async with self._openings.lock:
+            await self._runner.halt()
+            if self._current.run is None:
+                self._publisher.change(message="Open a task first (Ctrl+N).")
+                return
+            reason = "The person at the window said so."
+            await self._runner.end(self._current.run, Verdict(success=success, judge="person", reason=reason))
 
-        async def work() -> None:
-            async with self._openings.lock:
-                await self._runner.halt()
-                if self._current.run is None:
-                    self._publisher.change(message="Open a task first (Ctrl+N).")
-                    return
-                reason = "The person at the window said so."
-                verdict = Verdict(success=success, judge="person", reason=reason)
-                await self._runner.end(self._current.run, verdict)
-
-        self._commands.post(work)
-
+    @command
     def set_pace(self, seconds: float) -> None:
         """Wait this long between the steps of a run."""
-        self._commands.now(lambda: self._publisher.change(pace=max(0.0, seconds)))
+        self._publisher.change(pace=max(0.0, seconds))
 
+    @command
     def set_max_steps(self, count: int) -> None:
         """End runs after this many page actions, the one under way too."""
+        if self._current.run is not None:
+            self._current.run.state.budget.page_actions = max(1, count)
+        self._publisher.change(max_steps=max(1, count))
 
-        def work() -> None:
-            if self._current.run is not None:
-                self._current.run.state.budget.page_actions = max(1, count)
-            self._publisher.change(max_steps=max(1, count))
 
-        self._commands.now(work)
+class AgentSettings(SessionCommands):
+    """What the agent is made of: its preset, its LLM, and the mechanisms that are switched for the run under way."""
 
-    def _go(self, until: GoalKind | RunGoal) -> None:
-        self._commands.now(lambda: self._runner.go(until))
+    @command
+    def set_preset(self, name: str) -> None:
+        """Use this preset from the next step on."""
+        self._current.need_services().resources.presets.get(name)
+        before = self._publisher.session.preset
+        self._publisher.change(preset=name)
+        self.use_preset(name, before=before)
+        self._publisher.change(**self._publisher.figures())
 
-    def _go_by(self, goal: Callable[[AgentRun], RunGoal]) -> None:
-        def work() -> None:
-            run = self._current.under_way
-            self._runner.go(goal(run) if run is not None else "review")
+    @command
+    async def set_llm(self, name: str) -> None:
+        """Use this LLM from the next call on; a question that is open for the person is asked of it."""
+        llm = self._current.need_services().llms.routed(name)
+        before = self._publisher.session.llm
+        self._publisher.change(llm=name)
+        await self.use_llm(llm, before=before)
 
-        self._commands.now(work)
+    @command
+    def set_mechanism(self, name: str, on: bool) -> None:
+        """Switch a mechanism on or off from the next step on, whatever the preset says."""
+        run = self._current.under_way
+        if name not in get_args(Mechanism):
+            raise UsageError(f'There is no mechanism "{name}"; {near(name, get_args(Mechanism))}')
+        if run is None:
+            self._publisher.change(
+                message="Open a task first (Ctrl+N): a switch holds for the run under way."
+            )
+            return
+        mechanism: Mechanism = name  # type: ignore[assignment]
+        if run.state.is_on(mechanism) != on:
+            self._current.store_intervention("switch", "" if on else name, name if on else "")
+            run.switch(mechanism, on)
+        self._publisher.change(**self._publisher.figures())
+
+    @command
+    def set_amount(self, name: str, value: int) -> None:
+        """Set the number of a mechanism, such as of remedies at each action, whatever the preset says."""
+        if name not in AMOUNTS:
+            raise UsageError(f'"{name}" has no number to set; {near(name, tuple(AMOUNTS))}')
+        run = self._current.need_run("A number holds for the run under way.")
+        mechanism: Mechanism = name
+        before, after = run.set_amount(mechanism, value)
+        if before != after:
+            self._current.store_intervention("switch", f"{name} {before}", f"{name} {after}")
+        self._publisher.change(**self._publisher.figures())
+
+    def use_preset(self, name: str, *, before: str) -> None:
+        """Go on with this preset, where a run is under way; raises UsageError, DataError and TraceError."""
+        run = self._current.under_way
+        if run is None:
+            return
+        if name != before:
+            self._current.store_intervention("preset", before, name)
+        run.use(preset=self._current.need_services().resources.presets.get(name))
+
+    async def use_llm(self, llm: RoutedLLM, *, before: str) -> None:
+        """Go on with this LLM; a person's open question is withdrawn where it is not theirs any more."""
+        run = self._current.under_way
+        if run is None:
+            return
+        if llm.name != before:
+            self._current.store_intervention("llm", before, llm.name)
+        run.use(llm=llm)
+        person, out = self._current.need_services().llms.person, run.asking
+        if out is not None and out.llm == person.name and llm.llm_for(out.purpose) is not person:
+            await self._runner.ask_anew(f"{llm.name} was chosen in place of {before}")
+
+    async def use_llms(self, llms: LLMs) -> None:
+        """Go on with these LLMs, which have the person of the old ones, and offer them.
+
+        A call that is out is withdrawn and asked anew: whoever was to answer
+        it is let go of. Where the LLM in use is gone, the built-in rules
+        answer from then on.
+        """
+        services = self._current.need_services()
+        before = self._publisher.session.llm
+        try:
+            llm = llms.routed(before)
+        except UsageError as error:
+            self._publisher.log("warning", "LLM", f"{error} The built-in rules answer from now on.")
+            llm = llms.routed("rules")
+        old, services.llms = services.llms, llms
+        self._publisher.change(llm=llm.name)
+        self._publisher.send_catalogue(services)
+        try:
+            await self.use_llm(llm, before=before)
+            if self._current.run is not None and self._current.run.asking is not None:
+                await self._runner.ask_anew("the settings of the LLMs were changed")
+        finally:
+            await old.close()
+
+
+class TaskCommands(SessionCommands):
+    """Opens tasks in the place of the run under way."""
+
+    def __init__(
+        self, parts: SessionParts, agent: AgentSettings, connect: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`connect` opens the services, or tells why it cannot."""
+        super().__init__(parts)
+        self._agent = agent
+        self._connect = connect
+
+    @command
+    async def open(
+        self, task: str, seed: int, *, url: str = "", instruction: str = "", profile: str = ""
+    ) -> None:
+        """Open a task in a clean profile, or in the named one; a run under way is ended as stopped."""
+        await self._open(task, seed, url, instruction, profile)
+
+    @command
+    async def stop_opening(self) -> None:
+        """Give up an opening, or a move, that is under way; a run that goes on goes on."""
+        if await self._openings.stop():
+            self._publisher.set_mode(
+                "empty", "It was given up; choose a task (Ctrl+N), or a step to go back to."
+            )
+
+    async def open_anew(self) -> AgentRun | None:
+        """Open the task of the current run from its start, and return the run once its page has been read.
+
+        None where it could not be opened, or another was asked for meanwhile. Raises UsageError without a run.
+        """
+        if self._current.run is None:
+            raise UsageError("Open a task first (Ctrl+N).")
+        row = self._current.need_services().store.run(self._current.run.state.run)
+        url, instruction = (row.start_url, row.instruction) if row.environment == "web" else ("", "")
+        await self._open(row.task, row.seed, url, instruction, row.profile or "")
+        run = self._current.run
+        await self._runner.rested()
+        return run if run is self._current.run else None
+
+    async def _open(self, task_id: str, seed: int, url: str, instruction: str, profile: str) -> None:
+        run = await self._openings.only(lambda: self._open_run(task_id, seed, url, instruction, profile))
+        if run is not None and run is self._current.run:
+            self._runner.go("decide")
+
+    async def _open_run(
+        self, task_id: str, seed: int, url: str, instruction: str, profile: str
+    ) -> AgentRun | None:
+        current, publisher = self._current, self._publisher
+        if current.services is None:
+            await self._connect()
+        services = current.services
+        if services is None:
+            return None
+        await self._runner.halt()
+        await self._runner.finish_stopped()
+        current.run = None
+        publisher.moving(task_id, seed, f"Opening {task_id}…")
+        chosen = publisher.session
+        try:
+            if await asyncio.to_thread(services.environments.refresh, task_id):
+                publisher.send_catalogue(services)
+            task = services.environments.find(task_id, url=url, instruction=instruction)
+            run = await open_run(
+                services.store,
+                services.world(task),
+                task,
+                seed,
+                preset=services.resources.presets.get(chosen.preset),
+                llm=services.llms.routed(chosen.llm),
+                resources=services.resources,
+                budget=Budget(chosen.max_steps, services.settings.max_llm_calls),
+                browser=services.host.name,
+                profile=profile or None,
+                on_asked=publisher.on_asked,
+            )
+        except BackstepError as error:
+            publisher.fail(f"{task_id} could not be opened: {error}")
+            publisher.send_runs(publisher.query)  # The run before has ended, though no other has begun.
+            return None
+        self._runner.adopt(run)
+        if profile:
+            publisher.send_catalogue(services)  # A new profile is offered from now on.
+        # What was chosen while the task was being opened holds from its first step on.
+        run.state.budget.page_actions = publisher.session.max_steps
+        if publisher.session.preset != chosen.preset:
+            self._agent.use_preset(publisher.session.preset, before=chosen.preset)
+        await self._agent.use_llm(services.llms.routed(publisher.session.llm), before=chosen.llm)
+        publisher.opened(run)
+        return run
+
+
+class TraceCommands(SessionCommands):
+    """Shows, names, writes and reads runs."""
+
+    @command
+    def show_step(self, run: int, number: int) -> None:
+        """Show a recorded step; of several asked for in a row the last."""
+        self._publisher.show_recorded(run, number)
+
+    @command
+    def show_now(self) -> None:
+        """Show the step under way again."""
+        self._publisher.show_now()
+
+    @command
+    def open_run(self, run: int) -> None:
+        """Load the steps of a run into the tree."""
+        self._publisher.expand(run)
+
+    @command
+    def search_runs(self, query: str) -> None:
+        """List the runs that match the words; all where it is empty."""
+        self._publisher.send_runs(query)
+
+    @command
+    def name_run(self, run: int, name: str) -> None:
+        """Call a run by a name; an empty one takes it away."""
+        self._current.need_services().store.name_run(run, name.strip())
+        self._publisher.send_runs(self._publisher.query)
+
+    @command
+    async def export_run(self, run: int, form: str, path: str) -> None:
+        """Write a run in one of the formats of `core.trace.exports.registry`."""
+        database = self._current.need_services().store.path
+        await asyncio.to_thread(run_files.export_run, database, run, form, path)
+        self._publisher.log("info", "export", f"Run {run} was written to {path}.")
+        note = format_named(form).note
+        self._publisher.change(message=f"Run {run} was written to {path}. {note}".rstrip())
+
+    @command
+    async def import_run(self, path: str) -> None:
+        """Store the run of a repro file, or a recording of another program, and show it."""
+        store = self._current.need_services().store
+        run, told = await asyncio.to_thread(run_files.import_run, store, Path(path))
+        self._publisher.log("info", "import", told)
+        self._publisher.send_runs()
+        if run is not None and (steps := store.steps(run)):
+            self._publisher.expand(run)
+            self._publisher.show_recorded(run, steps[0].number)
+        self._publisher.change(message=told)

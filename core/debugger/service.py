@@ -6,14 +6,18 @@ is one frozen view, sent whole by `changed` whenever a part of it changes.
 """
 
 import asyncio
-import functools
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+import csv
+import io
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from core.debugger.background_read import ask_file
-from core.debugger.job_view import JobView
+from core.debugger.background_read import LatestRead, ask_file
+from core.debugger.commands import command
 from core.debugger.services import Services
-from core.schema.errors import BackstepError, UsageError
+from core.debugger.snapshots import JobView
+from core.memory.memory import Memory
+from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.record import Record
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
@@ -22,30 +26,11 @@ if TYPE_CHECKING:
     from core.debugger.session import Session
 
 T = TypeVar("T")
-P = ParamSpec("P")
 View = TypeVar("View", bound=Record)
-AnyService = TypeVar("AnyService", bound="Service[Any]")
+AnyJobView = TypeVar("AnyJobView", bound=JobView)
 
 _PROGRESS_STEPS = 100
 """Into how many parts the progress of a job is divided."""
-
-
-def command(
-    work: Callable[Concatenate[AnyService, P], Coroutine[Any, Any, None]],
-) -> Callable[Concatenate[AnyService, P], None]:
-    """Make a coroutine method a command: calling it queues the work on the session's loop and returns at once.
-
-    A `BackstepError` that the work raises goes to the service's `failed`.
-    """
-
-    def queue(self: AnyService, /, *args: P.args, **kwargs: P.kwargs) -> None:
-        async def whole() -> None:
-            await self.guarded(work(self, *args, **kwargs))
-
-        self.session.queue(whole())
-
-    functools.update_wrapper(queue, work)
-    return queue
 
 
 class Service(Generic[View]):
@@ -54,10 +39,13 @@ class Service(Generic[View]):
     A subclass writes its commands as coroutine methods with `@command`.
     """
 
-    def __init__(self, session: "Session", view: View) -> None:
+    view: View
+    """What is shown; a subclass gives the first one."""
+
+    def __init__(self, session: "Session") -> None:
         self.changed: Signal[View] = Signal()
         self.session = session
-        self.view = view
+        self._latest: dict[str, LatestRead] = {}
         self._job: asyncio.Task[None] | None = None
         session.closers.append(self.close)
 
@@ -74,6 +62,14 @@ class Service(Generic[View]):
         """Show why a command or a job failed, as one sentence; the view needs a field `problem`."""
         self.show(problem=problem)
 
+    def queue(self, work: Callable[[], Coroutine[Any, Any, None]], /) -> None:
+        """Queue the work of a command."""
+
+        async def whole() -> None:
+            await self.guarded(work())
+
+        self.session.queue(whole())
+
     async def guarded(self, work: Awaitable[None]) -> None:
         """Do the work; a failure that a user can do something about is shown, any other one is raised."""
         try:
@@ -88,9 +84,30 @@ class Service(Generic[View]):
         """Settings, tasks, LLMs, trace and browser; raises UsageError before the session has begun."""
         return self.session.services()
 
+    @property
+    def memory(self) -> Memory:
+        """The exemplars; raises UsageError before the session has begun."""
+        return self.services.resources.memory
+
     async def read(self, question: Callable[[TraceStore], T]) -> T:
         """Ask the database in a thread, through a connection of its own; raises what the question raises."""
         return await ask_file(self.session.store, question)
+
+    async def answer(
+        self,
+        topic: str,
+        question: Callable[[TraceStore], T],
+        send: Callable[[T], None],
+        on_failure: Callable[[str], T],
+    ) -> None:
+        """Send the answer to a question, or what `on_failure` makes of the sentence that says why there is none.
+
+        Nothing is sent where another question of the same topic was asked meanwhile.
+        """
+        latest = self._latest.setdefault(topic, LatestRead(self.session.crash))
+        latest.withdraw()
+        latest.ask(lambda: self.read(question), send, lambda problem: send(on_failure(problem)))
+        await latest.settled()
 
     # The job
 
@@ -103,11 +120,6 @@ class Service(Generic[View]):
         if self.is_busy:
             work.close()
             raise UsageError(busy)
-        self._job = asyncio.ensure_future(self.guarded(work))
-
-    async def restart(self, work: Coroutine[Any, Any, None]) -> None:
-        """Begin the job in place of the one under way, which is cancelled first."""
-        await self.stop()
         self._job = asyncio.ensure_future(self.guarded(work))
 
     async def stop(self) -> None:
@@ -133,9 +145,6 @@ class Service(Generic[View]):
                 show(done, total)
 
         return report
-
-
-AnyJobView = TypeVar("AnyJobView", bound=JobView)
 
 
 class JobService(Service[AnyJobView]):
@@ -184,28 +193,19 @@ class JobService(Service[AnyJobView]):
             self.show(busy=False, doing="")
 
 
-class LatestAnswer:
-    """Reads one answer at a time; of several questions asked meanwhile only the last is read."""
+async def write_table(path: str, text: str) -> str:
+    """Write a table as it is, and return the sentence that says so; raises DataError."""
+    try:
+        await asyncio.to_thread(Path(path).write_text, text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise DataError(f"{path} cannot be written ({error.strerror}); choose another place.") from error
+    return f"The table was written to {path}."
 
-    def __init__(self, session: "Session") -> None:
-        self._session = session
-        self._lock = asyncio.Lock()
-        self._asked = 0
 
-    async def read(
-        self, question: Callable[[TraceStore], T], on_failure: Callable[[str], T], send: Callable[[T], None]
-    ) -> None:
-        """Send the answer, or what `on_failure` makes of the sentence that says why there is none.
-
-        Nothing is sent where another question was asked meanwhile.
-        """
-        self._asked = asked = self._asked + 1
-        async with self._lock:
-            if self._asked != asked:
-                return
-            try:
-                answer = await ask_file(self._session.store, question)
-            except BackstepError as error:
-                answer = on_failure(str(error))
-        if self._asked == asked:
-            send(answer)
+def table_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as comma-separated values (RFC 4180) under a heading, which is the keys of the first one."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()

@@ -1,9 +1,11 @@
-"""What a session works with, joined once: settings, tasks, the files agents go by, LLMs, trace and browser."""
+"""What a session works with: settings, tasks, the files agents go by, LLMs, trace and browser, and the current run."""
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.agent.gates import Gates, gates_of
+from core.agent.loop import AgentRun
 from core.agent.resources import AgentResources, agent_resources_of
 from core.agent.world import World
 from core.browser.actor import Actor
@@ -12,12 +14,15 @@ from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
 from core.environments.web import OPEN_TASK
-from core.llm.registry import LLMs
+from core.llm.endpoints import Keys
+from core.llm.person import PersonLLM
+from core.llm.registry import LLMs, open_llms
 from core.schema.changes import Changes
 from core.schema.errors import UsageError
 from core.schema.task import Task
-from core.settings.settings import Settings
-from core.trace.records import RunRow
+from core.settings.settings import Settings, config_folder
+from core.trace.records import Intervention, InterventionKind, RunRow
+from core.trace.replay_llm import ReplayLLM
 from core.trace.store import TraceStore
 
 
@@ -27,7 +32,7 @@ class Services:
 
     settings: Settings
     environments: Environments
-    knowledge: AgentResources
+    resources: AgentResources
     llms: LLMs
     gates: Gates
     store: TraceStore
@@ -63,17 +68,71 @@ class Services:
                 raise
             return self.environments.find(OPEN_TASK, **web)
 
-    def knowledge_for(self, changes: Changes) -> AgentResources:
+    def resources_for(self, changes: Changes) -> AgentResources:
         """Return the files that an agent goes by for which `changes` hold; raises UsageError and DataError."""
-        return self.knowledge.changed(changes)
+        return self.resources.changed(changes)
 
     async def close(self) -> None:
         """Let go of the browser, the LLMs, the environments, the exemplars and the trace, in this order."""
         await self.tabs.close()
         await self.llms.close()
         await self.environments.close()
-        self.knowledge.memory.close()
+        self.resources.memory.close()
         self.store.close()
+
+
+class Current:
+    """Shared by the parts of a session; read and changed in the worker's loop only."""
+
+    def __init__(self, who: str) -> None:
+        """`who` is what the trace calls the person."""
+        self.run: AgentRun | None = None
+        """The run that is shown and gone on with; it may have ended."""
+        self.services: Services | None = None
+        self.failure = ""
+        """Why there are none, where they could not be opened."""
+        self._who = who
+
+    @property
+    def store(self) -> TraceStore | None:
+        return self.services.store if self.services is not None else None
+
+    @property
+    def under_way(self) -> AgentRun | None:
+        """The current run, unless it has ended."""
+        return self.run if self.run is not None and not self.run.ended else None
+
+    def need_services(self) -> Services:
+        """Return the services; raises UsageError where they are not open."""
+        if self.services is None:
+            raise UsageError(self.failure or "The browser is not ready yet; wait a moment and try again.")
+        return self.services
+
+    def need_run(self, why: str) -> AgentRun:
+        """Return the run under way; raises UsageError that says `why` one is needed."""
+        if self.under_way is None:
+            raise UsageError(f"{why} Open a task first (Ctrl+N).")
+        return self.under_way
+
+    def store_intervention(self, kind: InterventionKind, before: str, after: str) -> None:
+        """Store what the person changed in the step under way; raises TraceError."""
+        assert self.run is not None
+        self.run.store.save_intervention(
+            Intervention(
+                run=self.run.state.run,
+                step=self.run.state.number,
+                kind=kind,
+                who=self._who,
+                when=time.time(),
+                before=before,
+                after=after,
+            )
+        )
+
+
+def user_llms(settings: Settings, *, keys: Keys | None = None, person: PersonLLM | None = None) -> LLMs:
+    """Return the LLMs of the user's files, with the replies of recorded runs among them; raises DataError."""
+    return open_llms(settings, keys=keys, person=person, config_folder=config_folder(), replay=ReplayLLM)
 
 
 def check_preset(config: Path, name: str) -> None:
@@ -97,7 +156,7 @@ async def open_services(
         services = Services(
             settings=settings,
             environments=environments,
-            knowledge=agent_resources_of(
+            resources=agent_resources_of(
                 config, data=settings.database.parent, embedding=lambda: llms.embedding(settings.embedding)
             ),
             llms=llms,

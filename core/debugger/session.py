@@ -9,24 +9,15 @@ from concurrent.futures import Future
 from typing import Any, Literal
 
 from core.agent.loop import AgentRun
-from core.debugger.agent_settings import AgentSettings
 from core.debugger.branching.branches import Branches
-from core.debugger.command_queue import CommandQueue
+from core.debugger.commands import CommandQueue, Openings, SessionParts, Worker
 from core.debugger.corrections import Corrections
-from core.debugger.current import Current
-from core.debugger.human_actions import HumanActionRecorder
 from core.debugger.live_page import LivePage
 from core.debugger.publisher import Publisher
-from core.debugger.run_commands import RunCommands
+from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
 from core.debugger.runner import Runner
-from core.debugger.services import Services
+from core.debugger.services import Current, Services
 from core.debugger.snapshots import SessionView
-from core.debugger.task_opening import Openings, TaskCommands
-from core.debugger.trace_commands import TraceCommands
-from core.debugger.worker import Worker
-from core.environments.registry import Environments
-from core.llm.registry import LLMs
-from core.schema.changes import Changes
 from core.schema.errors import BackstepError
 from core.schema.events import BrowserEvent
 from core.trace.store import TraceStore
@@ -42,21 +33,22 @@ class Session:
 
     def __init__(self, open_services: Callable[[], Awaitable[Services]], *, who: str = "person") -> None:
         """`who` is what the trace calls the person."""
-        self._open_workshop = open_services
+        self._open_services = open_services
         self._worker = Worker(self._on_worker_failure)
         current = self._current = Current(who)
         publisher = self._publisher = Publisher(current)
         commands = self._commands = CommandQueue(self._worker, publisher.complain)
         runner = self._runner = Runner(current, publisher)
         openings = self._openings = Openings()
+        parts = SessionParts(current, publisher, runner, openings, commands)
         self.breaking = runner.breaking
-        self.agent = AgentSettings(current, publisher, runner, commands)
-        self.tasks = TaskCommands(current, publisher, runner, self.agent, openings, commands, self._connect)
-        self.run_commands = RunCommands(current, publisher, runner, openings, commands)
-        self.corrections = Corrections(current, publisher, runner, commands)
-        self.live_page = LivePage(current, publisher, runner, openings, commands)
-        self.branches = Branches(current, publisher, runner, openings, commands)
-        self.trace = TraceCommands(current, publisher, commands)
+        self.agent = AgentSettings(parts)
+        self.tasks = TaskCommands(parts, self.agent, self._connect)
+        self.run_commands = RunCommands(parts)
+        self.corrections = Corrections(parts)
+        self.live_page = LivePage(parts)
+        self.branches = Branches(parts)
+        self.trace = TraceCommands(parts)
         self.catalogue_changed = publisher.catalogue_changed
         self.session_changed = publisher.session_changed
         self.live_page_changed = publisher.steps.live_page_changed
@@ -107,7 +99,7 @@ class Session:
 
     def queue(self, work: Coroutine[Any, Any, None]) -> None:
         """Queue work on the session's loop, from any thread; a BackstepError of it becomes the message."""
-        self._commands.queue(work)
+        self._commands.post(work)
 
     # In the worker's loop: what the features use
 
@@ -151,6 +143,10 @@ class Session:
         """Say why a command was not carried out; what goes on goes on."""
         self._publisher.complain(message)
 
+    def crash(self, error: Exception) -> None:
+        """Say that the program itself failed; called where the error was caught."""
+        self._publisher.crash(error)
+
     def send_runs(self, query: str = "") -> None:
         """Send the runs that match, with the steps of those that were opened."""
         self._publisher.send_runs(query)
@@ -159,41 +155,9 @@ class Session:
         """Show a stored step over the live page."""
         self._publisher.show_recorded(run, number)
 
-    def environments(self) -> Environments:
-        """Return where tasks come from; raises UsageError before the session has begun."""
-        return self.services().environments
-
     def offer(self) -> None:
         """Announce once more what can be chosen, after a change of it."""
         self._publisher.send_catalogue(self.services())
-
-    def llms(self) -> LLMs:
-        """Return the LLMs in use; raises UsageError before the session has begun."""
-        return self.services().llms
-
-    async def use_llms(self, llms: LLMs) -> None:
-        """Go on with these LLMs, as `AgentSettings.use_llms` does."""
-        await self.agent.use_llms(llms)
-
-    async def fork(self, run: int, step: int, changes: Changes) -> int | None:
-        """Go back to a step on a branch, as `Branches.fork` does."""
-        return await self.branches.fork(run, step, changes)
-
-    def lasting(self, run: int, step: int) -> str:
-        """Return what going back to a step does not take back, in words; raises UsageError and TraceError."""
-        return self.branches.lasting(run, step)
-
-    def stop_opening(self) -> None:
-        """Give up an opening, or a move, that is under way; a run that goes on goes on."""
-        self.tasks.stop_opening()
-
-    async def open_anew(self) -> AgentRun | None:
-        """Open the task of the current run from its start, as `TaskCommands.open_anew` does."""
-        return await self.tasks.open_anew()
-
-    async def hand_over(self, on: bool) -> HumanActionRecorder | None:
-        """Give the person the page, or take it back, as `LivePage.hand_over` does."""
-        return await self.live_page.hand_over(on)
 
     # From start to close
 
@@ -208,7 +172,7 @@ class Session:
         current, publisher = self._current, self._publisher
         publisher.set_mode("opening", "Starting the browser…")
         try:
-            services = await self._open_workshop()
+            services = await self._open_services()
         except BackstepError as error:
             current.failure = str(error)
             publisher.fail(current.failure)
@@ -218,7 +182,7 @@ class Session:
         self.breaking.open(services.store)
         services.tabs.on_event(self._on_browser_event)
         services.llms.person.connect(self.corrections.on_question)
-        services.knowledge.memory.on_progress = self._on_embedded
+        services.resources.memory.on_progress = self._on_embedded
         settings = services.settings
         publisher.change(
             preset=settings.preset, llm=settings.llm, max_steps=settings.max_steps, pace=settings.pace

@@ -8,10 +8,12 @@ from typing import Literal
 
 from core.environments.own_tasks import TaskSource
 from core.schema.action_space import PermissibleAction, PermissibleRow
+from core.schema.exemplar import Retrieved
 from core.schema.messages import LLMChoice, Message, Role
 from core.schema.observation import Box, Element, Ref, Tab
+from core.schema.progress import Subtask
 from core.schema.record import Record
-from core.schema.step import Origin, Phase
+from core.schema.step import Fit, Judgement, Origin, Phase, RemedyTold
 from core.schema.task import Task
 from core.trace.records import RunRow, StepRow
 
@@ -26,6 +28,17 @@ Mode = Literal[
     "ended",  # the run has ended
     "failed",  # the world failed; the message says what to do
 ]
+
+
+class JobView(Record):
+    """A view that shows the job under way."""
+
+    busy: bool = False
+    doing: str = ""
+    """What the job does now."""
+    done: int = 0
+    of: int = 0
+    """0 where it is not known how much there is."""
 
 
 class PresetOption(Record):
@@ -55,9 +68,10 @@ class Catalogue(Record):
 class AmountView(Record):
     """The number of a mechanism, which can be set."""
 
+    mechanism: str
     label: str
     value: int
-    by_preset: int
+    by_preset: int = 0
     least: int
     most: int
 
@@ -168,16 +182,6 @@ class DiagramEdgeView(Record):
     """Whether it was the last one gone."""
 
 
-class FitView(Record):
-    """How one state fared when the page was recognised."""
-
-    state: str
-    fits: bool
-    matched: tuple[str, ...] = ()
-    missed: str = ""
-    """The first thing that spoke against it."""
-
-
 class SetAsideView(Record):
     """Something looked at and left for another."""
 
@@ -207,7 +211,7 @@ class StateView(Record):
     states: tuple[DiagramState, ...] = ()
     """The diagram; empty for a space that has no file."""
     edges: tuple[DiagramEdgeView, ...] = ()
-    fits: tuple[FitView, ...] = ()
+    fits: tuple[Fit, ...] = ()
     buffer: tuple[SetAsideView, ...] = ()
     remembered: tuple[tuple[str, str], ...] = ()
     """What later states are told, by name."""
@@ -290,43 +294,12 @@ class StackView(Record):
     """In place of the rest: why there is none."""
 
 
-class SubtaskView(Record):
-    """One item of the plan."""
-
-    text: str
-    status: Literal["waiting", "current", "done", "needless"] = "waiting"
-    steps: tuple[int, ...] = ()
-
-
-class RemedyView(Record):
-    """One alternative action prepared before."""
-
-    number: int
-    step: int
-    """The step it starts from."""
-    action: str
-    target: str = ""
-    reason: str = ""
-    state: Literal["waiting", "chosen", "tried", "dropped"] = "waiting"
-    why: str = ""
-    """Why it was dropped, or what became of it."""
-    subtask: int | None = None
-    """The position of the subtask it serves, from 0."""
-
-
-class JudgementView(Record):
+class JudgementView(Judgement):
     """What was said of one step."""
 
     step: int
-    sentence: str = ""
-    aligned: bool | None = None
-    """None where it could not be told."""
-    subtask_done: bool | None = None
-    task_done: bool | None = None
     summarised: bool = False
     """Whether the page was too long and a summary was judged."""
-    by_rule: str = ""
-    """Why it was decided without the LLM."""
 
 
 class GradeView(Record):
@@ -345,7 +318,7 @@ class GradeView(Record):
 class PlanView(Record):
     """Plan & remedies."""
 
-    subtasks: tuple[SubtaskView, ...] = ()
+    subtasks: tuple[Subtask, ...] = ()
     revision: int = 0
     author: Literal["agent", "person"] = "agent"
     remark: str = ""
@@ -353,7 +326,7 @@ class PlanView(Record):
     trial: int = 1
     trials: int = 1
     """Trials that are allowed."""
-    remedies: tuple[RemedyView, ...] = ()
+    remedies: tuple[RemedyTold, ...] = ()
     """The topmost of the stack first; those that no longer wait after them."""
     judgements: tuple[JudgementView, ...] = ()
     """The latest first."""
@@ -365,15 +338,9 @@ class PlanView(Record):
     """In place of the rest: why there is none."""
 
 
-class ExemplarRow(Record):
+class ExemplarRow(Retrieved):
     """One exemplar that was looked at."""
 
-    id: str
-    family: str
-    task: str
-    distance: float
-    voted: bool = False
-    used: bool = False
     trajectory: str = ""
     """The whole trajectory as text to read; empty for those that were not used."""
 
@@ -499,3 +466,13 @@ class Picked(Record):
     """True for a click, False while the pointer only rests on it."""
     action: str = ""
     """For a click: the action of the state at hand that acts on it, as text, where there is one."""
+
+
+class TaskFilesAnswer(Record):
+    """What became of adding or removing files of tasks."""
+
+    ok: bool
+    text: str
+    """What happened, or what is wrong, where, and what to do; a line or more for each file."""
+    task: str = ""
+    """The first task that was added."""

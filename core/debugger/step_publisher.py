@@ -7,9 +7,9 @@ from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
 from core.agent.prompt_builder import targets
 from core.debugger.background_read import LatestRead, TraceReader
-from core.debugger.current import Current
+from core.debugger.services import Current
 from core.debugger.snapshots import ActionView, LivePageView, OutlineView, StepView
-from core.debugger.views.step import ref_of, step_view
+from core.debugger.step_view import ref_of, step_view
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
 
@@ -22,13 +22,21 @@ _Change = Callable[[StepView], StepView]
 class StepPublisher:
     """Reads steps beside the loop and sends them, the step under way with what is not stored of it yet."""
 
-    def __init__(self, current: Current, reader: TraceReader, failed: Callable[[Exception], None]) -> None:
-        """`failed` is given what reading has raised."""
+    def __init__(
+        self,
+        current: Current,
+        reader: TraceReader,
+        *,
+        complain: Callable[[str], None],
+        crash: Callable[[Exception], None],
+    ) -> None:
+        """`complain` is told why a step could not be read, `crash` is given what is our own mistake."""
         self.step_changed: Signal[StepView] = Signal()
         self.live_page_changed: Signal[LivePageView] = Signal()
         self._current = current
-        self._live: LatestRead[StepView] = LatestRead(reader, failed)
-        self._recorded: LatestRead[StepView] = LatestRead(reader, failed)
+        self._reader = reader
+        self._complain = complain
+        self._live, self._recorded = LatestRead(crash), LatestRead(crash)
         self._step: StepView | None = None
         """The step under way, as it was read last."""
         self._streaming: str | None = None
@@ -61,7 +69,7 @@ class StepPublisher:
             if page is not None:
                 self.live_page_changed.send(page)
 
-        self._live.ask(store, read, send)
+        self._live.ask(lambda: self._reader.ask(store, read), send, self._complain)
 
     def show_problem(self, problem: str) -> None:
         """Say why an action that a person wrote cannot be taken."""
@@ -101,14 +109,15 @@ class StepPublisher:
         if store is None:
             return
 
+        def read(file: TraceStore) -> StepView:
+            return step_view(file, file.run(run), file.step(run, number), live=False)
+
         def send(view: StepView) -> None:
             self._shows_recorded = True
             self.step_changed.send(view)
 
         self._recorded.withdraw()
-        self._recorded.ask(
-            store, lambda file: step_view(file, file.run(run), file.step(run, number), live=False), send
-        )
+        self._recorded.ask(lambda: self._reader.ask(store, read), send, self._complain)
 
     def show_live(self) -> None:
         """Show no recorded step any more: the next that is sent is the one under way."""

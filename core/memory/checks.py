@@ -5,14 +5,14 @@ happens in the confined process of `core.sandbox`.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from core.llm.costs import count_tokens
 from core.sandbox.process import Parsed
-from core.schema.action import Action, RefTarget, RoleTarget, Stop, parse_action
+from core.schema.action import Action, RefTarget, RoleTarget, Stop, Type, parse_action
 from core.schema.errors import ActionSyntaxError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Draft, Exemplar
 from core.schema.record import Record
 
 MOST_TOKENS = 4000
@@ -65,74 +65,60 @@ async def check(
     )
 
 
-def check_actions(exemplar: Exemplar) -> tuple[Problem, ...]:
-    """Return the actions that cannot be read, and those on elements that their look does not show."""
-    found: list[Problem] = []
-    looks = len(exemplar.steps)
+def check_actions(exemplar: Draft) -> Iterator[Problem]:
+    """Yield the actions that cannot be read, and those on elements that their look does not show."""
+    id, looks = exemplar.id, len(exemplar.steps)
+    for number, step in enumerate(exemplar.steps, start=1):
+        for place, text in enumerate(step.actions, start=1):
+            where = f"look {number}, action {place}"
+            action = _read(id, text, where)
+            if isinstance(action, Problem):
+                yield action
+                continue
+            yield from _absent(id, action, step.observation, where)
+            is_last = number == looks and place == len(step.actions)
+            if isinstance(action, Stop) and not is_last:
+                told = f"{text} ends the task, and more comes after it."
+                yield Problem(id=id, kind="action", where=where, text=told)
+
+
+def check_contrasts(exemplar: Draft) -> Iterator[Problem]:
+    """Yield what is wrong with the mistakes that are shown and what would have been right."""
+    id = exemplar.id
+    for number, contrast in enumerate(exemplar.contrasts, start=1):
+        where = f"contrast {number}"
+        tried = _read(id, contrast.tried, f"{where}, tried", contrast.names)
+        right = _read(id, contrast.right, f"{where}, right", contrast.names)
+        if isinstance(tried, Problem):
+            yield tried
+        if isinstance(right, Problem):
+            yield right
+        else:
+            yield from _absent(id, right, contrast.observation, f"{where}, right")
+        if not any(one.observation == contrast.observation for one in exemplar.steps):
+            told = "Its page is none of the looks: prompts do not tell it."
+            yield Problem(id=id, kind="element", where=where, text=told, level="note")
+        if contrast.tried == contrast.right:
+            told = "What was tried is what is called right."
+            yield Problem(id=id, kind="action", where=where, text=told)
+
+
+def check_secrets(exemplar: Draft) -> Iterator[Problem]:
+    """Yield what is typed into fields that hide it, as the looks show: prompts would tell it."""
+    hidden = {
+        int(ref) for step in exemplar.steps for ref in _HIDDEN.findall(f"{step.observation}\n{step.raw}")
+    }
     for number, step in enumerate(exemplar.steps, start=1):
         for place, text in enumerate(step.actions, start=1):
             where = f"look {number}, action {place}"
             action = _read(exemplar.id, text, where)
-            if isinstance(action, Problem):
-                found.append(action)
-                continue
-            found += _absent(exemplar.id, action, step.observation, where)
-            is_last = number == looks and place == len(step.actions)
-            if isinstance(action, Stop) and not is_last:
-                found.append(
-                    Problem(
-                        id=exemplar.id,
-                        kind="action",
-                        where=where,
-                        text=f"{text} ends the task, and more comes after it.",
-                    )
-                )
-    return tuple(found)
-
-
-def check_contrasts(exemplar: Exemplar) -> tuple[Problem, ...]:
-    """Return what is wrong with the mistakes that are shown and what would have been right."""
-    found: list[Problem] = []
-    for number, contrast in enumerate(exemplar.contrasts, start=1):
-        where = f"contrast {number}"
-        tried = _read(exemplar.id, contrast.tried, f"{where}, tried", contrast.names)
-        right = _read(exemplar.id, contrast.right, f"{where}, right", contrast.names)
-        found += [one for one in (tried, right) if isinstance(one, Problem)]
-        if not isinstance(right, Problem):
-            found += _absent(exemplar.id, right, contrast.observation, f"{where}, right")
-        if not any(one.observation == contrast.observation for one in exemplar.steps):
-            text = "Its page is none of the looks: prompts do not tell it."
-            found.append(Problem(id=exemplar.id, kind="element", where=where, text=text, level="note"))
-        if contrast.tried == contrast.right:
-            found.append(
-                Problem(
-                    id=exemplar.id, kind="action", where=where, text="What was tried is what is called right."
-                )
-            )
-    return tuple(found)
-
-
-def check_secrets(exemplar: Exemplar) -> tuple[Problem, ...]:
-    """Return what is typed into fields that hide it, as the looks show: prompts would tell it."""
-    hidden = {
-        int(ref) for step in exemplar.steps for ref in _HIDDEN.findall(f"{step.observation}\n{step.raw}")
-    }
-    found: list[Problem] = []
-    for number, step in enumerate(exemplar.steps, start=1):
-        for place, text in enumerate(step.actions, start=1):
-            try:
-                action = parse_action(text)
-            except ActionSyntaxError:
-                continue
             target = getattr(action, "target", None)
-            if action.kind == "type" and isinstance(target, RefTarget) and target.ref in hidden:
-                where = f"look {number}, action {place}"
+            if isinstance(action, Type) and isinstance(target, RefTarget) and target.ref in hidden:
                 told = "It types into a field that hides what is typed, such as a password: prompts would tell it."
-                found.append(Problem(id=exemplar.id, kind="secret", where=where, text=told, level="note"))
-    return tuple(found)
+                yield Problem(id=exemplar.id, kind="secret", where=where, text=told, level="note")
 
 
-async def check_parser(exemplar: Exemplar) -> tuple[Problem, ...]:
+async def check_parser(exemplar: Draft) -> tuple[Problem, ...]:
     """Run the program for implicit abstraction on a page of the exemplar, where one is kept as HTML.
 
     On an empty page in its place only what fails on any page is told.
@@ -156,7 +142,7 @@ async def check_parser(exemplar: Exemplar) -> tuple[Problem, ...]:
     return (Problem(id=exemplar.id, kind="parser", where="parser", text=parsed.error),)
 
 
-def check_length(exemplar: Exemplar, most_tokens: int = MOST_TOKENS) -> tuple[Problem, ...]:
+def check_length(exemplar: Draft, most_tokens: int = MOST_TOKENS) -> tuple[Problem, ...]:
     """Return whether the trajectory is over-long, and which look has most of it."""
     sizes = [
         count_tokens("\n".join((step.observation, step.thought, *step.actions))) for step in exemplar.steps
@@ -169,7 +155,7 @@ def check_length(exemplar: Exemplar, most_tokens: int = MOST_TOKENS) -> tuple[Pr
     return (Problem(id=exemplar.id, kind="length", where=f"look {longest + 1}", text=text, level="note"),)
 
 
-def check_run(exemplar: Exemplar, run: int | None, is_success: RunIsSuccess | None) -> tuple[Problem, ...]:
+def check_run(exemplar: Draft, run: int | None, is_success: RunIsSuccess | None) -> tuple[Problem, ...]:
     """Return whether the run that it came from was no success, as far as the trace knows."""
     if run is None or is_success is None or is_success(run) is not False:
         return ()
@@ -183,20 +169,15 @@ def _read(id: str, text: str, where: str, names: Iterable[str] = ()) -> Action |
         return Problem(id=id, kind="action", where=where, text=str(error))
 
 
-def _absent(id: str, action: Action, observation: str, where: str) -> list[Problem]:
-    if not observation:
-        return []
+def _absent(id: str, action: Action, observation: str, where: str) -> Iterator[Problem]:
     refs = {int(ref) for ref in _REF.findall(observation)}
-    found: list[Problem] = []
-    for target in action.targets:
+    for target in action.targets if observation else ():
         absent = (isinstance(target, RefTarget) and target.ref not in refs) or (
             isinstance(target, RoleTarget) and not _shows(observation, target)
         )
         if absent:
-            named = f"[{target}]"
-            text = f"{action} names {named}, which is not among what the look shows."
-            found.append(Problem(id=id, kind="element", where=where, text=text))
-    return found
+            told = f"{action} names [{target}], which is not among what the look shows."
+            yield Problem(id=id, kind="element", where=where, text=told)
 
 
 def _shows(observation: str, target: RoleTarget) -> bool:

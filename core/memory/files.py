@@ -1,6 +1,7 @@
 """Exemplars as files of JSON lines: one exemplar a line, read anew when a file changes."""
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -69,15 +70,26 @@ def read_exemplars(path: Path) -> tuple[Exemplar, ...]:
 
 def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:
     """Write a file of exemplars, whole or not at all; raises DataError."""
-    lines = [line_of(one) for one in exemplars]
-    part = path.with_name(f".{path.name}.part")
+    write_files({path: "".join(f"{line_of(one)}\n" for one in exemplars)})
+
+
+def write_files(files: dict[Path, str]) -> None:
+    """Write all files beside their places first, then move them there; raises DataError."""
+    parts = {path.with_name(f".{path.name}.part"): path for path in files}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        part.replace(path)
+        for part, path in parts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(files[path], encoding="utf-8")
+        for part, path in parts.items():
+            os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
-        raise DataError(f"{path} cannot be written ({error.strerror}); nothing of it was changed.") from error
+        place = error.filename or next(iter(files))
+        raise DataError(
+            f"{place} cannot be written ({error.strerror}); check the folder and what is free on the disk."
+        ) from error
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
 
 
 def line_of(exemplar: Exemplar) -> str:

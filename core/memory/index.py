@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.llm.embedding import Embedding, OnProgress, Vectors
-from core.memory.library.rows import text_number
 from core.memory.library.store import Library, LibraryChange
+from core.memory.library.tables import text_number
 from core.memory.nearest import SMALL, Mask, Nearest
 from core.memory.vectors import Damaged, VectorStore
 from core.schema.errors import DataError
@@ -56,7 +56,7 @@ class Placed(NamedTuple):
 
 
 class ExemplarIndex:
-    """Vectors of a set of exemplars; `refresh` before `search`."""
+    """Vectors of a set of exemplars; `refresh` before anything is looked up."""
 
     def __init__(
         self,
@@ -115,14 +115,6 @@ class ExemplarIndex:
                     f"The vectors of {self.embedding.name} cannot be kept in {self._folder}: what is read there is "
                     "not what was written; check the disk, and the embedding."
                 ) from error
-
-    async def search(
-        self, text: str, count: int, *, family: str = "", environment: str | None = None
-    ) -> tuple[Near, ...]:
-        """Return the exemplars nearest to `text`, as `nearest` does."""
-        if not len(self):
-            return ()
-        return self.nearest(await self.vector(text), count, family=family, environment=environment)
 
     async def vector(self, text: str) -> Vectors:
         """Return what `nearest` asks for; raises DataError where the embedding has changed its length."""

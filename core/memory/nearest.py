@@ -1,9 +1,9 @@
 """The nearest vectors, exactly, by one flat FAISS index.
 
 Up to `SMALL` vectors the index holds all of their numbers. Above, it holds
-short vectors whose distances are lower bounds (`core.memory.reduction`), and
-the long ones of all that might be among the nearest are compared. The result
-is that of comparing all, ties included.
+short vectors whose distances are lower bounds (`Reduction`), and the long ones
+of all that might be among the nearest are compared. The result is that of
+comparing all, ties included.
 
 `tests.benchmarks.bench_index` measures it beside flat indexes of the long
 vectors. Of 100 000 vectors of 2048 numbers, the short ones take 50 MiB where
@@ -11,6 +11,7 @@ the long ones take 780 with 32 bits and 390 with 16, and a search takes a
 seventh and about half as long.
 """
 
+from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
@@ -19,8 +20,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.llm.embedding import Vectors
-from core.memory.reduction import Reduction
 from core.memory.vectors import Numbers, VectorStore
+
+LENGTH = 128
+_SAMPLE = 6000
+
+Rows = Callable[[NDArray[np.int64]], Vectors]
+
+
+class Reduction:
+    """Makes short vectors whose distances are never longer than those of the long ones.
+
+    A vector is turned so that its first 127 numbers say most of it (principal
+    components, found by random projections: Halko et al. 2011); the 128th is the
+    length of all the rest. The distance of two such short vectors is a lower
+    bound of the real one, whichever vectors the directions were found with, and
+    so a search that looks closer at all that the bound lets through is exact
+    (Seidl & Kriegel 1998).
+    """
+
+    def __init__(self, middle: NDArray[np.float32], directions: NDArray[np.float32]) -> None:
+        """`directions` are the columns of a matrix, at right angles to one another."""
+        self._middle = middle
+        self._directions = directions
+
+    @classmethod
+    def of(cls, rows: Rows, count: int) -> "Reduction":
+        """Find the directions for a set of `count` vectors, always the same ones for the same set."""
+        random = np.random.default_rng(0)
+        chosen = np.arange(count) if count <= _SAMPLE else random.choice(count, _SAMPLE, replace=False)
+        sample = rows(np.sort(chosen))
+        middle = sample.mean(axis=0)
+        sample -= middle
+        width = min(LENGTH - 1, *sample.shape)
+        guess = random.standard_normal((sample.shape[1], min(width + 16, *sample.shape)), np.float32)
+        for _ in range(2):
+            guess, _ = np.linalg.qr(sample.T @ (sample @ guess))
+        _, _, turned = np.linalg.svd(sample @ guess, full_matrices=False)
+        directions, _ = np.linalg.qr(guess @ turned.T[:, :width])
+        return cls(middle.astype(np.float32), np.ascontiguousarray(directions, np.float32))
+
+    def short(self, rows: Vectors) -> Vectors:
+        """Return the short vectors of long ones."""
+        centred = rows - self._middle
+        found = np.zeros((len(rows), LENGTH), np.float32)
+        width = self._directions.shape[1]
+        found[:, :width] = centred @ self._directions
+        whole = np.einsum("ij,ij->i", centred, centred, dtype=np.float64)
+        told = np.einsum("ij,ij->i", found, found, dtype=np.float64)
+        found[:, -1] = np.sqrt(np.maximum(whole - told, 0.0))
+        return found
+
 
 SMALL = 4096
 _CANDIDATES = 512

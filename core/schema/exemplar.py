@@ -12,16 +12,22 @@ FORMAT = 1
 """Version of the line in a file; a higher one is refused."""
 
 
-class ExemplarStep(Record):
-    """One observation and what was done on it."""
+class DraftStep(Record):
+    """One observation and what was done on it, which may be nothing yet."""
 
     observation: str = ""
     """The page as the LLM saw it, abstracted or whole."""
     raw: str = ""
     """The whole page, where `observation` is what abstraction left of it: for people, in no prompt."""
     thought: str = ""
-    actions: tuple[str, ...] = Field(min_length=1)
+    actions: tuple[str, ...] = ()
     """In the text form of actions; several where one reply held several."""
+
+
+class ExemplarStep(DraftStep):
+    """One observation and what was done on it."""
+
+    actions: tuple[str, ...] = Field(min_length=1)
 
 
 class AbstractionPair(Record):
@@ -39,56 +45,63 @@ class KeptPrompt(Record):
     """One for all looks, or one for each."""
 
 
-class Contrast(Record):
-    """What was tried on a page, and what would have been right."""
+class DraftContrast(Record):
+    """What was tried on a page, and what would have been right; either may still be empty."""
 
     observation: str = ""
     """The page, as the LLM saw it."""
-    tried: str = Field(min_length=1)
+    tried: str = ""
     """The action that was wrong, in the text form of actions."""
-    right: str = Field(min_length=1)
+    right: str = ""
     why: str = ""
     """Why the one is wrong and the other right, in a sentence."""
     names: tuple[str, ...] = ()
     """Actions among them that only a state offers, such as ``select_item``: read by agents that know it."""
 
 
-class Exemplar(Record):
-    """A trajectory to prompt with."""
+class Contrast(DraftContrast):
+    """What was tried on a page, and what would have been right."""
 
-    format: int = FORMAT
-    id: str = Field(pattern=r"^[a-z0-9][a-z0-9._/-]{0,119}$")
+    tried: str = Field(min_length=1)
+    right: str = Field(min_length=1)
+
+
+class Draft(Record):
+    """What an exemplar says, while it is edited: much of it may still be missing or wrong."""
+
+    id: str = ""
     """Unique in the memory."""
-    family: str = Field(min_length=1)
+    family: str = ""
     """Exemplars of one family are prompted with together, such as all of ``book-flight``."""
-    task: str = Field(min_length=1)
+    task: str = ""
     """The instruction."""
     environment: str = ""
     metadata: str = ""
     """The text that is embedded; empty for task and first observation."""
-    steps: tuple[ExemplarStep, ...] = Field(min_length=1)
+    steps: tuple[DraftStep, ...] = ()
     abstraction: tuple[AbstractionPair, ...] = ()
     """Pairs for explicit abstraction."""
     parser: str = ""
     """Python for implicit abstraction: ``parse(html)`` that returns the clean observation."""
     prompts: tuple[KeptPrompt, ...] = ()
     """Prompts of the memory it was imported from: kept for people and for going out again, sent to nobody."""
-    contrasts: tuple[Contrast, ...] = ()
+    contrasts: tuple[DraftContrast, ...] = ()
     """Mistakes that were made in it and put right, shown as such."""
     source: str = ""
     """Where it came from, such as ``miniwob/click-test seed 3``."""
     tags: tuple[str, ...] = ()
     note: str = ""
-    archived: bool = False
 
-    @field_validator("format")
     @classmethod
-    def _known(cls, version: int) -> int:
-        if not 1 <= version <= FORMAT:
-            raise ValueError(f"this program reads the formats 1 to {FORMAT}; a newer one made this")
-        return version
+    def of(cls, exemplar: "Exemplar") -> "Draft":
+        """Return what is edited of an exemplar: all but whether it is in the archive."""
+        return Draft.model_validate(exemplar.model_dump(exclude={"format", "archived"}))
 
-    def mistakes(self, step: int) -> tuple[Contrast, ...]:
+    def exemplar(self, *, archived: bool = False) -> "Exemplar":
+        """Return it as it would be stored; raises pydantic's ValidationError where it cannot be."""
+        return Exemplar.model_validate({**self.model_dump(), "archived": archived})
+
+    def mistakes(self, step: int) -> tuple[DraftContrast, ...]:
         """Return the contrasts of the look at `step`, from 0: a look that comes twice has them the first time.
 
         A contrast of a page that is no look has none: its elements could not be found.
@@ -97,6 +110,25 @@ class Exemplar(Record):
         if any(one.observation == page for one in self.steps[:step]):
             return ()
         return tuple(one for one in self.contrasts if one.observation == page)
+
+
+class Exemplar(Draft):
+    """A complete trajectory to prompt with."""
+
+    format: int = FORMAT
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9._/-]{0,119}$")
+    family: str = Field(min_length=1)
+    task: str = Field(min_length=1)
+    steps: tuple[ExemplarStep, ...] = Field(min_length=1)
+    contrasts: tuple[Contrast, ...] = ()
+    archived: bool = False
+
+    @field_validator("format")
+    @classmethod
+    def _known(cls, version: int) -> int:
+        if not 1 <= version <= FORMAT:
+            raise ValueError(f"this program reads the formats 1 to {FORMAT}; a newer one made this")
+        return version
 
     @property
     def key(self) -> str:

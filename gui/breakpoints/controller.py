@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
-from core.debugger.breakpoints.watch import Watch
+from core.debugger.breakpoints.views import Watch
 from gui.panels.breakpoints.editor import BreakpointEditor, Offers
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMessageBox
 
-from core.debugger.exemplars.recording.views import RecordedSteps, RecordingView
+from core.debugger.exemplars.saving.views import RecordedSteps, RecordingView
 from core.debugger.snapshots import SessionView
 from gui.shell.actions import explain
 from gui.shell.feature import FeatureController
@@ -15,7 +15,7 @@ from gui.widgets.enabled_commands import BUSY
 from gui.widgets.formats import count
 
 if TYPE_CHECKING:
-    from core.debugger.exemplars.recording.service import RecordingService
+    from core.debugger.exemplars.saving.service import RecordingService
 
 
 class RecordingController(FeatureController):

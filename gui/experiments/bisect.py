@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QDialog, QSpinBox, QWidget
 
-from core.debugger.experiments.bisect_records import Bisection, BisectRequest, PrefixResult, read_steps
+from core.debugger.experiments.bisect import Bisection, BisectRequest, PrefixResult, read_steps
 from core.debugger.experiments.measurement import RunResult, success_word
 from core.debugger.experiments.views import BisectView
 from core.debugger.snapshots import Catalogue

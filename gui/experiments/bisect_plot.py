@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.experiments.bisect_records import Bisection, PrefixResult
+from core.debugger.experiments.bisect import Bisection, PrefixResult
 from gui.theme.theme import Theme
 from gui.widgets.plot import Plot
 

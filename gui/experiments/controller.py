@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.experiments.bisect_records import BisectRequest
+from core.debugger.experiments.bisect import BisectRequest
 from core.debugger.experiments.evaluation_records import EvaluationRequest, Subject
 from core.debugger.experiments.views import BisectView, EvaluationView
 from core.debugger.snapshots import Catalogue

@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.experiments.attribution import AttributionSum
+from core.debugger.experiments.evaluation_records import AttributionSum
 from core.debugger.experiments.views import EvaluationView, ReplayRow
 from gui.experiments.page import JobFoot
 from gui.theme.theme import Theme

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from core.debugger.exemplars.recording.views import RecordingView
+from core.debugger.exemplars.saving.views import RecordingView
 from core.debugger.snapshots import Picked, SessionView, StepView
 from core.schema.observation import Element
 from gui.page.message_bar import MessageBar

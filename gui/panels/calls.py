@@ -5,7 +5,7 @@ from typing import Any, get_args
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from core.debugger.breakpoints.kinds.measures import LLMCall
+from core.debugger.breakpoints.kinds.problems import LLMCall
 from core.debugger.snapshots import CallView
 from core.schema.messages import Purpose
 from gui.theme.theme import Theme

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed
+from core.debugger.breakpoints.kinds.actions import PolicyPopped, PolicyPushed
 from core.debugger.snapshots import FrameView, StackView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count

@@ -81,7 +81,7 @@ class WindowCommands(QObject):
         }
         actions = window.actions_by_name
         for name, slot in slots.items():
-            actions[name].triggered.connect(slot)
+            actions[name].triggered.connect(lambda _checked=False, slot=slot: slot())
         actions["point"].setCheckable(True)
         actions["point"].triggered.connect(window.page.set_pointing)
 

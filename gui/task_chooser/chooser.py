@@ -23,8 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.browser.host import name_problem
-from core.debugger.snapshots import Catalogue
-from core.debugger.tasks.views import TaskFilesAnswer
+from core.debugger.snapshots import Catalogue, TaskFilesAnswer
 from core.environments.own_tasks import TaskSource
 from gui.task_chooser.files_tab import FilesAnswer, TaskFilesTab
 from gui.task_chooser.list import OPEN_TASK, TaskList, TaskRows

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from core.debugger.tasks.views import TaskFilesAnswer
+from core.debugger.snapshots import TaskFilesAnswer
 from core.environments.own_tasks import TaskSource
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button

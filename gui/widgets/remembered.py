@@ -4,7 +4,7 @@ from PySide6.QtCore import QByteArray, QSettings
 
 from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, LeaveOneOutView
 from core.debugger.exemplars.library.views import Query
-from core.debugger.experiments.bisect_records import BisectRequest
+from core.debugger.experiments.bisect import BisectRequest
 from core.debugger.experiments.evaluation_records import EvaluationRequest
 from core.schema.changes import Changes
 from core.schema.record import Record

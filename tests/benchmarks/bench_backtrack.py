@@ -140,7 +140,7 @@ class Back(Record):
 async def measure(host: BrowserHost, names: list[str], ways: list[str], count: int, seed: int) -> list[Back]:
     """Walk the tasks in turn until `count` times were gone back, by these ways alone where some are named."""
     strategies = tuple(one for one in STRATEGIES if one.name in ways) or None
-    environments, knowledge = Environments(), agent_resources_of()
+    environments, resources = Environments(), agent_resources_of()
     tasks = [environments.find(name) for name in names or _all(environments)]
     tabs = Tabs(host)
     await tabs.start()
@@ -155,7 +155,7 @@ async def measure(host: BrowserHost, names: list[str], ways: list[str], count: i
                 number += 1
                 try:
                     found += await _walk_and_go_back(
-                        store, tabs, environments, knowledge, task, at, strategies
+                        store, tabs, environments, resources, task, at, strategies
                     )
                 except (BackstepError, PageGone) as error:
                     print(f"{task.id}, seed {at}: {error}", file=sys.stderr, flush=True)
@@ -178,7 +178,7 @@ async def _walk_and_go_back(
     store: TraceStore,
     tabs: Tabs,
     environments: Environments,
-    knowledge: AgentResources,
+    resources: AgentResources,
     task: Task,
     seed: int,
     strategies: Sequence[Strategy] | None,
@@ -186,10 +186,10 @@ async def _walk_and_go_back(
     dice = random.Random(f"{task.id} {seed}")
     volatile = load_volatile()
     walk = await begin_walk(
-        store, tabs, environments, knowledge, task, seed=seed, dice=f"{task.id} {seed}", volatile=volatile
+        store, tabs, environments, resources, task, seed=seed, dice=f"{task.id} {seed}", volatile=volatile
     )
     await walk.walk(dice.randint(*STEPS))
-    prompter = Prompter(knowledge, Asker(store, RandomWalker(""), lambda asked: None))
+    prompter = Prompter(resources, Asker(store, RandomWalker(""), lambda asked: None))
     found = []
     for _ in range(BACKS):
         step = dice.randint(1, len(walk.done))

@@ -116,7 +116,7 @@ def main() -> None:
             bench = Bench(application, library, Path(name))
             # As in the program: the session looks for bad files as it begins, and the window's modules are
             # loaded while the person looks at the task.
-            library.knowledge.problems()
+            library.resources.problems()
             bench.controller.prepare()
             bench.until(lambda: "gui.exemplars.library.library_window" in sys.modules)
             rows, counts = bench.open()

@@ -63,7 +63,7 @@ def main() -> None:
         folder = Path(name)
         url = pages(folder, count)
         stage = Stage(folder)
-        text = stage.services.knowledge.presets.get("reflect").text
+        text = stage.services.resources.presets.get("reflect").text
         print(f"{count} steps each, every reply after {SECONDS:g} s")
         print(f"{'mode':8}{'first step, s':>16}{'later steps, s':>17}{'calls a step':>15}")
         try:

@@ -89,16 +89,16 @@ async def measure_steps(host: BrowserHost, rounds: int) -> dict[str, dict[str, f
                 )
                 count = max(3, rounds // 3) if "20000" in page else rounds
                 seen: list[dict[str, float]] = []
-                knowledge = agent_resources_of()
+                resources = agent_resources_of()
                 for seed in range(count + 1):
                     run = await open_run(
                         store,
                         world,
                         task,
                         seed,
-                        preset=knowledge.presets.get("plain"),
+                        preset=resources.presets.get("plain"),
                         llm=FirstClick(),
-                        knowledge=knowledge,
+                        resources=resources,
                         budget=Budget(),
                         browser=host.name,
                     )

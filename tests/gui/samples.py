@@ -6,12 +6,9 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect
 from PySide6.QtGui import QImage, QPainter
 
-from core.debugger.breakpoints.kinds.actions import ActionChosen
-from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove
-from core.debugger.breakpoints.kinds.places import StateEntered
-from core.debugger.breakpoints.kinds.problems import NotAligned
-from core.debugger.breakpoints.views import BreakpointView, BreaksView, WatchView
-from core.debugger.breakpoints.watch import Watch
+from core.debugger.breakpoints.kinds.actions import ActionChosen, StateEntered
+from core.debugger.breakpoints.kinds.problems import Condition, FigureAbove, NotAligned
+from core.debugger.breakpoints.views import BreakpointView, BreaksView, Watch, WatchValue
 from core.debugger.snapshots import (
     ActionView,
     AmountView,
@@ -21,7 +18,6 @@ from core.debugger.snapshots import (
     DiagramState,
     ExemplarRow,
     ExemplarsView,
-    FitView,
     FrameView,
     GradeView,
     JudgementView,
@@ -33,7 +29,6 @@ from core.debugger.snapshots import (
     PermissibleView,
     PlanView,
     PresetOption,
-    RemedyView,
     RunsView,
     ScreenshotView,
     SessionView,
@@ -41,13 +36,14 @@ from core.debugger.snapshots import (
     StackView,
     StateView,
     StepView,
-    SubtaskView,
 )
 from core.environments.own_tasks import TaskSource
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.events import LogLine
 from core.schema.messages import LLMChoice
 from core.schema.observation import Box, Element
+from core.schema.progress import Subtask
+from core.schema.step import Fit, RemedyTold
 from core.schema.task import Task, Verdict
 from core.trace.records import RunRow, StepRow
 from tests.gui.stand_ins import paint_page
@@ -190,7 +186,9 @@ MECHANISMS = (
         title="Remedies",
         by_preset=True,
         description="Prepare alternatives before acting.",
-        amount=AmountView(label="remedies at each action", value=2, by_preset=2, least=0, most=5),
+        amount=AmountView(
+            mechanism="remedies", label="remedies at each action", value=2, by_preset=2, least=0, most=5
+        ),
     ),
     MechanismView(name="judgement", title="Judgement", on=True, by_preset=True),
     MechanismView(name="abstraction", title="Abstraction", on=True),
@@ -340,11 +338,11 @@ BREAKS = BreaksView(
         )
     ),
     watches=(
-        WatchView(watch=Watch(number=1, text="run.cost"), text="0.02"),
-        WatchView(
+        WatchValue(watch=Watch(number=1, text="run.cost"), text="0.02"),
+        WatchValue(
             watch=Watch(number=2, kind="css", text="#price", on_change=True), text="$58.00", changed=True
         ),
-        WatchView(
+        WatchValue(
             watch=Watch(number=3, kind="script", text="document.querySelector('#cart').length"),
             error="The script failed: TypeError: Cannot read properties of null (reading 'length').",
         ),
@@ -435,10 +433,10 @@ SPACE = StateView(
         DiagramEdgeView(source="item", target="search", actions=("back_to_search",)),
     ),
     fits=(
-        FitView(state="search", fits=False, missed='no searchbox "Search"'),
-        FitView(state="results", fits=True, matched=("a list of items",)),
-        FitView(state="item", fits=True, matched=('URL has "/item"', 'a button "Buy now"')),
-        FitView(state="bought", fits=False, matched=("a price",), missed='no heading "Thank you"'),
+        Fit(state="search", fits=False, missed='no searchbox "Search"'),
+        Fit(state="results", fits=True, matched=("a list of items",)),
+        Fit(state="item", fits=True, matched=('URL has "/item"', 'a button "Buy now"')),
+        Fit(state="bought", fits=False, matched=("a price",), missed='no heading "Thank you"'),
     ),
     buffer=(
         SetAsideView(
@@ -545,10 +543,10 @@ EXEMPLARS = ExemplarsView(
 )
 PLAN = PlanView(
     subtasks=(
-        SubtaskView(text="Search for a green table lamp", status="done", steps=(1, 2)),
-        SubtaskView(text="Leave out lamps that are too high", status="needless"),
-        SubtaskView(text="Check the item and its options", status="current", steps=(3, 4, 5)),
-        SubtaskView(text="Buy it"),
+        Subtask(text="Search for a green table lamp", status="done", steps=(1, 2)),
+        Subtask(text="Leave out lamps that are too high", status="needless"),
+        Subtask(text="Check the item and its options", status="current", steps=(3, 4, 5)),
+        Subtask(text="Buy it"),
     ),
     revision=2,
     remark="The first plan forgot the options of the item.",
@@ -556,7 +554,7 @@ PLAN = PlanView(
     trial=2,
     trials=3,
     remedies=(
-        RemedyView(
+        RemedyTold(
             number=4,
             step=5,
             action="click [7]",
@@ -565,9 +563,9 @@ PLAN = PlanView(
             state="waiting",
             subtask=2,
         ),
-        RemedyView(number=2, step=3, action="click [2]", target='link "‹ Previous"', subtask=2),
-        RemedyView(number=5, step=5, action="click [6]", target='button "Buy now"', state="chosen"),
-        RemedyView(
+        RemedyTold(number=2, step=3, action="click [2]", target='link "‹ Previous"', subtask=2),
+        RemedyTold(number=5, step=5, action="click [6]", target='button "Buy now"', state="chosen"),
+        RemedyTold(
             number=3,
             step=3,
             action="click [5]",
@@ -575,7 +573,7 @@ PLAN = PlanView(
             state="tried",
             why="It was not aligned either: the colour was wrong.",
         ),
-        RemedyView(
+        RemedyTold(
             number=1,
             step=3,
             action="click [1]",

@@ -8,11 +8,10 @@ from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, Qt, Sign
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.debugger.agent_settings import AgentSettings
 from core.debugger.branching.branches import Branches
 from core.debugger.corrections import Corrections
 from core.debugger.live_page import LivePage
-from core.debugger.run_commands import RunCommands
+from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
 from core.debugger.snapshots import (
     Catalogue,
     LivePageView,
@@ -22,8 +21,6 @@ from core.debugger.snapshots import (
     SessionView,
     StepView,
 )
-from core.debugger.task_opening import TaskCommands
-from core.debugger.trace_commands import TraceCommands
 from core.schema.events import LogLine
 from core.schema.signal import Signal as CoreSignal
 from gui.panels.runs.panel import RunsPanel

@@ -45,7 +45,7 @@ async def act(state: RunState, world: World, prompter: Prompter, past: RunHistor
 
 
 async def _act(state: RunState, world: World, prompter: Prompter, past: RunHistory) -> Acted:
-    knowledge = prompter.knowledge
+    resources = prompter.resources
     pending = state.pending
     action = pending.action
     if pending.skip:
@@ -73,7 +73,7 @@ async def _act(state: RunState, world: World, prompter: Prompter, past: RunHisto
         if allowed is None:
             return Acted(effect="none", outcome="failed", message=f"{action.name} is not permissible here.")
         if allowed.origin == "policy":
-            return _call(state, knowledge, action)
+            return _call(state, resources, action)
         return await _macro(state, world, action, allowed)
     state.totals.page_actions += 1
     done = await _primitive(state, world, action)
@@ -105,11 +105,11 @@ def _stop(state: RunState, action: Stop) -> Acted:
     return Acted(effect="stop", outcome="done", message=f"It {ended.outcome}." if ended.lacked else "")
 
 
-def _call(state: RunState, knowledge: AgentResources, action: Named) -> Acted:
+def _call(state: RunState, resources: AgentResources, action: Named) -> Acted:
     assert state.stack.top is not None
     environment, url = state.episode.task.environment, state.observation.url
-    caller = knowledge.policies.get(state.stack.top.policy)
-    called = knowledge.policies.called(caller, action.name, environment, url)
+    caller = resources.policies.get(state.stack.top.policy)
+    called = resources.policies.called(caller, action.name, environment, url)
     if problem := called.call_problem(action.arguments):
         return Acted(effect="none", outcome="failed", message=problem)
     pushed = state.stack.push(

@@ -85,12 +85,12 @@ class HeldGate(Record):
     reason: str
 
 
-def gate_of(state: RunState, world: World, knowledge: AgentResources) -> HeldGate | None:
+def gate_of(state: RunState, world: World, resources: AgentResources) -> HeldGate | None:
     """Return the gate that the pending action must stop at, or None."""
     action = state.pending.action
     if action is None or state.pending.skip:
         return None
-    if loop := _loop(state, knowledge, action):
+    if loop := _loop(state, resources, action):
         return HeldGate(kind="loop", reason=loop)
     if isinstance(action, Backtrack):
         return _effects(state, world, action)
@@ -123,13 +123,13 @@ def review(state: RunState) -> Reviewed:
     )
 
 
-def _loop(state: RunState, knowledge: AgentResources, action: Action) -> str:
+def _loop(state: RunState, resources: AgentResources, action: Action) -> str:
     allowed = state.permissible.action(action.name) if isinstance(action, Named) else None
     if allowed is None or allowed.origin != "policy" or state.stack.top is None:
         return ""
     assert isinstance(action, Named)
-    caller = knowledge.policies.get(state.stack.top.policy)
-    called = knowledge.policies.called(
+    caller = resources.policies.get(state.stack.top.policy)
+    called = resources.policies.called(
         caller, action.name, state.episode.task.environment, state.observation.url
     )
     refusal = state.stack.refusal(called.id, called.name, action.arguments, place_of_page(state.observation))

@@ -53,7 +53,7 @@ async def observe(state: RunState, world: World, pages: PageStore) -> Observed:
     return pages.save(capture, reused=reused)
 
 
-async def recall(state: RunState, knowledge: AgentResources) -> Recalled:
+async def recall(state: RunState, resources: AgentResources) -> Recalled:
     """Fetch exemplars by the objective and the page, once for each frame.
 
     An embedding server or a library that fails is told as the problem, and the step goes on
@@ -68,7 +68,7 @@ async def recall(state: RunState, knowledge: AgentResources) -> Recalled:
     settings = state.memory_settings
     query = metadata_of(" ".join(state.objectives[-1:]), clean_of(state.observation).text)
     try:
-        found = await knowledge.memory.recall(query, settings, environment=state.episode.task.environment)
+        found = await resources.memory.recall(query, settings, environment=state.episode.task.environment)
     except (LLMError, LibraryError) as error:
         return Recalled(problem=f"{error} The step goes on without exemplars.", recalled_at=state.number)
     recalled = Recalled(

@@ -18,16 +18,16 @@ from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.step import Diagram, DiagramEdge, Fit, FrameRecord, Recognised, StackRecord
 
 
-async def recognise(state: RunState, world: World, knowledge: AgentResources) -> Recognised:
+async def recognise(state: RunState, world: World, resources: AgentResources) -> Recognised:
     """Find the state and list what may be done.
 
     Raises DataError and UsageError where a file it goes by is wrong or gone.
     """
     back, forward = await world.history()
     offered = permissible_of(state.observation, back=back, forward=forward)
-    found = _in_space(state, knowledge, offered)
-    permissible = _in_policy(state, knowledge, found.permissible, offered.action("stop"))
-    stack = _stack_record(state.stack, knowledge) if state.is_on("policies") and state.stack.top else None
+    found = _in_space(state, resources, offered)
+    permissible = _in_policy(state, resources, found.permissible, offered.action("stop"))
+    stack = _stack_record(state.stack, resources) if state.is_on("policies") and state.stack.top else None
     state.recognised = found.replace(permissible=permissible, stack=stack)
     return state.recognised
 
@@ -35,8 +35,8 @@ async def recognise(state: RunState, world: World, knowledge: AgentResources) ->
 # State spaces
 
 
-def _in_space(state: RunState, knowledge: AgentResources, offered: Permissible) -> Recognised:
-    space = _space_for(state, knowledge)
+def _in_space(state: RunState, resources: AgentResources, offered: Permissible) -> Recognised:
+    space = _space_for(state, resources)
     state.space_state = None
     if space is None:
         return _anywhere(state, offered)
@@ -86,7 +86,7 @@ def _diagram(space: StateSpace, here: SpaceState | None) -> Diagram:
     )
 
 
-def _space_for(state: RunState, knowledge: AgentResources) -> StateSpace | None:
+def _space_for(state: RunState, resources: AgentResources) -> StateSpace | None:
     if not state.is_on("states"):
         return None
     # Switched on where the preset has none, the space is the one that is meant for the page.
@@ -94,8 +94,8 @@ def _space_for(state: RunState, knowledge: AgentResources) -> StateSpace | None:
     if wanted == "general":
         return None
     if wanted == "auto":
-        return knowledge.spaces.for_page(state.episode.task.environment, state.observation.url)
-    return knowledge.spaces.get(wanted)
+        return resources.spaces.for_page(state.episode.task.environment, state.observation.url)
+    return resources.spaces.get(wanted)
 
 
 def _anywhere(
@@ -143,7 +143,7 @@ def _beside(
 
 
 def _in_policy(
-    state: RunState, knowledge: AgentResources, permissible: Permissible, stop: PermissibleAction | None
+    state: RunState, resources: AgentResources, permissible: Permissible, stop: PermissibleAction | None
 ) -> Permissible:
     """Return what of `permissible` the policy at work may do, with the policies it may call.
 
@@ -154,7 +154,7 @@ def _in_policy(
         return permissible
     environment, url = state.episode.task.environment, state.observation.url
     if state.stack.top is None:
-        top = knowledge.policies.top_of(environment, url)
+        top = resources.policies.top_of(environment, url)
         if top is None:
             return permissible
         settings = state.preset.policies
@@ -167,14 +167,14 @@ def _in_policy(
             page=place_of_page(state.observation),
         )
     assert state.stack.top is not None
-    policy = knowledge.policies.get(state.stack.top.policy)
-    callables = knowledge.policies.callable_from(policy, environment, url)
+    policy = resources.policies.get(state.stack.top.policy)
+    callables = resources.policies.callable_from(policy, environment, url)
     if stop is not None and state.stack.top.caller is not None and permissible.action("stop") is None:
         permissible = permissible.replace(actions=(*permissible.actions, stop))
     return permissible_in(policy, permissible, callables)
 
 
-def _stack_record(stack: Stack, knowledge: AgentResources) -> StackRecord:
+def _stack_record(stack: Stack, resources: AgentResources) -> StackRecord:
     def told(frame: Frame) -> FrameRecord:
         return FrameRecord(
             number=frame.number,
@@ -187,7 +187,7 @@ def _stack_record(stack: Stack, knowledge: AgentResources) -> StackRecord:
             outcome=frame.outcome if frame.state != "active" else "",
             steps=tuple(turn.number for turn in frame.history),
             notes=frame.notes,
-            file=knowledge.policies.path_of(frame.policy),
+            file=resources.policies.path_of(frame.policy),
         )
 
     return StackRecord(

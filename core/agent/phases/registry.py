@@ -27,7 +27,7 @@ class PhaseTools:
         self.store = store
         self.world = world
         self.prompter = prompter
-        self.knowledge = prompter.knowledge
+        self.resources = prompter.resources
         self.state = state
         self.pages = PageStore(store, state)
         self.past = RunHistory(store, state.run)
@@ -46,8 +46,8 @@ class PhaseTools:
 
 RUN: dict[Phase, Callable[[PhaseTools], Awaitable[PhaseRecord] | PhaseRecord]] = {
     "observe": lambda tools: observe(tools.state, tools.world, tools.pages),
-    "recognise": lambda tools: recognise(tools.state, tools.world, tools.knowledge),
-    "recall": lambda tools: recall(tools.state, tools.knowledge),
+    "recognise": lambda tools: recognise(tools.state, tools.world, tools.resources),
+    "recall": lambda tools: recall(tools.state, tools.resources),
     "abstract": lambda tools: abstract(tools.state, tools.world, tools.abstractor),
     "decide": lambda tools: decide(tools.state, tools.decider, tools.carrying_out, tools.prompter),
     "anticipate": lambda tools: tools.anticipator.anticipate(tools.state),

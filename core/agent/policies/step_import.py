@@ -6,8 +6,8 @@ from pathlib import Path
 
 from core.agent.policies.call import what_it_does
 from core.agent.policies.file import parse_policy
-from core.memory.exchange.documents import Document
 from core.memory.exchange.imports.step import Decision, StepPolicy, read_policies
+from core.memory.exchange.records import Document
 from core.schema.action import ACTIONS
 from core.schema.errors import DataError
 from core.schema.record import Record

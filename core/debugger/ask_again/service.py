@@ -1,18 +1,35 @@
-"""Asking again: the question of a step put once more, with the answers as they come."""
+"""Asking again: the question of a step put once more, and the exemplars that can be switched in."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.agent.llm_calls import Answerer
-from core.debugger.ask_again.attribution import attribute_step, kept_attributions
-from core.debugger.ask_again.exemplars import Teller
-from core.debugger.ask_again.repeat import ask_again, deciding_call, reply_format, what_ifs_of
-from core.debugger.ask_again.views import AskView, Attribution, Question, WhatIf
-from core.debugger.service import Service, command
-from core.memory.memory import Memory
-from core.schema.changes import Changes
+from core.agent.prompt_builder import EXEMPLARS, exemplar_parts
+from core.agent.resources import AgentResources
+from core.debugger.ask_again.repeat import (
+    ask_again,
+    attribute_step,
+    deciding_call,
+    kept_attributions,
+    reply_format,
+    what_ifs_of,
+)
+from core.debugger.ask_again.views import (
+    AskView,
+    Attribution,
+    ExemplarChoice,
+    Question,
+    WhatIf,
+    WrittenExemplar,
+)
+from core.debugger.commands import command
+from core.debugger.exemplars.prompt import Way, messages_of
+from core.debugger.service import Service
+from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError, UsageError
+from core.schema.exemplar import Exemplar
+from core.schema.messages import Message, PromptPart
 from core.trace.encoding import Prompt
 from core.trace.records import StepDetail
 
@@ -22,15 +39,13 @@ if TYPE_CHECKING:
 OnAnswer = Callable[[WhatIf], None]
 
 
-def make_service(session: "Session") -> "AskAgainService":
-    return AskAgainService(session)
-
-
 class AskAgainService(Service[AskView]):
     """Asks the question of a step again; its answers come one by one with the view."""
 
+    view = AskView(run=0, step=0)
+
     def __init__(self, session: "Session") -> None:
-        super().__init__(session, AskView(run=0, step=0))
+        super().__init__(session)
         self._asking: asyncio.Task[Any] | None = None
 
     def failed(self, problem: str) -> None:
@@ -62,7 +77,7 @@ class AskAgainService(Service[AskView]):
                 temperature=question.temperature,
                 on_answers=on_answers,
             )
-            library = self._own_memory().library()
+            library = self.memory.library()
             for one in found:
                 library.save_proof("credit", one.id, one.when, one.model_dump_json())
 
@@ -104,15 +119,11 @@ class AskAgainService(Service[AskView]):
             self._asking = None
         self.send(self._opened(question.run, question.step))
 
-    def _own_memory(self) -> Memory:
-        """Return the memory that no run has changed, which keeps credits."""
-        return self.services.knowledge_for(Changes()).memory
-
-    def _teller(self, detail: StepDetail, prompt: Prompt) -> Teller:
+    def _teller(self, detail: StepDetail, prompt: Prompt) -> "Teller":
         """Return what tells exemplars as the run did; raises UsageError, DataError and TraceError."""
         store, run = self.services.store, detail.row.run
-        knowledge = self.services.knowledge_for(store.changes(run))
-        return Teller(knowledge, store.preset_text(run), reply_format(store, detail, prompt))
+        resources = self.services.resources_for(store.changes(run))
+        return Teller(resources, store.preset_text(run), reply_format(store, detail, prompt))
 
     def _parts(self, detail: StepDetail, prompt: Prompt) -> dict[str, Any]:
         """Return what the view says of the parts of a prompt."""
@@ -133,7 +144,7 @@ class AskAgainService(Service[AskView]):
 
     def _credits(self, detail: StepDetail, prompt: Prompt) -> tuple[Attribution, ...]:
         """Return what is known of the step's own exemplars; raises LibraryError."""
-        library = self._own_memory().open_library()
+        library = self.memory.open_library()
         if library is None:
             return ()
         trace, step = str(self.services.store.path.absolute()), (detail.row.run, detail.row.number)
@@ -156,3 +167,80 @@ class AskAgainService(Service[AskView]):
             temperature=prompt.sampling.temperature,
             **self._parts(detail, prompt),
         )
+
+
+CHANGED = (
+    "The prompt's templates, or exemplars, were edited since this was sent: one that is switched in is told as "
+    "they are now."
+)
+
+MOST = 5000
+"""Exemplars that can be chosen from."""
+
+
+class Teller:
+    """Tells exemplars as the preset of a run does, by the templates as they are now."""
+
+    def __init__(self, resources: AgentResources, preset_text: str, form: ReplyFormat) -> None:
+        self._resources = resources
+        self._way = Way(form=form, turn=Way.of_text(preset_text).turn)
+        self._memory = resources.memory
+
+    def choices(self) -> tuple[ExemplarChoice, ...]:
+        """Return what the memory has, by family and id, at most `MOST`; raises LibraryError and DataError."""
+        rows = self._memory.listing().page(order="family", limit=MOST).rows
+        return tuple(ExemplarChoice(id=one.id, family=one.family, task=one.task) for one in rows)
+
+    def written(self, id: str) -> WrittenExemplar:
+        """Return an exemplar as the prompt tells it.
+
+        Raises UsageError where there is none of that id, and DataError where
+        the template wants to know more than an exemplar says.
+        """
+        exemplar = self._memory.exemplar(id)
+        if exemplar is None:
+            raise UsageError(f"There is no exemplar {id} in the memory any more; choose another one.")
+        if self._way.form == "tools":
+            text, parts = "", self._in_text(exemplar)
+            if parts:
+                text = parts[0][1]
+            else:
+                raise UsageError(
+                    f"The template {EXEMPLARS} does not tell exemplars one after the other: none can be switched."
+                )
+            return WrittenExemplar(id=id, family=exemplar.family, task=exemplar.task, text=text)
+        messages = self._messages(exemplar)
+        return WrittenExemplar(id=id, family=exemplar.family, task=exemplar.task, messages=messages)
+
+    def note(self, prompt: Prompt) -> str:
+        """Return what is to be known before an exemplar is switched in, or nothing."""
+        for part in prompt.parts:
+            if part.kind != "exemplar":
+                continue
+            exemplar = self._memory.exemplar(part.id)
+            if exemplar is None or self._said(exemplar) != _sent(prompt.messages, part):
+                return CHANGED
+        return ""
+
+    def _said(self, exemplar: Exemplar) -> object:
+        if self._way.form != "tools":
+            return self._messages(exemplar)
+        found = self._in_text(exemplar)
+        return found[0][1] if found else None
+
+    def _messages(self, exemplar: Exemplar) -> tuple[Message, ...]:
+        return messages_of(exemplar, self._resources, self._way)
+
+    def _in_text(self, exemplar: Exemplar) -> list[tuple[PromptPart, str]]:
+        texts = [self._resources.prompts.render(EXEMPLARS, exemplars=some) for some in ((), (exemplar,))]
+        parts = [one for one in exemplar_parts(texts[-1], texts, [exemplar]) if one.kind == "exemplar"]
+        return [(one, texts[-1][one.start : one.end]) for one in parts]
+
+
+def _sent(messages: Sequence[Message], part: PromptPart) -> object:
+    if part.messages:
+        return tuple(messages[part.message : part.message + part.messages])
+    return messages[part.message].text[part.start : part.end]
+
+
+make_service = AskAgainService

@@ -8,11 +8,7 @@ from core.agent.loop import AgentRun
 from core.agent.run_history import RunHistory
 from core.agent.state import Budget
 from core.agent.world import World
-from core.debugger.command_queue import CommandQueue
-from core.debugger.current import Current
-from core.debugger.publisher import Publisher
-from core.debugger.runner import Runner
-from core.debugger.task_opening import Openings
+from core.debugger.commands import SessionCommands, SessionParts, command
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
 from core.schema.restore import Restored, SentAt, told_of
@@ -33,46 +29,23 @@ class _Moved:
     """Why the page was not brought back, which was told."""
 
 
-class Branches:
-    """Makes branches of the runs in the trace the current run.
+class Branches(SessionCommands):
+    """Makes branches of the runs in the trace the current run."""
 
-    Commands may come from any thread and only queue work; the rest runs in
-    the worker's loop.
-    """
-
-    def __init__(
-        self,
-        current: Current,
-        publisher: Publisher,
-        runner: Runner,
-        openings: Openings,
-        commands: CommandQueue,
-    ) -> None:
-        self._current = current
-        self._publisher = publisher
-        self._runner = runner
-        self._openings = openings
-        self._commands = commands
-        self._told_effects: tuple[int, int] | None = None
+    def __init__(self, parts: SessionParts) -> None:
+        super().__init__(parts)
+        self._effects_told: tuple[int, int] | None = None
         """The run and step that the person was last told of what stays done."""
 
-    # Commands
-
-    def go_back(self, run: int, step: int) -> None:
+    @command
+    async def go_back(self, run: int, step: int) -> None:
         """Go back to a step of any run: the page is brought back, and a branch goes on from there."""
-        self._move_soon(lambda: self._go_back(run, step))
+        await self._carry_out(lambda: self._go_back(run, step))
 
-    def make_current(self, run: int) -> None:
+    @command
+    async def make_current(self, run: int) -> None:
         """Take up a run or branch that was left; the page follows."""
-        self._move_soon(lambda: self._make_current(run))
-
-    def _move_soon(self, move: Callable[[], Awaitable[AgentRun | None]]) -> None:
-        async def work() -> None:
-            await self._carry_out(move)
-
-        self._commands.post(work)
-
-    # In the worker's loop
+        await self._carry_out(lambda: self._make_current(run))
 
     async def fork(self, run: int, step: int, changes: Changes) -> int | None:
         """Go back to a step of a run on a branch that is otherwise as `changes` say, and return its number.
@@ -80,7 +53,7 @@ class Branches:
         None where another move or task was asked for meanwhile. What is not
         taken back is the caller's to tell. Raises as going back does.
         """
-        moved = await self._carry_out(lambda: self._go_back(run, step, changes, told=True))
+        moved = await self._carry_out(lambda: self._go_back(run, step, changes, confirmed=True))
         if moved.failure is not None:
             raise moved.failure
         return moved.run.state.run if moved.run is not None else None
@@ -105,12 +78,12 @@ class Branches:
         return moved
 
     async def _go_back(
-        self, run: int, step: int, changes: Changes | None = None, *, told: bool = False
+        self, run: int, step: int, changes: Changes | None = None, *, confirmed: bool = False
     ) -> AgentRun:
         """Go back to a step of a run, whose branch is the current run from then on.
 
         With `changes` the branch goes on as the run did, but for these; without,
-        as is chosen for the session. `told` says that the person knows what stays done.
+        as is chosen for the session. `confirmed` says that the person knows what stays done.
         Where something was sent since that stays done, it is told first, and
         asking a second time goes back all the same. Raises UsageError, TraceError
         and DataError with nothing changed, and BrowserError, ActionError or
@@ -119,7 +92,7 @@ class Branches:
         store = self._current.need_services().store
         store.owner_of(run, step)
         store.agent(run, step)
-        if not told:
+        if not confirmed:
             self._ask_about_effects(run, step)
         return await self._move(
             store.run(run),
@@ -159,14 +132,14 @@ class Branches:
     def _ask_about_effects(self, run: int, step: int) -> None:
         """Raise UsageError where something stays done that was sent since the step, until asked a second time."""
         current = self._current.run
-        told, self._told_effects = self._told_effects, None
+        told, self._effects_told = self._effects_told, None
         if current is None or current.state.run != run or told == (run, step):
             return
         if current.world.tabs.closed_off:
             return  # It never left.
         lasting = current.world.lasting(current.state.sent, step, current.state.episode)
         if lasting:
-            self._told_effects = (run, step)
+            self._effects_told = (run, step)
             raise UsageError(
                 f"Going back to step {step} does not take back {told_of(lasting)}. "
                 "Ask for it once more to go back all the same."
@@ -218,21 +191,21 @@ class Branches:
         run, restored = await bring(world, episode, conduct)
         self._runner.adopt(run)
         publisher.arrived(run, restored)
-        self._runner.notice = _told(restored)
+        self._runner.notice = _sentence(restored)
         return run
 
     def _conduct(self, row: RunRow, what: str, changes: Changes | None) -> RunSetup:
         publisher, services = self._publisher, self._current.need_services()
         chosen = publisher.session
         wanted = changes or Changes()
-        knowledge = services.knowledge_for(wanted.over(services.store.changes(row.run)))
+        resources = services.resources_for(wanted.over(services.store.changes(row.run)))
         preset, llm = chosen.preset, chosen.llm
         if changes is not None:
             preset, llm = changes.preset or row.preset, changes.llm or row.llm
         return RunSetup(
-            preset=knowledge.presets.get(preset),
+            preset=resources.presets.get(preset),
             llm=services.llms.routed(llm),
-            knowledge=knowledge,
+            resources=resources,
             browser=services.host.name,
             changes=wanted,
             budget=Budget(chosen.max_steps, services.settings.max_llm_calls),
@@ -264,7 +237,7 @@ class Branches:
             current.leave()
 
 
-def _told(restored: Restored) -> str:
+def _sentence(restored: Restored) -> str:
     """Return how going back ended, and what is to be thought of it where it is not verified."""
     if restored.verified:
         return restored.sentence

@@ -1,32 +1,24 @@
 """Forking: what can be changed at a step of a stored run, and the branch that is made of it."""
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from core.agent.branching import mechanism_of
-from core.agent.presets import AMOUNTS, bounds
+from core.agent.presets import bounds
 from core.agent.run_history import RunHistory
-from core.debugger.branching.views import ForkAmount, ForkView, PolicyChoice
-from core.debugger.service import Service, command
-from core.debugger.views.agent import AMOUNT_LABELS
+from core.debugger.branching.views import ForkView, PolicyChoice
+from core.debugger.commands import command
+from core.debugger.mechanism_views import amounts_of
+from core.debugger.service import Service
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
 
-if TYPE_CHECKING:
-    from core.debugger.session import Session
-
 _GIVEN_UP = "The fork was given up. A run that was under way was left, and can be taken up again (Ctrl+M)."
-
-
-def make_service(session: "Session") -> "ForkService":
-    return ForkService(session)
 
 
 class ForkService(Service[ForkView]):
     """Shows what a fork at a step can change, and makes it."""
 
-    def __init__(self, session: "Session") -> None:
-        super().__init__(session, ForkView(run=0, step=0))
+    view = ForkView(run=0, step=0)
 
     def failed(self, problem: str) -> None:
         self.show(problem=problem, busy=False)
@@ -49,7 +41,7 @@ class ForkService(Service[ForkView]):
         _check(changes)
         self.send(view.replace(busy=True))
         try:
-            made = await self.session.fork(run, step, changes)
+            made = await self.session.branches.fork(run, step, changes)
         except asyncio.CancelledError:
             self.send(view.replace(problem=_GIVEN_UP))
             raise
@@ -57,27 +49,19 @@ class ForkService(Service[ForkView]):
 
     def cancel(self) -> None:
         """Give up the fork under way."""
-        self.session.stop_opening()
+        self.session.tasks.stop_opening()
 
     def _opened(self, run: int, step: int) -> ForkView:
         services = self.services
         store = services.store
         detail, row, saved = store.step(run, step), store.run(run), RunHistory(store, run).agent(step)
         earlier = store.changes(run)
-        knowledge = services.knowledge_for(earlier)
-        amounts = []
-        preset = knowledge.presets.get(row.preset)
-        for mechanism in AMOUNTS:
-            if mechanism == "abstraction" and preset.abstraction and preset.abstraction.how != "ranked":
-                continue
-            least, most = bounds(mechanism)
-            value = saved.amounts.get(mechanism, preset.amount(mechanism))
-            label = AMOUNT_LABELS[mechanism]
-            amounts.append(ForkAmount(mechanism=mechanism, label=label, value=value, least=least, most=most))
+        resources = services.resources_for(earlier)
+        amounts = amounts_of(resources.presets.get(row.preset), saved.amounts)
         policies = []
-        for id in knowledge.policies.names():
+        for id in resources.policies.names():
             try:
-                policy = knowledge.policies.get(id)
+                policy = resources.policies.get(id)
             except BackstepError:
                 continue  # Its file is wrong, which is told where policies are used.
             text = earlier.policy_texts.get(id, policy.text)
@@ -91,11 +75,11 @@ class ForkService(Service[ForkView]):
             preset=row.preset,
             llm=row.llm,
             earlier=earlier,
-            amounts=tuple(amounts),
+            amounts=tuple(amounts.values()),
             policies=tuple(policies),
             offline=row.offline,
             recorded=bool(store.network(run)),
-            lasting=self.session.lasting(run, step),
+            lasting=self.session.branches.lasting(run, step),
         )
 
 
@@ -105,3 +89,6 @@ def _check(changes: Changes) -> None:
         least, most = bounds(mechanism_of(name))
         if not least <= value <= most:
             raise UsageError(f"{name} takes a number from {least} to {most}, not {value}.")
+
+
+make_service = ForkService

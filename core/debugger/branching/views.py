@@ -1,17 +1,8 @@
 """What the window draws of a fork that is being prepared."""
 
+from core.debugger.snapshots import AmountView
 from core.schema.changes import Changes
 from core.schema.record import Record
-
-
-class ForkAmount(Record):
-    """The number of a mechanism, as the run had it at the step."""
-
-    mechanism: str
-    label: str
-    value: int
-    least: int
-    most: int
 
 
 class PolicyChoice(Record):
@@ -37,7 +28,7 @@ class ForkView(Record):
     llm: str = ""
     earlier: Changes = Changes()
     """What holds for the run already."""
-    amounts: tuple[ForkAmount, ...] = ()
+    amounts: tuple[AmountView, ...] = ()
     policies: tuple[PolicyChoice, ...] = ()
     offline: bool = False
     """Whether the run's pages got recorded answers only."""

@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Generic, Protocol, TypeVar
 
 from pydantic import ValidationError
 
@@ -15,35 +16,68 @@ from core.trace.records import Hit
 from core.trace.store import TraceStore
 
 
-class Breakpoints:
-    """The list, as the store has it; each change is stored at once."""
+class _Numbered(Protocol):
+    @property
+    def number(self) -> int: ...
 
-    def __init__(self, store: TraceStore) -> None:
-        """Read what is stored; a breakpoint that cannot be read is named in `problems`. Raises TraceError."""
-        self._store = store
-        self._readable: dict[int, Breakpoint] = {}
-        self._hits: dict[int, int] = {}
+
+Entry = TypeVar("Entry", bound=_Numbered)
+
+
+class StoredList(Generic[Entry]):
+    """What a database keeps of one kind, by number; each change is stored at once."""
+
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
+        self._readable: dict[int, Entry] = {}
         self._unreadable: dict[int, str] = {}
-        for row in store.breakpoints():
-            self._hits[row.number] = row.hits
-            try:
-                values = {**json.loads(row.definition), "kind": row.kind, "number": row.number}
-                self._readable[row.number] = read_breakpoint(values)
-            except (ValueError, TypeError):
-                self._unreadable[row.number] = (
-                    f"Breakpoint {row.number} ({row.kind or 'of no kind'}) cannot be read from "
-                    f"{store.path} and stops nothing; remove it and make it anew."
-                )
 
     @property
-    def all(self) -> tuple[Breakpoint, ...]:
-        """Every breakpoint that can be read, in the order of their numbers."""
+    def all(self) -> tuple[Entry, ...]:
+        """All that can be read, in the order of their numbers."""
         return tuple(self._readable[number] for number in sorted(self._readable))
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What could not be read, a sentence each."""
         return tuple(self._unreadable.values())
+
+    def _put(self, entry: Entry) -> None:
+        self._readable[entry.number] = entry
+        self._unreadable.pop(entry.number, None)
+
+    def _forget(self, number: int) -> None:
+        self._readable.pop(number, None)
+        self._unreadable.pop(number, None)
+
+    def _require(self, number: int) -> None:
+        """Raise UsageError where there is nothing of that number."""
+        known = sorted({*self._readable, *self._unreadable})
+        if number not in known:
+            there = ", ".join(str(one) for one in known)
+            raise UsageError(
+                f"There is no {self._noun} {number}; {f'there are {there}' if there else 'there is none'}."
+            )
+
+
+class Breakpoints(StoredList[Breakpoint]):
+    """The breakpoints, as the store has them."""
+
+    def __init__(self, store: TraceStore) -> None:
+        """Read what is stored; a breakpoint that cannot be read is named in `problems`. Raises TraceError."""
+        super().__init__("breakpoint")
+        self._store = store
+        self._hits: dict[int, int] = {}
+        for row in store.breakpoints():
+            self._hits[row.number] = row.hits
+            try:
+                values = {**json.loads(row.definition), "kind": row.kind, "number": row.number}
+                self._put(read_breakpoint(values))
+            except (ValueError, TypeError):
+                self._unreadable[row.number] = (
+                    f"Breakpoint {row.number} ({row.kind or 'of no kind'}) cannot be read from "
+                    f"{store.path} and stops nothing; remove it and make it anew."
+                )
 
     def hits_of(self, number: int) -> int:
         """Return how often it was hit, in all runs."""
@@ -54,7 +88,7 @@ class Breakpoints:
         """Store a new breakpoint and return it with its number; raises UsageError for a wrong expression."""
         _validate(breakpoint)
         number = self._store.add_breakpoint(breakpoint.kind, _definition(breakpoint))
-        self._readable[number] = breakpoint.replace(number=number)
+        self._put(breakpoint.replace(number=number))
         self._hits[number] = 0
         return self._readable[number]
 
@@ -63,15 +97,14 @@ class Breakpoints:
         _validate(breakpoint)
         self._require(breakpoint.number)
         self._store.replace_breakpoint(breakpoint.number, breakpoint.kind, _definition(breakpoint))
-        self._readable[breakpoint.number] = breakpoint
-        self._unreadable.pop(breakpoint.number, None)
+        self._put(breakpoint)
 
     def remove(self, number: int) -> None:
         """Delete it; what it has hit stays in the trace. Raises UsageError where there is none."""
         self._require(number)
         self._store.remove_breakpoint(number)
-        for by_number in (self._readable, self._hits, self._unreadable):
-            by_number.pop(number, None)
+        self._forget(number)
+        self._hits.pop(number)
 
     def enable(self, number: int, on: bool) -> None:
         """Let it stop runs, or not; raises UsageError where there is none."""
@@ -112,13 +145,6 @@ class Breakpoints:
                 assert one.breakpoint is not None
                 self._hits[one.breakpoint] += 1
         return tuple(found)
-
-    def _require(self, number: int) -> None:
-        if number not in self._hits:
-            there = ", ".join(str(one) for one in sorted(self._hits))
-            raise UsageError(
-                f"There is no breakpoint {number}; {f'there are {there}' if there else 'there is none'}."
-            )
 
 
 def hit_of(breakpoint: Breakpoint, event: DebugEvent) -> tuple[str, bool] | None:

@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
+from core.debugger.breakpoints.names import PLAIN, SUBJECT, Shape, nearest
 from core.debugger.breakpoints.operations import (
+    CALCULATIONS,
     COMPARISONS,
     FUNCTIONS,
     LARGEST,
-    SIGNS,
     Function,
     Stuck,
     Work,
@@ -31,15 +32,12 @@ from core.debugger.breakpoints.operations import (
     list_of,
     word_for,
 )
-from core.debugger.breakpoints.shapes import PLAIN, Shape, nearest, shape_of
-from core.debugger.breakpoints.subject import EventSubject
 from core.schema.errors import UsageError
 
 LONGEST = 1000
 """Characters of an expression."""
 MOST_NODES = 200
 """Names, values, operators and calls of an expression, brackets left out."""
-SUBJECT = shape_of(EventSubject)
 _PARSING = threading.Lock()
 """Held while warnings are off, which they are for all threads."""
 
@@ -272,22 +270,24 @@ class _Compiler:
             case ast.Not():
                 return lambda scope: not operand(scope)
             case ast.USub():
-                return lambda scope: calculated("-", 0, operand(scope))
+                return lambda scope: calculated(ast.Sub, 0, operand(scope))
             case ast.UAdd():
-                return lambda scope: calculated("+", 0, operand(scope))
+                return lambda scope: calculated(ast.Add, 0, operand(scope))
         raise self._refusal(node, "~ cannot be used in an expression.")
 
     def _arithmetic(self, node: ast.BinOp) -> Evaluate:
-        sign = SIGNS.get(type(node.op))
-        if sign is None:
-            signs = ", ".join(SIGNS.values())
+        kind = type(node.op)
+        if kind not in CALCULATIONS:
+            signs = ", ".join(sign for sign, _ in CALCULATIONS.values())
             raise self._refusal(node, f"only {signs} can be calculated with; powers and the like cannot.")
         for operand in (node.left, node.right):
             is_text = isinstance(operand, ast.Constant) and isinstance(operand.value, str)
             if is_text or isinstance(operand, ast.Tuple | ast.List | ast.ListComp):
-                raise self._refusal(operand, f"only numbers can be calculated with, by {sign} too.")
+                raise self._refusal(
+                    operand, f"only numbers can be calculated with, by {CALCULATIONS[kind][0]} too."
+                )
         left, right = self._node(node.left)[0], self._node(node.right)[0]
-        return lambda scope: calculated(sign, left(scope), right(scope))
+        return lambda scope: calculated(kind, left(scope), right(scope))
 
     def _choice(self, node: ast.IfExp) -> tuple[Evaluate, Shape]:
         test, _ = self._node(node.test)

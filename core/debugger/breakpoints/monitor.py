@@ -8,7 +8,7 @@ from core.debugger.breakpoints.collection import Breakpoints
 from core.debugger.breakpoints.debug_event import DebugEvent, EventTracker
 from core.debugger.breakpoints.kinds.actions import RequestBegins
 from core.debugger.breakpoints.stored_events import track_stored
-from core.debugger.breakpoints.watch import PageValue, WatchValue
+from core.debugger.breakpoints.views import PageValue, WatchValue
 from core.debugger.breakpoints.watches import Watches, read_page_watches
 from core.schema.restore import Sent
 from core.schema.signal import Signal

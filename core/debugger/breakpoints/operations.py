@@ -4,10 +4,11 @@
 """
 
 import ast
+import inspect
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import re2
 from pydantic import BaseModel
@@ -165,31 +166,24 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Work, Any, Any], bool]] = {
     ast.Is: lambda work, left, right: left is None,
     ast.IsNot: lambda work, left, right: left is not None,
 }
-SIGNS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-}
-_CALCULATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
+CALCULATIONS: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
 }
 
 
-def calculated(sign: str, left: Any, right: Any) -> Any:
+def calculated(kind: type[ast.operator], left: Any, right: Any) -> Any:
     """Return what two numbers come to; with nothing, nothing. Text is not calculated with."""
     if left is None or right is None:
         return None
+    sign, calculate = CALCULATIONS[kind]
     if not isinstance(left, NUMBERS) or not isinstance(right, NUMBERS):
         raise Stuck(f"{word_for(left)} {sign} {word_for(right)} cannot be calculated; only numbers can")
-    value = _CALCULATIONS[sign](left, right)
+    value = calculate(left, right)
     if isinstance(value, int) and abs(value) > LARGEST:
         raise Stuck("a number became too large")
     return value
@@ -206,23 +200,55 @@ class Function(Record):
     doc: str
     call: Callable[..., Any]
     """Is given the work, then the arguments; ``matches`` its expression compiled."""
-    least: int = 1
-    most: int = 1
+    least: int
+    most: int
     takes_several: bool = False
     """Whether a ``for`` can be an argument."""
 
 
+FUNCTIONS: dict[str, Function] = {}
+"""By name, in the order lists show them."""
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+def _function(usage: str, *, takes_several: bool = False) -> Callable[[Call], Call]:
+    """Make what follows a function of expressions, which is told by its docstring."""
+
+    def add(call: Call) -> Call:
+        name = usage.partition("(")[0]
+        _, *parameters = inspect.signature(call).parameters.values()
+        several = any(one.kind is one.VAR_POSITIONAL for one in parameters)
+        FUNCTIONS[name] = Function(
+            name=name,
+            usage=usage,
+            doc=call.__doc__ or "",
+            call=call,
+            least=len(parameters),
+            most=sys.maxsize if several else len(parameters),
+            takes_several=takes_several,
+        )
+        return call
+
+    return add
+
+
+@_function("len(value)", takes_several=True)
 def _len(work: Work, value: Any) -> int | None:
+    """How many characters or items it has."""
     if value is None or isinstance(value, str):
         return None if value is None else len(value)
     return sum(1 for _ in items_of(value))
 
 
+@_function("lower(text)")
 def _lower(work: Work, value: Any) -> str | None:
+    """The text in lower case."""
     return None if value is None else _as_text(work, value, "lower").lower()
 
 
+@_function("contains(whole, part)")
 def _contains(work: Work, whole: Any, part: Any) -> bool:
+    """Whether text holds other text, or a list an item; case does not count."""
     if whole is None or part is None:
         return False
     if type(whole) is str:
@@ -236,26 +262,36 @@ def _contains(work: Work, whole: Any, part: Any) -> bool:
     return False
 
 
+@_function("matches(text, 'expression')")
 def _matches(work: Work, text: Any, pattern: Any) -> bool:
+    """Whether a regular expression (of RE2) is found in the text."""
     if text is None:
         return False
     searched = _as_text(work, text, "matches")[:LONGEST_SEARCHED]
     return pattern.search(_encodable(searched)) is not None
 
 
+@_function("any(… for e in page.elements)", takes_several=True)
 def _any(work: Work, values: Any) -> bool:
+    """Whether at least one is true."""
     return any(items_of(values))
 
 
+@_function("all(… for e in page.elements)", takes_several=True)
 def _all(work: Work, values: Any) -> bool:
+    """Whether none is false."""
     return all(items_of(values))
 
 
+@_function("count(… for e in page.elements)", takes_several=True)
 def _count(work: Work, values: Any) -> int:
+    """How many are true."""
     return sum(1 for value in items_of(values) if value)
 
 
+@_function("abs(number)")
 def _abs(work: Work, value: Any) -> Any:
+    """The number without its sign."""
     if value is None:
         return None
     if not isinstance(value, NUMBERS):
@@ -263,18 +299,28 @@ def _abs(work: Work, value: Any) -> Any:
     return abs(value)
 
 
-def _extreme(pick: Callable[[list[Any]], Any], name: str) -> Callable[..., Any]:
-    def call(work: Work, *values: Any) -> Any:
-        given = items_of(values[0]) if len(values) == 1 else values
-        there = [value for value in given if value is not None]
-        numbers = all(isinstance(value, NUMBERS) for value in there)
-        if not numbers and not all(isinstance(value, str) for value in there):
-            raise Stuck(f"{name} takes numbers or texts, not both and nothing else")
-        for value in there:
-            work.spend_on(value)
-        return pick(there) if there else None
+@_function("min(one, other)", takes_several=True)
+def _min(work: Work, *values: Any) -> Any:
+    """The least of several values, or of those of a list."""
+    return min(_there(work, values, "min"), default=None)
 
-    return call
+
+@_function("max(one, other)", takes_several=True)
+def _max(work: Work, *values: Any) -> Any:
+    """The greatest of several values, or of those of a list."""
+    return max(_there(work, values, "max"), default=None)
+
+
+def _there(work: Work, values: tuple[Any, ...], name: str) -> list[Any]:
+    """Return those of the values, or of the items of the only one, that are not nothing."""
+    given = items_of(values[0]) if len(values) == 1 else values
+    there = [value for value in given if value is not None]
+    numbers = all(isinstance(value, NUMBERS) for value in there)
+    if not numbers and not all(isinstance(value, str) for value in there):
+        raise Stuck(f"{name} takes numbers or texts, not both and nothing else")
+    for value in there:
+        work.spend_on(value)
+    return there
 
 
 def _as_text(work: Work, value: Any, name: str) -> str:
@@ -283,76 +329,6 @@ def _as_text(work: Work, value: Any, name: str) -> str:
     work.spend_on(value)
     text: str = value
     return text
-
-
-FUNCTIONS = {
-    function.name: function
-    for function in (
-        Function(
-            name="len",
-            usage="len(value)",
-            doc="How many characters or items it has.",
-            call=_len,
-            takes_several=True,
-        ),
-        Function(name="lower", usage="lower(text)", doc="The text in lower case.", call=_lower),
-        Function(
-            name="contains",
-            usage="contains(whole, part)",
-            doc="Whether text holds other text, or a list an item; case does not count.",
-            call=_contains,
-            least=2,
-            most=2,
-        ),
-        Function(
-            name="matches",
-            usage="matches(text, 'expression')",
-            doc="Whether a regular expression (of RE2) is found in the text.",
-            call=_matches,
-            least=2,
-            most=2,
-        ),
-        Function(
-            name="any",
-            usage="any(… for e in page.elements)",
-            doc="Whether at least one is true.",
-            call=_any,
-            takes_several=True,
-        ),
-        Function(
-            name="all",
-            usage="all(… for e in page.elements)",
-            doc="Whether none is false.",
-            call=_all,
-            takes_several=True,
-        ),
-        Function(
-            name="count",
-            usage="count(… for e in page.elements)",
-            doc="How many are true.",
-            call=_count,
-            takes_several=True,
-        ),
-        Function(name="abs", usage="abs(number)", doc="The number without its sign.", call=_abs),
-        Function(
-            name="min",
-            usage="min(one, other)",
-            doc="The least of several values, or of those of a list.",
-            call=_extreme(min, "min"),
-            most=sys.maxsize,
-            takes_several=True,
-        ),
-        Function(
-            name="max",
-            usage="max(one, other)",
-            doc="The greatest of several values, or of those of a list.",
-            call=_extreme(max, "max"),
-            most=sys.maxsize,
-            takes_several=True,
-        ),
-    )
-}
-"""By name, in the order lists show them."""
 
 
 def compiled_pattern(expression: str) -> Any:

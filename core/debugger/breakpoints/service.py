@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from core.debugger.breakpoints.collection import Breakpoints
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
-from core.debugger.breakpoints.reverse import last_change, last_hit
-from core.debugger.breakpoints.views import BreakpointView, BreaksView, WatchView
-from core.debugger.breakpoints.watch import Watch
+from core.debugger.breakpoints.stored_events import last_change, last_hit
+from core.debugger.breakpoints.views import BreakpointView, BreaksView, Watch, WatchValue
 from core.debugger.breakpoints.watches import Watches
-from core.debugger.service import Service, command
+from core.debugger.commands import command
+from core.debugger.service import Service
 from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
 
@@ -17,15 +17,13 @@ if TYPE_CHECKING:
     from core.debugger.session import Session
 
 
-def make_service(session: "Session") -> "BreakpointsService":
-    return BreakpointsService(session)
-
-
 class BreakpointsService(Service[BreaksView]):
     """Changes the breakpoints and watches of the database (`changed`); each change is answered (`answered`)."""
 
+    view = BreaksView()
+
     def __init__(self, session: "Session") -> None:
-        super().__init__(session, BreaksView())
+        super().__init__(session)
         self.answered: Signal[str] = Signal()
         """Empty where the change went well; else what is wrong with it, in a sentence."""
         session.breaking.looked.connect(lambda _: self._send())
@@ -112,9 +110,7 @@ class BreakpointsService(Service[BreaksView]):
                 for one in breaking.breakpoints.all
             ),
             watches=tuple(
-                WatchView(watch=one, text=value.text, error=value.error, changed=value.changed)
-                if (value := values.get(one.number)) is not None
-                else WatchView(watch=one)
+                values.get(one.number, WatchValue(watch=one)).replace(watch=one)
                 for one in breaking.watches.all
             ),
             problems=(*breaking.breakpoints.problems, *breaking.watches.problems),
@@ -152,3 +148,6 @@ class BreakpointsService(Service[BreaksView]):
         self.session.change(
             message=f"Step {found.step}, after {found.phase}: {watch.text}: {before} → {after}"
         )
+
+
+make_service = BreakpointsService

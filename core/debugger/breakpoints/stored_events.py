@@ -1,8 +1,15 @@
-"""The debug events of a stored run, the same as while it went on."""
+"""A stored run: its debug events, the same as while it went on, and where it would last have stopped."""
 
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Generator, Iterable
+from typing import NamedTuple
 
+from core.debugger.breakpoints.collection import hit_of
 from core.debugger.breakpoints.debug_event import DebugEvent, EventTracker
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.debugger.breakpoints.views import Watch, WatchValue
+from core.debugger.breakpoints.watches import differs, value_of
+from core.schema.errors import UsageError
 from core.schema.events import BrowserEvent
 from core.schema.step import PHASE_OF_PURPOSE, PHASES, Acted, CallRecord, Phase, calls_of
 from core.trace.records import StepDetail
@@ -76,3 +83,63 @@ def _phase_of(call: CallRecord, detail: StepDetail) -> Phase:
         if call.number in calls_of(record):
             return record.phase
     return PHASE_OF_PURPOSE[call.purpose]
+
+
+class LastHit(NamedTuple):
+    """Where a run would have stopped."""
+
+    step: int
+    phase: Phase
+    sentence: str
+
+
+def last_hit(
+    store: TraceStore, breakpoints: Iterable[Breakpoint], run: int, before_step: int
+) -> LastHit | None:
+    """Return the last place before `before_step` where one of the breakpoints stops a run, or None.
+
+    The run is read from its beginning, since totals and hits to let pass count
+    from there. Breakpoints that only log are left out. No hit is counted or
+    stored. Raises TraceError.
+    """
+    checked = [one for one in breakpoints if one.enabled and one.then == "stop"]
+    counts: Counter[int] = Counter()
+    last: LastHit | None = None
+    for event in events_of(store, run, before_step=before_step) if checked else ():
+        for breakpoint in checked:
+            hit = hit_of(breakpoint, event)
+            if hit is None:
+                continue
+            sentence, failed = hit
+            counts[breakpoint.number] += 1
+            if failed or counts[breakpoint.number] > breakpoint.ignore:
+                last = LastHit(event.figures.step, event.phase, sentence)
+    return last
+
+
+class WatchChange(NamedTuple):
+    """Where the value of a watch became another one."""
+
+    step: int
+    phase: Phase
+    before: WatchValue
+    after: WatchValue
+
+
+def last_change(store: TraceStore, run: int, before_step: int, watch: Watch) -> WatchChange | None:
+    """Return where an expression's value last changed before `before_step`, or None where it never did.
+
+    Raises TraceError, and UsageError for a watch of the page, whose values are not stored.
+    """
+    if watch.kind != "expression":
+        raise UsageError(
+            f"{watch.text} is read in the live page; what it was at earlier steps is not stored."
+        )
+    known: WatchValue | None = None
+    last: WatchChange | None = None
+    for event in events_of(store, run, before_step=before_step):
+        now = value_of(watch, event, event.previous, known)
+        if known is not None and differs(known, now):
+            last = WatchChange(event.figures.step, event.phase, known, now)
+        known = now
+    return last

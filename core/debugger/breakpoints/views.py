@@ -1,8 +1,43 @@
-"""What the window draws of breakpoints and watches."""
+"""Watches with their values, and what the window draws of breakpoints: without the database or the browser."""
+
+from typing import Literal
+
+from pydantic import Field
 
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
-from core.debugger.breakpoints.watch import Watch
 from core.schema.record import Record
+
+WatchKind = Literal["expression", "css", "xpath", "script"]
+
+
+class Watch(Record):
+    """Something whose value is shown."""
+
+    number: int = 0
+    """Given by the list that it is added to."""
+    kind: WatchKind = "expression"
+    """``expression`` is over the snapshot; the others are read in the live page."""
+    text: str = Field(min_length=1)
+    on_change: bool = False
+    """Whether the run is to stop where the value changes."""
+
+
+class WatchValue(Record):
+    """The value of a watch at an event."""
+
+    watch: Watch
+    text: str = ""
+    error: str = ""
+    """Why there is no value, in a sentence."""
+    changed: bool = False
+    """Whether it is another value than at the event before."""
+
+
+class PageValue(Record):
+    """The value of a watch of the page, as read there."""
+
+    text: str = ""
+    error: str = ""
 
 
 class BreakpointView(Record):
@@ -12,21 +47,10 @@ class BreakpointView(Record):
     hits: int = 0
 
 
-class WatchView(Record):
-    """One watch with its value."""
-
-    watch: Watch
-    text: str = ""
-    error: str = ""
-    """Why there is no value."""
-    changed: bool = False
-    """Whether it is another value than at the event before."""
-
-
 class BreaksView(Record):
     """All breakpoints and watches of the database."""
 
     breakpoints: tuple[BreakpointView, ...] = ()
-    watches: tuple[WatchView, ...] = ()
+    watches: tuple[WatchValue, ...] = ()
     problems: tuple[str, ...] = ()
     """What could not be read of what is stored, a sentence each."""

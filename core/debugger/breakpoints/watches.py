@@ -13,11 +13,12 @@ from pydantic import ValidationError
 
 from core.browser.channel import PageGone
 from core.browser.page import Page
+from core.debugger.breakpoints.collection import StoredList
 from core.debugger.breakpoints.debug_event import DebugEvent
 from core.debugger.breakpoints.expression import compile_expression, evaluate
 from core.debugger.breakpoints.operations import text_of_value
 from core.debugger.breakpoints.subject import SubjectOf
-from core.debugger.breakpoints.watch import PageValue, Watch, WatchValue
+from core.debugger.breakpoints.views import PageValue, Watch, WatchValue
 from core.schema.errors import BrowserError, UsageError
 from core.trace.records import Hit
 from core.trace.store import TraceStore
@@ -29,41 +30,30 @@ _AS_TEXT = """(found => found === null ? null
   : found instanceof Element ? ("value" in found ? found.value : found.textContent.trim()) : found.textContent)"""
 
 
-class Watches:
+class Watches(StoredList[Watch]):
     """The watches of a database, with the values they had last; each change is stored at once."""
 
     def __init__(self, store: TraceStore) -> None:
         """Read what is stored; a watch that cannot be read is named in `problems`. Raises TraceError."""
+        super().__init__("watch")
         self._store = store
-        self._readable: dict[int, Watch] = {}
-        self._unreadable: dict[int, str] = {}
         self._values: dict[int, WatchValue] = {}
         self._read_at: DebugEvent | None = None
         """The event that the values are of."""
         for row in store.watches():
             try:
-                self._readable[row.number] = Watch.model_validate(row.model_dump())
+                self._put(Watch.model_validate(row.model_dump()))
             except ValidationError:
                 self._unreadable[row.number] = (
                     f"Watch {row.number} ({row.kind or 'of no kind'}) cannot be read from {store.path}; "
                     "remove it and make it anew."
                 )
 
-    @property
-    def all(self) -> tuple[Watch, ...]:
-        """Every watch that can be read, in the order of their numbers."""
-        return tuple(self._readable[number] for number in sorted(self._readable))
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What could not be read, a sentence each."""
-        return tuple(self._unreadable.values())
-
     def add(self, watch: Watch) -> Watch:
         """Store a new watch and return it with its number; raises UsageError for a wrong expression."""
         _validate(watch)
         number = self._store.add_watch(watch.kind, watch.text, on_change=watch.on_change)
-        self._readable[number] = watch.replace(number=number)
+        self._put(watch.replace(number=number))
         return self._readable[number]
 
     def replace(self, watch: Watch) -> None:
@@ -71,16 +61,14 @@ class Watches:
         _validate(watch)
         self._require(watch.number)
         self._store.replace_watch(watch.number, watch.kind, watch.text, on_change=watch.on_change)
-        self._readable[watch.number] = watch
-        self._unreadable.pop(watch.number, None)
+        self._put(watch)
         self._values.pop(watch.number, None)
 
     def remove(self, number: int) -> None:
         """Delete it; raises UsageError where there is none."""
         self._require(number)
         self._store.remove_watch(number)
-        self._readable.pop(number, None)
-        self._unreadable.pop(number, None)
+        self._forget(number)
         self._values.pop(number, None)
 
     def read(
@@ -135,14 +123,6 @@ class Watches:
         if hits:
             self._store.save_hits(hits)
         return values, hits
-
-    def _require(self, number: int) -> None:
-        known = sorted({*self._readable, *self._unreadable})
-        if number not in known:
-            there = ", ".join(str(one) for one in known)
-            raise UsageError(
-                f"There is no watch {number}; {f'there are {there}' if there else 'there is none'}."
-            )
 
 
 def value_of(

@@ -8,7 +8,7 @@ from core.agent.resources import AgentResources
 from core.llm.costs import count_tokens
 from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Draft, Exemplar
 from core.schema.messages import Message
 from core.schema.record import Record
 
@@ -48,24 +48,24 @@ class ExemplarPrompt(Record):
         return "\n\n".join(f"─── {one.role} ───\n{one.text.strip()}" for one in self.messages)
 
 
-def messages_of(exemplar: Exemplar, knowledge: AgentResources, way: Way) -> tuple[Message, ...]:
+def messages_of(exemplar: Draft, resources: AgentResources, way: Way) -> tuple[Message, ...]:
     """Return the trajectory by the templates as they are now.
 
     Raises DataError where a template wants to know more than an exemplar says.
     """
-    prompts = knowledge.prompts
+    prompts = resources.prompts
     if way.form == "tools":
         text = prompts.render(EXEMPLARS, exemplars=(exemplar,))
         return (Message(role="system", text=text),)
     return exemplar_messages(exemplar, way.form, lambda **more: prompts.render(way.turn, **more))
 
 
-def prompt_of(exemplar: Exemplar, knowledge: AgentResources, preset_name: str) -> ExemplarPrompt:
+def prompt_of(exemplar: Draft, resources: AgentResources, preset_name: str) -> ExemplarPrompt:
     """Return it as a preset shows it to the LLM now; what is wrong with preset or templates is the note."""
     try:
-        preset = knowledge.presets.get(preset_name)
+        preset = resources.presets.get(preset_name)
         way = Way(form=preset.reply_format, turn=preset.prompts.turn)
-        messages = messages_of(exemplar, knowledge, way)
+        messages = messages_of(exemplar, resources, way)
     except BackstepError as error:
         return ExemplarPrompt(note=str(error))
     notes = []

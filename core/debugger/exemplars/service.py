@@ -3,21 +3,14 @@
 from typing import TYPE_CHECKING
 
 from core.debugger.exemplars.analyses.duplicates import DuplicatesService
-from core.debugger.exemplars.analyses.leave_one_out import LeaveOneOutService
-from core.debugger.exemplars.analyses.map import MapService
-from core.debugger.exemplars.analyses.retrieval_bench import RetrievalBenchService
+from core.debugger.exemplars.analyses.service import LeaveOneOutService, MapService, RetrievalBenchService
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
-from core.debugger.exemplars.recording.service import RecordingService
-from core.debugger.exemplars.saving.service import SavingService
+from core.debugger.exemplars.saving.service import RecordingService, SavingService
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
-
-
-def make_service(session: "Session") -> "ExemplarServices":
-    return ExemplarServices(session)
 
 
 class ExemplarServices:
@@ -33,3 +26,6 @@ class ExemplarServices:
         self.map = MapService(session)
         self.bench = RetrievalBenchService(session)
         self.leave_one_out = LeaveOneOutService(session)
+
+
+make_service = ExemplarServices

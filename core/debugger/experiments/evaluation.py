@@ -6,8 +6,7 @@ from fnmatch import fnmatchcase
 
 from core.debugger.experiments.evaluation_records import Arm, Evaluation, Pair, Subject
 from core.debugger.headless import RunReport
-from core.memory.library.proofs import about_family
-from core.memory.library.records import Filter, LibraryRow
+from core.memory.library.records import Filter, LibraryRow, about_family
 from core.memory.library.store import Library
 from core.memory.memory import Memory
 from core.schema.changes import Changes

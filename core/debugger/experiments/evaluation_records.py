@@ -1,15 +1,18 @@
-"""What is asked of an evaluation of exemplars, and what came of it, as records that travel."""
+"""What is asked of evaluations and replays of exemplars, and what came of them, as records that travel."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field, model_validator
 
-from core.debugger.experiments.confidence import paired
+from core.debugger.ask_again.views import Attribution
 from core.debugger.experiments.measurement import (
+    JobReport,
     Measurement,
     MeasurementRequest,
     RunResult,
+    paired,
     read_numbers,
     some,
     success_word,
@@ -254,3 +257,90 @@ def read_seeds(text: str) -> tuple[int, ...]:
     if not found:
         raise UsageError(f'"{text}" are no seeds: write them as 0-9, or as 1,4,7; at most 10000 in a range.')
     return found
+
+
+class ReplayResult(Record):
+    """What came of carrying an exemplar's actions out on its task."""
+
+    id: str
+    version: int = 1
+    task: str = ""
+    seed: int = 0
+    success: bool | None = None
+    """None where it was not replayed, or nobody could judge."""
+    looks: int = 0
+    """How many of its looks were carried out."""
+    problem: str = ""
+    """Why it was no success, or was not replayed."""
+    guessed: tuple[str, ...] = ()
+    """Elements that were found again, but not for certain."""
+    when: float = 0.0
+
+    @property
+    def outcome(self) -> str:
+        """How it ended, in one or two words."""
+        return success_word(self.success) if self.task else "not tried"
+
+    @property
+    def sentence(self) -> str:
+        where = f"{self.task}, seed {self.seed}: " if self.task else ""
+        found = {True: "a success", False: "no success", None: "not known"}[self.success]
+        guessed = f" Not for certain: {'; '.join(self.guessed)}." if self.guessed else ""
+        return f"{where}{found}. {self.problem}".rstrip() + guessed
+
+
+class ReplayReport(JobReport):
+    """What came of those that were replayed so far."""
+
+    wanted: int
+    """How many are replayed in all; so named in the lines that ``exemplars replay --lines`` prints."""
+    results: tuple[ReplayResult, ...] = ()
+
+    @property
+    def done(self) -> int:
+        return len(self.results)
+
+    @property
+    def is_complete(self) -> bool:
+        return self.done == self.wanted
+
+    @property
+    def sentence(self) -> str:
+        counts = Counter((bool(one.task), one.success) for one in self.results)
+        others = (
+            (counts[(True, False)], "do not"),
+            (counts[(True, None)], "could not be judged"),
+            (sum(not one.task for one in self.results), "were not tried"),
+        )
+        parts = [f"{counts[(True, True)]} of {self.wanted} still succeed"]
+        return ", ".join(parts + [f"{count} {words}" for count, words in others if count]) + "."
+
+    def with_result(self, result: ReplayResult) -> "ReplayReport":
+        return self.replace(results=(*self.results, result))
+
+
+class AttributionSum(Record):
+    """What is attributed to an exemplar at all steps where it was asked about."""
+
+    id: str
+    family: str = ""
+    steps: int = 0
+    total: float = 0.0
+    mean: float = 0.0
+
+
+def sums_of(attributions: Iterable[Attribution]) -> tuple[AttributionSum, ...]:
+    """Return the sum for each exemplar, the largest first; steps that nobody could answer do not count."""
+    by_id: dict[str, list[tuple[str, float]]] = {}
+    for one in attributions:
+        if one.share is not None:
+            by_id.setdefault(one.id, []).append((one.family, one.share))
+    sums = []
+    for id, shares in by_id.items():
+        total = sum(share for _, share in shares)
+        sums.append(
+            AttributionSum(
+                id=id, family=shares[-1][0], steps=len(shares), total=total, mean=total / len(shares)
+            )
+        )
+    return tuple(sorted(sums, key=lambda one: (-one.total, one.id)))

@@ -3,11 +3,15 @@
 from abc import abstractmethod
 from typing import Generic, TypeVar
 
-from core.debugger.experiments.attribution import AttributionSum
-from core.debugger.experiments.bisect_records import Bisection
-from core.debugger.experiments.evaluation_records import Evaluation, Subject
+from core.debugger.experiments.bisect import Bisection
+from core.debugger.experiments.evaluation_records import (
+    AttributionSum,
+    Evaluation,
+    ReplayReport,
+    ReplayResult,
+    Subject,
+)
 from core.debugger.experiments.measurement import JobReport, Measurement
-from core.debugger.experiments.replay_records import ReplayReport, ReplayResult
 from core.schema.record import Record
 
 M = TypeVar("M", bound=Measurement)

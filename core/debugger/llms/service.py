@@ -4,17 +4,18 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
+from core.debugger.commands import command
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry, LLMList
-from core.debugger.service import Service, command
+from core.debugger.service import Service
+from core.debugger.services import user_llms
 from core.llm.endpoints import Keys, load_endpoints
 from core.llm.openai_compatible import OpenAICompatibleLLM, check_endpoint
-from core.llm.registry import LLMs, open_llms
+from core.llm.registry import LLMs
 from core.schema.errors import UsageError
 from core.schema.messages import LLM
 from core.schema.signal import Signal
 from core.settings.saving import save_settings
 from core.settings.settings import LLMSettings, Settings, config_folder, load_settings
-from core.trace.replay_llm import ReplayLLM
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -23,18 +24,15 @@ _OWN_NAMES = ("rules", "person")
 _FIELDS = ("base_url", "model", "description", "takes_images", "temperature", "timeout_seconds", "attempts")
 
 
-def make_service(session: "Session") -> "LLMService":
-    return LLMService(session)
-
-
 class LLMService(Service[LLMList]):
     """Lists the LLMs of the settings (`changed`), and changes them; each change is answered (`answered`)."""
 
+    view = LLMList()
+
     def __init__(self, session: "Session") -> None:
-        super().__init__(session, LLMList())
+        super().__init__(session)
         self.answered: Signal[LLMAnswer] = Signal()
-        self._config = config_folder()
-        self._endpoints = load_endpoints(own=self._config / "endpoints.toml")
+        self._endpoints = load_endpoints(own=config_folder() / "endpoints.toml")
         self._keys = Keys(self._endpoints)
 
     def failed(self, problem: str) -> None:
@@ -103,7 +101,7 @@ class LLMService(Service[LLMList]):
             return
         name = entry.name or entry.model
         trial = self._settings().replace(llms={name: self._as_settings(entry)})
-        llms = LLMs(trial, keys=self._keys, endpoints=self._endpoints, replay=ReplayLLM)
+        llms = LLMs(trial, keys=self._keys, endpoints=self._endpoints)
         try:
             await self._probe(llms.get(name))
         finally:
@@ -145,11 +143,8 @@ class LLMService(Service[LLMList]):
         self.answered.send(LLMAnswer(ok=True, text=text))
 
     async def _reload(self) -> None:
-        fresh = open_llms(
-            self._settings(),
-            keys=self._keys,
-            person=self.session.llms().person,
-            config_folder=self._config,
-            replay=ReplayLLM,
-        )
-        await self.session.use_llms(fresh)
+        fresh = user_llms(self._settings(), keys=self._keys, person=self.services.llms.person)
+        await self.session.agent.use_llms(fresh)
+
+
+make_service = LLMService

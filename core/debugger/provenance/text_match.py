@@ -1,7 +1,7 @@
 """Where a text stands among others: exactly, else but for case and white space, else word by word.
 
 Pure: what there is to look in is given. What a step has to offer is gathered
-in `core.debugger.provenance.sources`.
+in `core.debugger.provenance.service`.
 """
 
 import re
@@ -68,7 +68,7 @@ def _whole(wanted: str, source: Source) -> list[SourcePlace]:
     exact = list(_exact(wanted, source.text))
     how: How = "exact" if exact else "loose"
     spans = exact or list(_loose(wanted, source.text))
-    places = [_place(source, span, how) for span in spans[:_PLACES]]
+    places = [_place(source, (span,), how) for span in spans[:_PLACES]]
     if len(spans) > _PLACES:
         places[-1] = places[-1].replace(more=len(spans) - _PLACES)
     return places
@@ -103,20 +103,20 @@ def _joined(one: str, other: str) -> bool:
     return one.isalnum() and other.isalnum() and max(one, other) < _WITHOUT_SPACES
 
 
-def _place(source: Source, span: tuple[int, int], how: How) -> SourcePlace:
-    start, end = span
-    excerpt, spans = _excerpt(source.text, start, end, ((start, end),))
-    found = source.text[start:end]
-    own = any(first <= start and end <= last for first, last in source.own)
+def _place(source: Source, spans: Sequence[tuple[int, int]], how: How) -> SourcePlace:
+    """Return the place of a match, which may be in several stretches of one line."""
+    start, end = spans[0][0], spans[-1][1]
+    excerpt, moved = _excerpt(source.text, start, end, spans)
+    found = source.text[slice(*spans[0])]
     return SourcePlace(
         kind=source.kind,
         title=source.title,
         how=how,
         excerpt=excerpt,
-        spans=spans,
+        spans=moved,
         found=found,
         nth=_before(source.text, found, start),
-        own=own,
+        own=any(first <= start and end <= last for first, last in source.own),
         lead=source.lead,
     )
 
@@ -170,32 +170,14 @@ def _by_words(words: Sequence[str], source: Source) -> tuple[list[SourcePlace], 
     if most < _SHARE * len(words):
         return [], there
     best = [(start, end) for count, start, end in lines if count == most]
-    places = [_words_place(source, wanted, start, end) for start, end in best[:2]]
-    places = [place.replace(words=(most, len(words))) for place in places]
+    places = []
+    for start, end in best[:2]:
+        spans = [
+            (start + match.start(), start + match.end())
+            for match in re.finditer(r"\w+", source.text[start:end])
+            if match[0].casefold() in wanted
+        ]
+        places.append(_place(source, spans, "words").replace(words=(most, len(words))))
     if len(best) > 2:
         places[-1] = places[-1].replace(more=len(best) - 2)
     return places, there
-
-
-def _words_place(source: Source, wanted: set[str], start: int, end: int) -> SourcePlace:
-    line = source.text[start:end]
-    spans = [
-        (start + match.start(), start + match.end())
-        for match in re.finditer(r"\w+", line)
-        if match[0].casefold() in wanted
-    ]
-    first, last = spans[0][0], spans[-1][1]
-    excerpt, moved = _excerpt(source.text, first, last, spans)
-    found = source.text[slice(*spans[0])]
-    own = any(a <= first and last <= b for a, b in source.own)
-    return SourcePlace(
-        kind=source.kind,
-        title=source.title,
-        how="words",
-        excerpt=excerpt,
-        spans=moved,
-        found=found,
-        nth=_before(source.text, found, spans[0][0]),
-        own=own,
-        lead=source.lead,
-    )

@@ -1,6 +1,6 @@
 """Where a text of a step comes from, as the window draws it."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from core.schema.observation import Ref
 from core.schema.record import Record
@@ -17,18 +17,7 @@ SourceKind = Literal[
     "policy",
     "earlier step",
 ]
-SOURCES: tuple[SourceKind, ...] = (
-    "prompt",
-    "page",
-    "clean observation",
-    "task",
-    "exemplar",
-    "plan",
-    "remedy",
-    "buffer",
-    "policy",
-    "earlier step",
-)
+SOURCES: tuple[SourceKind, ...] = get_args(SourceKind)
 """In the order in which they are told."""
 How = Literal[
     "element",  # it is the element that was meant
@@ -102,13 +91,9 @@ class WhyQuestion(Record):
     """The element that is meant, where it is one."""
 
 
-class WhyView(Record):
+class WhyView(WhyQuestion):
     """Where a text of a step stands."""
 
-    run: int = 0
-    step: int = 0
-    text: str = ""
-    ref: Ref | None = None
     offers: tuple[Offer, ...] = ()
     places: tuple[SourcePlace, ...] = ()
     """In the order of `SOURCES`."""

@@ -2,24 +2,17 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from core.debugger.service import Service, command
-from core.debugger.tasks.views import TaskFilesAnswer
+from core.debugger.commands import command
+from core.debugger.service import Service
+from core.debugger.snapshots import TaskFilesAnswer
 from core.environments.own_tasks import SourceKind, TaskSource, absolute
 from core.environments.registry import Environments
 from core.schema.errors import BackstepError, DataError
 from core.settings.saving import save_settings
 from core.settings.settings import read_settings_file, settings_path, task_path
 
-if TYPE_CHECKING:
-    from core.debugger.session import Session
-
 _KEYS: dict[SourceKind, str] = {"tasks": "task_files", "webarena": "webarena"}
-
-
-def make_service(session: "Session") -> "TaskFilesService":
-    return TaskFilesService(session)
 
 
 class TaskFilesService(Service[TaskFilesAnswer]):
@@ -28,8 +21,7 @@ class TaskFilesService(Service[TaskFilesAnswer]):
     Files are read in a thread, so that a run under way goes on meanwhile.
     """
 
-    def __init__(self, session: "Session") -> None:
-        super().__init__(session, TaskFilesAnswer(ok=True, text=""))
+    view = TaskFilesAnswer(ok=True, text="")
 
     def failed(self, problem: str) -> None:
         self.send(TaskFilesAnswer(ok=False, text=problem))
@@ -37,7 +29,7 @@ class TaskFilesService(Service[TaskFilesAnswer]):
     @command
     async def add(self, paths: tuple[str, ...]) -> None:
         """Add task files and WebArena configurations, or read them anew, and remember them in the settings."""
-        environments = self.session.environments()
+        environments = self.services.environments
         answers = [await asyncio.to_thread(_add_one, environments, Path(path)) for path in paths]
         self.session.offer()
         self.send(
@@ -51,14 +43,14 @@ class TaskFilesService(Service[TaskFilesAnswer]):
     @command
     async def remove(self, path: str) -> None:
         """Leave out the tasks of a file and forget it; the file itself stays as it is."""
-        answer = await asyncio.to_thread(_remove_one, self.session.environments(), Path(path))
+        answer = await asyncio.to_thread(_remove_one, self.services.environments, Path(path))
         self.session.offer()
         self.send(answer)
 
     @command
     async def refresh(self) -> None:
         """Read the files that have changed since they were last read."""
-        if await asyncio.to_thread(self.session.environments().refresh):
+        if await asyncio.to_thread(self.services.environments.refresh):
             self.session.offer()
 
 
@@ -115,3 +107,6 @@ def _without(path: Path) -> dict[str, list[str]]:
 
 def _save(lists: dict[str, list[str]]) -> None:
     save_settings({key: listed or None for key, listed in lists.items()})
+
+
+make_service = TaskFilesService

@@ -1,12 +1,27 @@
-"""Where the time of a run went, and what its pages logged step by step."""
+"""Where the time of a run went, the same for a running and an old run; and what its pages logged step by step."""
 
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from core.browser.log.records import LogPart
-from core.debugger.service import LatestAnswer, Service, command
-from core.debugger.timeline.times import time_view
-from core.debugger.timeline.views import PageLogView, TimeView
+from core.debugger.commands import command
+from core.debugger.service import Service
+from core.debugger.timeline.views import (
+    CallSpan,
+    CostPoint,
+    HeldSpan,
+    MarkKind,
+    PageLogView,
+    PhaseSpan,
+    StepSpan,
+    TimeMark,
+    TimeView,
+)
+from core.schema.errors import TraceError
 from core.schema.signal import Signal
+from core.schema.step import Acted, CallRecord, record_of
+from core.trace.records import Hit, Intervention, StepRow, StepTimes
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
@@ -19,34 +34,33 @@ _NOT_YET = "The page has not been looked at in this step yet: its log is kept fr
 _IMPORTED = "The run was imported: its file has no log of the page."
 
 
-def make_service(session: "Session") -> "TimelineService":
-    return TimelineService(session)
-
-
 class TimelineService(Service[TimeView]):
     """Reads the times of a run (`changed`) and the page's log of a step (`logged`)."""
 
+    view = TimeView()
+
     def __init__(self, session: "Session") -> None:
-        super().__init__(session, TimeView())
+        super().__init__(session)
         self.logged: Signal[PageLogView] = Signal()
-        self._times, self._logs = LatestAnswer(session), LatestAnswer(session)
 
     @command
     async def read_times(self, run: int) -> None:
         """Read where the time of a run went."""
-        await self._times.read(
+        await self.answer(
+            "times",
             lambda store: time_view(store, run),
-            lambda problem: TimeView(run=run, problem=problem),
             self.send,
+            lambda problem: TimeView(run=run, problem=problem),
         )
 
     @command
     async def read_log(self, run: int, step: int) -> None:
         """Read what the pages logged in a step."""
-        await self._logs.read(
+        await self.answer(
+            "log",
             lambda store: _log_view(store, run, step),
-            lambda problem: PageLogView(run=run, step=step, message=problem),
             self.logged.send,
+            lambda problem: PageLogView(run=run, step=step, message=problem),
         )
 
 
@@ -58,3 +72,216 @@ def _log_view(store: TraceStore, run: int, step: int) -> PageLogView:
         return PageLogView(run=run, step=step, message=_IMPORTED)
     begun = store.step(run, step).records
     return PageLogView(run=run, step=step, message=_NOT_KEPT if begun else _NOT_YET)
+
+
+_HELD = 0.15
+"""Seconds between two phases from which on something held the run; storing takes less."""
+_LONGEST = 300
+"""Characters of a mark's words."""
+
+
+def time_view(store: TraceStore, run: int) -> TimeView:
+    """Return a run on the line of time, the steps before a branch first; raises TraceError."""
+    row = store.run(run)
+    rows = {one.number: one for one in store.steps(run)}
+    times = store.times(run)
+    calls = store.calls(run)
+    if not times:
+        return TimeView(run=run, begun=row.started, ended=row.started)
+    by_step = {
+        number: tuple(of_it)
+        for number, of_it in groupby(sorted(calls, key=lambda call: call.step), lambda call: call.step)
+    }
+    steps = tuple(
+        _step(rows[one.number], one, by_step.get(one.number, ())) for one in times if one.number in rows
+    )
+    imported = row.environment == "import"
+    if imported:
+        steps = _apart(steps)
+    marks = [
+        *_of_hits(store.hits(run), steps),
+        *_of_interventions(store.interventions(run)),
+        *_of_steps(store, run, steps),
+        *_of_calls(calls),
+    ]
+    own = next((one for one in steps if one.run == run), None)
+    if row.parent_run is not None and own is not None:
+        grade = f", the page {row.grade}" if row.grade else ""
+        text = f"Run {run} leaves run {row.parent_run} before step {own.number}{grade}"
+        marks.append(TimeMark(time=own.begun, step=own.number, kind="branch", text=text))
+    return TimeView(
+        run=run,
+        begun=steps[0].begun,
+        ended=max(one.ended for one in steps),
+        steps=steps,
+        held=() if imported else _held(steps),
+        marks=tuple(sorted(marks, key=lambda mark: (mark.time, mark.step))),
+        costs=_costs(calls),
+        phases_known=imported or all(phase.begun_known for step in steps for phase in step.phases),
+        untimed="imported: its file has no times of phases and calls" if imported else "",
+    )
+
+
+def _step(row: StepRow, times: StepTimes, calls: Sequence[CallRecord]) -> StepSpan:
+    begun_of = dict(times.phases_begun)
+    phases = []
+    before = times.begun
+    for phase, saved in sorted(times.saved, key=lambda one: one[1]):
+        known = phase in begun_of
+        begun = min(begun_of.get(phase, before), saved)
+        phases.append(PhaseSpan(phase=phase, begun=begun, ended=saved, begun_known=known))
+        before = max(saved, before)
+    spans = tuple(_call(one) for one in calls)
+    ended = max((times.ended, *(one.ended for one in spans)))
+    return StepSpan(**dict(row), begun=times.begun, ended=ended, phases=tuple(phases), calls=spans)
+
+
+def _call(call: CallRecord) -> CallSpan:
+    return CallSpan(
+        number=call.number,
+        purpose=call.purpose,
+        llm=call.llm,
+        begun=call.started,
+        seconds=call.seconds,
+        prompt_tokens=call.usage.prompt_tokens,
+        completion_tokens=call.usage.completion_tokens,
+        estimated=call.usage.estimated,
+        cost=call.cost,
+        error=call.error,
+    )
+
+
+def _apart(steps: tuple[StepSpan, ...]) -> tuple[StepSpan, ...]:
+    """Return steps of which the times are not known one behind the other, each as long as any other."""
+    if len({step.begun for step in steps}) == len(steps) and all(step.ended > step.begun for step in steps):
+        return steps
+    begun = steps[0].begun
+    return tuple(
+        step.replace(begun=begun + at, ended=begun + at + 1, phases=(), calls=())
+        for at, step in enumerate(steps)
+    )
+
+
+def _held(steps: Sequence[StepSpan]) -> tuple[HeldSpan, ...]:
+    """Return where nothing ran: between phases whose beginning is known, and between two steps."""
+    busy: list[tuple[float, float, int, str]] = []
+    for step in steps:
+        busy += [(one.begun, one.ended, step.number, one.phase) for one in step.phases]
+        # Remedies may be asked for while the action runs: a call beside the phases is work as well.
+        busy += [(call.begun, call.ended, step.number, "") for call in step.calls]
+    busy.sort()
+    found: list[HeldSpan] = []
+    until = steps[0].begun
+    last = steps[0].number
+    for begun, ended, number, phase in busy:
+        if begun - until >= _HELD:
+            found.append(
+                HeldSpan(begun=until, ended=begun, step=number, before=phase, why=_why(last, number, phase))
+            )
+        until = max(until, ended)
+        last = number
+    return tuple(found)
+
+
+def _why(last: int, number: int, phase: str) -> str:
+    if last != number:
+        return (
+            f"Nothing ran between step {last} and step {number}: a person, a breakpoint or the pace held it"
+        )
+    where = "at the review, for the person" if phase in ("review", "act") else f"before {phase or 'a call'}"
+    return f"Step {number} was held {where}"
+
+
+def _of_hits(hits: Iterable[Hit], steps: Sequence[StepSpan]) -> list[TimeMark]:
+    return [
+        TimeMark(
+            time=hit.time,
+            step=hit.step,
+            kind="breakpoint",
+            text=_short(
+                f"{'Stopped' if hit.stopped else 'Told, not stopped'} at {hit.phase}: {hit.sentence}"
+            ),
+        )
+        for hit in hits
+    ]
+
+
+def _of_interventions(interventions: Iterable[Intervention]) -> list[TimeMark]:
+    found = []
+    for one in interventions:
+        change = f": {one.before or 'nothing'} → {one.after or 'nothing'}" if one.before or one.after else ""
+        text = _short(f"{one.who}: {one.kind}{change}")
+        found.append(TimeMark(time=one.when, step=one.step, kind="person", text=text))
+    return found
+
+
+def _of_steps(store: TraceStore, run: int, steps: Sequence[StepSpan]) -> list[TimeMark]:
+    found = []
+    trial = steps[0].trial
+    for step in steps:
+        words = _short(f"{step.action or 'no action'} {step.target}".rstrip())
+        at = _act_of(step)
+
+        def mark(kind: MarkKind, text: str, time: float, number: int = step.number) -> None:
+            found.append(TimeMark(time=time, step=number, kind=kind, text=_short(text)))
+
+        if step.trial != trial:
+            mark("trial", f"Trial {step.trial} begins", step.begun)
+            trial = step.trial
+        if step.origin == "person":
+            mark("person", f"A person's action: {words}", at)
+        if step.origin == "remedy":
+            mark("remedy", f"Remedy: {words}", at)
+        if step.effect == "go back":
+            mark("went back", _grade(store, run, step), at)
+        elif step.outcome == "failed":
+            mark("error", f"Failed: {words}. {step.message}", at)
+    return found
+
+
+def _of_calls(calls: Iterable[CallRecord]) -> list[TimeMark]:
+    return [
+        TimeMark(
+            time=call.started + call.seconds,
+            step=call.step,
+            kind="error",
+            text=_short(f"Call {call.number} ({call.purpose}) failed: {call.error}"),
+        )
+        for call in calls
+        if call.error
+    ]
+
+
+def _act_of(step: StepSpan) -> float:
+    return next((phase.ended for phase in step.phases if phase.phase == "act"), step.ended)
+
+
+def _grade(store: TraceStore, run: int, step: StepSpan) -> str:
+    try:
+        records = store.step(run, step.number).records
+    except TraceError:
+        return f"Went back: {step.action}; how well cannot be read"
+    acted = record_of(Acted, records)
+    restored = acted.restored if acted is not None else None
+    if restored is None:
+        failed = f" {step.message}" if step.message else ""
+        return f"Going back ({step.action}), no grade.{failed}"
+    return f"Went back to step {restored.step}, the page {restored.grade}, by {restored.strategy}"
+
+
+def _costs(calls: Iterable[CallRecord]) -> tuple[CostPoint, ...]:
+    total = 0.0
+    found = []
+    for call in sorted(calls, key=lambda one: one.started + one.seconds):
+        if call.cost is not None:
+            total += call.cost
+            found.append(CostPoint(time=call.started + call.seconds, cost=round(total, 8)))
+    return tuple(found)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+make_service = TimelineService

@@ -4,7 +4,8 @@ from typing import Literal
 
 from core.browser.log.records import LogPart
 from core.schema.record import Record
-from core.schema.step import Effect, Origin, Phase
+from core.schema.step import Phase
+from core.trace.records import StepRow
 
 
 class PageLogView(Record):
@@ -82,23 +83,11 @@ class TimeMark(Record):
     """In words, with what it is."""
 
 
-class StepSpan(Record):
-    """One step from its beginning to the end of its last phase."""
+class StepSpan(StepRow):
+    """One step from its beginning to the end of its last phase; its run is another one for steps before a branch."""
 
-    run: int
-    """The run it was done in: another one for steps before a branch."""
-    number: int
     begun: float
     ended: float
-    trial: int = 1
-    sealed: bool = True
-    origin: Origin = "agent"
-    effect: Effect = "none"
-    outcome: str = "pending"
-    action: str = ""
-    target: str = ""
-    message: str = ""
-    edited: bool = False
     phases: tuple[PhaseSpan, ...] = ()
     calls: tuple[CallSpan, ...] = ()
 

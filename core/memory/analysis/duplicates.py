@@ -2,7 +2,7 @@
 
 The result is that of comparing all with all. Where there are many, short
 vectors are compared first, whose distances are lower bounds
-(`core.memory.reduction`), and the long ones of the pairs that these let
+(`core.memory.nearest`), and the long ones of the pairs that these let
 through. Some rows at a time go into a flat FAISS index and are compared with
 all that are in it, so the work can be ended in between and what was found holds.
 """

@@ -1,7 +1,7 @@
 """A map of the exemplars: their vectors in the plane, and where there are few of them.
 
 The two directions are those along which the vectors differ most (principal
-components, as `core.memory.reduction` finds them), so what lies near in the
+components, as `core.memory.nearest` finds them), so what lies near in the
 plane need not be near: the picture says how much of the difference it shows.
 """
 
@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from core.llm.embedding import Vectors
 from core.memory.analysis.records import Lonely
 from core.memory.index import ExemplarIndex, Placed
-from core.memory.nearest import distances
-from core.memory.reduction import Reduction
+from core.memory.nearest import Reduction, distances
 
 OnProgress = Callable[[int, int], None]
 _BLOCK = 1024

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from core.memory.editing.draft import Draft
 from core.memory.library.records import Provenance
 from core.schema.errors import DataError
+from core.schema.exemplar import Draft
 from core.schema.record import Record
 
 FOLDER = "drafts"

@@ -12,7 +12,7 @@ from core.memory.checks import (
     check_run,
     check_secrets,
 )
-from core.memory.editing.draft import Draft
+from core.schema.exemplar import Draft
 from core.schema.record import Record
 
 _WORDS = {
@@ -77,16 +77,15 @@ def faults(
 ) -> tuple[Fault, ...]:
     """Return all that can be told without running its program, what stops it first."""
     found = list(stopping(draft))
-    exemplar = draft.as_far_as_it_goes()
     known = {one.where for one in found}
     told = [
-        *check_actions(exemplar),
-        *check_contrasts(exemplar),
-        *check_secrets(exemplar),
-        *check_run(exemplar, run, is_success),
+        *check_actions(draft),
+        *check_contrasts(draft),
+        *check_secrets(draft),
+        *check_run(draft, run, is_success),
     ]
-    if exemplar.steps:
-        told += check_length(exemplar)
+    if draft.steps:
+        told += check_length(draft)
     for one in told:
         empty = one.where in known or one.where.partition(",")[0] in known
         if not empty:

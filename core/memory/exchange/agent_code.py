@@ -7,6 +7,7 @@ on how much. What goes beyond is kept as it is written.
 
 import ast
 import io
+import operator
 import re
 import tokenize
 from collections.abc import Callable, Iterable
@@ -243,18 +244,18 @@ _METHODS: dict[str, Callable[[str], Action]] = {
     "press": lambda key: Press(keys=_KEYS.get(key.lower(), key)),
 }
 _SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Sub: lambda first, second: first - second,
-    ast.Mult: lambda first, second: first * second,
-    ast.FloorDiv: lambda first, second: first // second,
-    ast.Mod: lambda first, second: first % second,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
 }
 _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: lambda first, second: first < second,
-    ast.LtE: lambda first, second: first <= second,
-    ast.Gt: lambda first, second: first > second,
-    ast.GtE: lambda first, second: first >= second,
-    ast.Eq: lambda first, second: first == second,
-    ast.NotEq: lambda first, second: first != second,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
 }
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,

@@ -1,23 +1,72 @@
 """A file or a folder as candidates: of which kind each file is, and what is in it, once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from core.memory.exchange.documents import PICKLE, Document, is_pickle, read_document
-from core.memory.exchange.ids import free_id
 from core.memory.exchange.imports.browsergym import (
     STEPS,
     SUMMARY,
+    is_browsergym,
     is_experiment,
     open_experiments,
+    read_browsergym,
     read_experiment,
 )
-from core.memory.exchange.imports.synapse import is_specifiers
-from core.memory.exchange.records import Candidate, Reading, ReadOptions, content_of, half_character
-from core.memory.exchange.registry import IMPORTS, ExemplarImportFormat, import_format
-from core.schema.errors import DataError
+from core.memory.exchange.imports.mind2web import is_mind2web, read_mind2web
+from core.memory.exchange.imports.own import is_own, read_own
+from core.memory.exchange.imports.runs import is_browser_use, is_recording, read_browser_use, read_recording
+from core.memory.exchange.imports.step import is_step, read_step
+from core.memory.exchange.imports.synapse import is_specifiers, is_synapse, read_synapse
+from core.memory.exchange.imports.webshop import is_webshop, read_webshop
+from core.memory.exchange.records import (
+    PICKLE,
+    Candidate,
+    Document,
+    Reading,
+    ReadOptions,
+    content_of,
+    free_id,
+    half_character,
+    is_pickle,
+    read_document,
+)
+from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
+from core.settings.user_file import near
 from core.trace.imports.records import FileEntry
+
+
+class ExemplarImportFormat(NamedTuple):
+    """One kind of file."""
+
+    name: str
+    title: str
+    is_one: Callable[[Document], bool]
+    """Whether a document is of this kind, by its outermost fields."""
+    read: Callable[[Document, Document | None, ReadOptions], Reading]
+    """Takes the document, and the one that belongs to it where there is one."""
+
+
+IMPORTS: tuple[ExemplarImportFormat, ...] = (
+    ExemplarImportFormat("jsonl", "exemplars of this program", is_own, read_own),
+    ExemplarImportFormat("synapse", "a memory of Synapse", is_synapse, read_synapse),
+    ExemplarImportFormat("step", "policies of SteP", is_step, read_step),
+    ExemplarImportFormat("mind2web", "records of Mind2Web", is_mind2web, read_mind2web),
+    ExemplarImportFormat("webshop", "WebShop sessions", is_webshop, read_webshop),
+    ExemplarImportFormat("chrome-recorder", "a Chrome DevTools recording", is_recording, read_recording),
+    ExemplarImportFormat("browser-use", "a browser-use history", is_browser_use, read_browser_use),
+    ExemplarImportFormat("browsergym", "a BrowserGym trace", is_browsergym, read_browsergym),
+)
+
+
+def import_format(name: str) -> ExemplarImportFormat:
+    """Return the format of that name; raises UsageError that names the nearest one."""
+    known = {one.name: one for one in IMPORTS}
+    if name not in known:
+        raise UsageError(f'There is no import form "{name}"; {near(name, tuple(known))}')
+    return known[name]
+
 
 _READ = (".json", ".jsonl", ".ndjson")
 _MOST_FILES = 20_000

@@ -1,15 +1,225 @@
-"""What was read of a foreign file: exemplars with their places, what was left out, and what is wrong."""
+"""What was read of a foreign file, and its parts taken out with a check: what is wrong is told with its place in it."""
 
+import hashlib
 import json
-from typing import Any
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from core.memory.exchange.values import is_sound
+from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
 from core.schema.record import Record
 from core.settings.user_file import problem
 from core.trace.imports.records import FaultyError, FileEntry
+
+MOST_BYTES = 512 * 1024 * 1024
+"""A larger file is refused: reading it would take several times as much memory."""
+
+_ARCHIVES = {
+    b"PK\x03\x04": "ZIP",
+    b"PK\x05\x06": "ZIP",
+    b"\x1f\x8b": "gzip",
+    b"7z\xbc\xaf": "7z",
+    b"BZh": "bzip2",
+}
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+PICKLE = (
+    "is a Python pickle: reading one runs whatever code is in it, so it is never opened. Export the steps as JSON "
+    "with the program that made it, in BrowserGym with save_json=True (steps_info.json), and import that"
+)
+
+
+class DocumentLine(NamedTuple):
+    """One line of a file of JSON lines: a document, or why it is none."""
+
+    number: int
+    text: str
+    value: Any = None
+    fault: str = ""
+
+
+class Document(Record):
+    """One file: a JSON document, or JSON lines."""
+
+    path: Path
+    value: Any = None
+    """The document; None where it is lines."""
+    lines: tuple[DocumentLine, ...] = ()
+
+
+def is_pickle(path: Path) -> bool:
+    return path.name.endswith((".pkl", ".pickle", ".pkl.gz", ".pickle.gz"))
+
+
+def read_document(path: Path) -> Document:
+    """Read a file; raises DataError for what is no text of JSON.
+
+    A line that is not JSON is told in the line: the others stand.
+    """
+    if is_pickle(path):
+        raise DataError(f"{path} {PICKLE}.")
+    text = _text(path)
+    if path.suffix in (".jsonl", ".ndjson"):
+        return Document(path=path, lines=_lines(text))
+    try:
+        return Document(path=path, value=json.loads(text))
+    except RecursionError as error:
+        raise DataError(f"{path} is nested too deeply to be read; export it again.") from error
+    except json.JSONDecodeError as error:
+        # A file of lines is known by its first one; "Extra data" stands where the second begins.
+        if error.msg == "Extra data" and error.lineno > 1 and text[: error.pos].count("\n") < 3:
+            return Document(path=path, lines=_lines(text))
+        raise DataError(
+            f"{path}, line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}); export it again."
+        ) from error
+    except ValueError as error:
+        raise DataError(f"{path} holds a number that is too long to be read; export it again.") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise DataError(
+                f"{path} has {size >> 20} MB, and at most {MOST_BYTES >> 20} are read at once; split it."
+            )
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); check that it is there.") from error
+    for start, name in _ARCHIVES.items():
+        if data.startswith(start):
+            raise DataError(f"{path} is a {name} archive: unpack it, and import the folder.")
+    if data.startswith(b"\x80") and data[1:2] in b"\x02\x03\x04\x05":
+        raise DataError(f"{path} {PICKLE}.")
+    if data.startswith(_UTF16):
+        raise DataError(f"{path} is text in UTF-16: save it as UTF-8.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not text in UTF-8 (byte {error.start}): save it as UTF-8.") from error
+
+
+def _lines(text: str) -> tuple[DocumentLine, ...]:
+    # Not splitlines: JSON may hold the other line ends of Unicode inside its strings.
+    return tuple(_line(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+
+
+def _line(number: int, text: str) -> DocumentLine:
+    try:
+        return DocumentLine(number, text, json.loads(text))
+    except RecursionError:
+        return DocumentLine(number, text, fault="it is nested too deeply to be read")
+    except json.JSONDecodeError as error:
+        return DocumentLine(number, text, fault=f"this is not JSON ({error.msg}, column {error.colno})")
+    except ValueError:
+        return DocumentLine(number, text, fault="it holds a number that is too long to be read")
+
+
+_KINDS = {
+    str: "a text",
+    dict: "an object",
+    list: "a list",
+    int: "a number",
+    float: "a number",
+    bool: "yes or no",
+}
+
+
+class MisplacedError(FaultyError):
+    """Something wrong at a place inside an entry; `position` is that place."""
+
+    def __init__(self, position: str, why: str) -> None:
+        super().__init__(why)
+        self.position = position
+
+
+def fault_of(error: FaultyError, position: str) -> FileEntry:
+    """Return what is wrong with the entry at `position`, at the place inside it where that is known."""
+    place = error.position if isinstance(error, MisplacedError) else position
+    return FileEntry(position=place if is_sound(place) else repr(place), why=str(error))
+
+
+def text_at(values: dict[str, Any], name: str, position: str, *, without: str | None = None) -> str:
+    """Return a text; `without` is what a missing one is, where it may be missing. Raises MisplacedError."""
+    found = values.get(name)
+    if found is None and without is not None:
+        return without
+    if not isinstance(found, str):
+        why = "is missing" if name not in values else f"has to be a text, not {kind_of(found)}"
+        raise MisplacedError(f"{position}.{name}" if position else name, f"it {why}")
+    if not is_sound(found):
+        raise MisplacedError(
+            f"{position}.{name}" if position else name, "it holds half a character (a surrogate)"
+        )
+    return found
+
+
+def list_at(values: dict[str, Any], name: str, position: str, *, optional: bool = False) -> list[Any]:
+    """Return a list; raises MisplacedError."""
+    found = values.get(name)
+    if found is None and optional:
+        return []
+    if not isinstance(found, list):
+        why = "is missing" if name not in values else f"has to be a list, not {kind_of(found)}"
+        raise MisplacedError(f"{position}.{name}" if position else name, f"it {why}")
+    return found
+
+
+def object_of(value: object, position: str) -> dict[str, Any]:
+    """Return an object; raises MisplacedError."""
+    if not isinstance(value, dict):
+        raise MisplacedError(position, f"it has to be an object, not {kind_of(value)}")
+    return value
+
+
+def kind_of(value: object) -> str:
+    return "null" if value is None else _KINDS.get(type(value), "something else")
+
+
+def is_sound(text: str) -> bool:
+    """Return whether no character of the text is half of one, which JSON can hold and no file can."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def plain(value: object) -> str:
+    """Return a text where it is one, and nothing else."""
+    return value if isinstance(value, str) and is_sound(value) else ""
+
+
+def cut(text: str, length: int = 80) -> str:
+    """Return the text in one line, cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+LONGEST = 120
+
+
+def id_of(*parts: object) -> str:
+    """Return an id made of these parts, such as ``synapse/book-flight/0``; what no id may hold becomes ``-``."""
+    plain = (re.sub(r"[^a-z0-9._]+", "-", str(part).lower()).strip("-._") for part in parts)
+    whole = "/".join(part for part in plain if part) or "exemplar"
+    if len(whole) <= LONGEST:
+        return whole
+    # What is cut off still tells two long names apart.
+    return f"{whole[: LONGEST - 9]}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+
+
+def free_id(wanted: str, taken: set[str]) -> str:
+    """Return the id, with a number where it is taken."""
+    number, found = 2, wanted
+    while found in taken:
+        found = f"{wanted[: LONGEST - 8].rstrip('/')}-{number}"
+        number += 1
+    return found
+
 
 _NOT_CONTENT = {"id", "source", "tags", "note", "archived", "format"}
 

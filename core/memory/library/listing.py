@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.memory.library.records import Counts, Filter, LibraryRow, Order
-from core.memory.library.rows import plain
+from core.memory.library.records import Counts, Filter, LibraryRow, Order, RetrievalRecord
+from core.memory.library.tables import plain
 from core.schema.errors import LibraryError
 from core.storage.database import DatabaseFile, damaged, match_of
 
@@ -22,7 +22,6 @@ _COLUMNS = (
     " steps, contrasts, tokens"
 )
 _DESCENDING: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
-_FROM_RUNS = ("retrieved", "used", "successes", "failures")
 _COUNTED = ("family", "environment", "site", "origin", "llm")
 MOST_VALUES = 200
 """How many values of one kind are counted by name; the rarest are left out."""
@@ -218,17 +217,22 @@ def _row(database: DatabaseFile, values: dict[str, Any]) -> LibraryRow:
         raise LibraryError(damaged(database.path, database.kind)) from error
 
 
-def _with_retrievals(database: DatabaseFile, found: list[LibraryRow]) -> tuple[LibraryRow, ...]:
-    sql = (
+def standings(database: DatabaseFile, ids: list[str]) -> dict[str, RetrievalRecord]:
+    """Return how the runs ended that these exemplars were looked up for; one that never was is left out."""
+    rows = database.rows(
         "SELECT r.id, count(*) AS retrieved, sum(r.used) AS used,"
         " coalesce(sum(r.used AND o.success = 1), 0) AS successes,"
         " coalesce(sum(r.used AND o.success = 0), 0) AS failures FROM retrievals r"
         " LEFT JOIN outcomes o ON o.trace = r.trace AND o.run = r.run"
-        " WHERE r.id IN (SELECT value FROM json_each(?)) GROUP BY r.id"
+        " WHERE r.id IN (SELECT value FROM json_each(?)) GROUP BY r.id",
+        (json.dumps(ids),),
     )
-    rows = database.rows(sql, (json.dumps([one.id for one in found]),))
-    counted: dict[str, dict[str, Any]] = {row["id"]: {name: row[name] for name in _FROM_RUNS} for row in rows}
-    return tuple(one.replace(**counted.get(one.id, {})) for one in found)
+    return {row.pop("id"): RetrievalRecord.model_validate(row) for row in rows}
+
+
+def _with_retrievals(database: DatabaseFile, found: list[LibraryRow]) -> tuple[LibraryRow, ...]:
+    counted = standings(database, [one.id for one in found])
+    return tuple(one.replace(**dict(counted.get(one.id, RetrievalRecord()))) for one in found)
 
 
 def _add(values: dict[str, int], found: list[dict[str, Any]]) -> None:

@@ -1,9 +1,10 @@
-"""What the library says of its exemplars, beside what they are."""
+"""What the library says of its exemplars, beside what they are, and how two versions of one differ."""
 
 from typing import Literal
 
 from pydantic import Field
 
+from core.memory.editing.draft import parts_of
 from core.schema.exemplar import Exemplar
 from core.schema.record import Record
 
@@ -21,6 +22,15 @@ Origin = Literal[
     "bundled",  # comes with the program; read only
 ]
 READ_ONLY: tuple[Origin, ...] = ("file", "bundled")
+
+
+ProofKind = Literal["replay", "worth", "credit"]
+"""What was found out about exemplars by trying."""
+
+
+def about_family(name: str) -> str:
+    """Return what a proof about a family is kept under; no id has a space."""
+    return f"family {name}"
 
 
 class Provenance(Record):
@@ -167,3 +177,31 @@ class RetrievalRecord(Record):
     successes: int = 0
     """Of the runs that it was used in, those that were a success."""
     failures: int = 0
+
+
+class VersionDifference(Record):
+    """One part that is not the same in both; a part that one of them lacks is empty there."""
+
+    part: str
+    """Such as ``family`` or ``look 2, thought``."""
+    before: str = ""
+    after: str = ""
+
+
+_ORDER = ("id", "family", "task", "environment", "metadata", "look", "abstraction", "parser", "contrast")
+"""In which order parts that differ are told; all others come last."""
+
+
+def differences(before: Exemplar, after: Exemplar) -> tuple[VersionDifference, ...]:
+    """Return what differs, in the order of the parts; nothing for equal ones."""
+    left, right = parts_of(before, pair="abstraction"), parts_of(after, pair="abstraction")
+
+    def rank(name: str) -> int:
+        kind = name.partition(" ")[0]
+        return _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
+
+    return tuple(
+        VersionDifference(part=name, before=left.get(name, ""), after=right.get(name, ""))
+        for name in sorted({**left, **right}, key=rank)
+        if left.get(name, "") != right.get(name, "")
+    )

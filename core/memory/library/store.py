@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from core.memory.library import listing, proofs, retrievals
-from core.memory.library import rows as writing
-from core.memory.library.proofs import ProofKind
+from core.memory.library import listing
+from core.memory.library import tables as writing
 from core.memory.library.records import (
     Counts,
     Entry,
@@ -26,6 +25,7 @@ from core.memory.library.records import (
     LibraryRows,
     Order,
     Origin,
+    ProofKind,
     Provenance,
     Retrieval,
     RetrievalRecord,
@@ -124,15 +124,24 @@ class Library:
         with self._database.write():
             row = self._known(id)
             exemplar = self._version(row, version)
-            provenance = Provenance.model_validate({name: row[name] for name in Provenance.model_fields})
             exemplar = exemplar.replace(archived=bool(row["archived"]))
             tokens = writing.tokens_of(exemplar)
-            self._update(row["number"], exemplar, provenance, tokens, version, time.time())
+            self._update(row["number"], exemplar, self._provenance(row), tokens, version, time.time())
 
-    def log(self, trace: str, told: int, found: Iterable[Retrieval]) -> None:
-        """Store where exemplars were retrieved in runs of a trace, all of its steps up to `told`."""
+    def log(self, trace: str, last_step: int, found: Iterable[Retrieval]) -> None:
+        """Store where exemplars were retrieved in runs of a trace, all of its steps up to `last_step`."""
         with self._database.write():
-            retrievals.save(self._database, trace, told, found)
+            for one in found:
+                self._database.execute(
+                    'INSERT OR REPLACE INTO retrievals (id, trace, run, step, "when", distance, voted, used)'
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (one.id, trace, one.run, one.step, one.when, one.distance, one.voted, one.used),
+                )
+            self._database.execute(
+                "INSERT INTO traces (trace, told) VALUES (?, ?)"
+                " ON CONFLICT (trace) DO UPDATE SET told = max(told, excluded.told)",
+                (trace, last_step),
+            )
 
     # Reading
 
@@ -143,7 +152,7 @@ class Library:
             exemplar = self._version(row, row["version"])
             return Entry(
                 exemplar=exemplar.replace(archived=bool(row["archived"])),
-                provenance=Provenance.model_validate({name: row[name] for name in Provenance.model_fields}),
+                provenance=self._provenance(row),
                 **{name: row[name] for name in ("version", "made", "changed", "tokens")},
             )
 
@@ -174,12 +183,17 @@ class Library:
         """Return rows that the filter lets through, those of files among them once `set_beside` was called."""
         wanted = wanted or Filter()
         with self._database.read():
-            beside = self._beside is not None
             return LibraryRows(
                 rows=listing.rows(
-                    self._database, wanted, order, offset, limit, beside=beside, reverse=reverse
+                    self._database,
+                    wanted,
+                    order,
+                    offset,
+                    limit,
+                    beside=self._beside is not None,
+                    reverse=reverse,
                 ),
-                total=listing.total(self._database, wanted, beside=beside),
+                total=listing.total(self._database, wanted, beside=self._beside is not None),
                 offset=offset,
             )
 
@@ -188,8 +202,9 @@ class Library:
     ) -> int | None:
         """Return how many rows of such a list stand before an exemplar; None where it is not in it."""
         with self._database.read():
-            beside = self._beside is not None
-            return listing.place(self._database, id, wanted, order, beside=beside, reverse=reverse)
+            return listing.place(
+                self._database, id, wanted, order, beside=self._beside is not None, reverse=reverse
+            )
 
     def total(self, wanted: Filter | None = None) -> int:
         with self._database.read():
@@ -198,8 +213,9 @@ class Library:
     def counts(self, wanted: Filter | None = None, *, only: Collection[str] | None = None) -> Counts:
         """Return how many exemplars have which family, environment, site, origin, LLM and tag, or `only` these."""
         with self._database.read():
-            beside = self._beside is not None
-            return listing.counts(self._database, wanted or Filter(), beside=beside, only=only)
+            return listing.counts(
+                self._database, wanted or Filter(), beside=self._beside is not None, only=only
+            )
 
     def kin(self, exemplars: Iterable[Exemplar]) -> tuple[Exemplar, ...]:
         """Return the library's own that have the id of one of these or its embedded text, in the archive or not."""
@@ -214,8 +230,7 @@ class Library:
     def shows(self, wanted: Filter, numbers: Sequence[int]) -> set[int]:
         """Return those of these exemplars, by number, that the filter lets through."""
         with self._database.read():
-            beside = self._beside is not None
-            return listing.shows(self._database, wanted, list(numbers), beside=beside)
+            return listing.shows(self._database, wanted, list(numbers), beside=self._beside is not None)
 
     def row(self, number: int) -> LibraryRow | None:
         """Return one exemplar as lists show it; its number is below zero for one of a file."""
@@ -304,28 +319,48 @@ class Library:
     def retrievals(self, id: str, *, limit: int = 200) -> tuple[Retrieval, ...]:
         """Return where an exemplar was looked up, the latest first."""
         with self._database.read():
-            return retrievals.of(self._database, id, limit)
+            rows = self._database.rows(
+                "SELECT r.*, coalesce(o.outcome, '') AS outcome, o.success FROM retrievals r"
+                " LEFT JOIN outcomes o ON o.trace = r.trace AND o.run = r.run"
+                ' WHERE r.id = ? ORDER BY r."when" DESC, r.run DESC, r.step DESC LIMIT ?',
+                (id, limit),
+            )
+            return tuple(Retrieval.model_validate(row) for row in rows)
 
     def standing(self, id: str) -> RetrievalRecord:
         """Return how the runs ended that it was looked up for."""
         with self._database.read():
-            return retrievals.standing(self._database, id)
+            return listing.standings(self._database, [id]).get(id, RetrievalRecord())
 
-    def told(self, trace: str) -> int:
+    def last_step_read(self, trace: str) -> int:
         """Return the last step of a trace whose retrievals are known; 0 for none."""
         with self._database.read():
             row = self._database.row("SELECT told FROM traces WHERE trace = ?", (trace,))
             return 0 if row is None else int(row["told"])
 
-    def runs_told(self, trace: str) -> tuple[int, ...]:
+    def runs_read(self, trace: str) -> tuple[int, ...]:
         """Return the runs of a trace in which exemplars were retrieved."""
         with self._database.read():
-            return retrievals.runs(self._database, trace)
+            rows = self._database.rows(
+                "SELECT DISTINCT run FROM retrievals WHERE trace = ? ORDER BY run", (trace,)
+            )
+            return tuple(row["run"] for row in rows)
 
     def settle(self, trace: str, ends: Iterable[tuple[int, str, bool | None]]) -> None:
         """Store how runs of a trace stand: their outcomes, and whether they were a success."""
         with self._database.write():
-            retrievals.settle(self._database, trace, ends)
+            known = {
+                row["run"]: (row["outcome"], row["success"])
+                for row in self._database.rows(
+                    "SELECT run, outcome, success FROM outcomes WHERE trace = ?", (trace,)
+                )
+            }
+            for run, outcome, success in ends:
+                if known.get(run) != (outcome, success):
+                    self._database.execute(
+                        "INSERT OR REPLACE INTO outcomes (trace, run, outcome, success) VALUES (?, ?, ?, ?)",
+                        (trace, run, outcome, success),
+                    )
 
     # What was found out by trying
 
@@ -334,19 +369,42 @@ class Library:
     ) -> int:
         """Store what was found out, in place of the one of that number where it is given; returns its number."""
         with self._database.write():
-            return proofs.save(self._database, kind, about, when, content, number)
+            if number is not None:
+                self._database.execute(
+                    'UPDATE proofs SET "when" = ?, content = ? WHERE number = ?',
+                    (when, writing.plain(content), number),
+                )
+                return number
+            values = {
+                "kind": kind,
+                "about": writing.plain(about),
+                "when": when,
+                "content": writing.plain(content),
+            }
+            return writing.insert(self._database, "proofs", values)
 
     def proofs(
         self, kind: ProofKind, about: Iterable[str] = (), *, limit: int = 200
     ) -> tuple[tuple[int, str], ...]:
         """Return numbers and contents, the oldest first and the latest `limit` of them; all where none is named."""
         with self._database.read():
-            return proofs.of(self._database, kind, about, limit)
+            names = [writing.plain(name) for name in about]
+            wanted = "AND about IN (SELECT value FROM json_each(?))" if names else ""
+            rows = self._database.rows(
+                f"SELECT number, content FROM proofs WHERE kind = ? {wanted} ORDER BY number DESC LIMIT ?",
+                (kind, *([json.dumps(names)] if names else []), limit),
+            )
+            return tuple((row["number"], row["content"]) for row in reversed(rows))
 
     def latest_proofs(self, kind: ProofKind) -> dict[str, str]:
         """Return the last content about each exemplar or family that there is one about."""
         with self._database.read():
-            return proofs.latest(self._database, kind)
+            rows = self._database.rows(
+                "SELECT about, content FROM proofs WHERE number IN"
+                " (SELECT max(number) FROM proofs WHERE kind = ? GROUP BY about)",
+                (kind,),
+            )
+            return {row["about"]: row["content"] for row in rows}
 
     # Files beside it
 
@@ -394,7 +452,7 @@ class Library:
             return 1
         number = row["number"]
         before = self._version(row, row["version"])
-        known = Provenance.model_validate({name: row[name] for name in Provenance.model_fields})
+        known = self._provenance(row)
         provenance = provenance or known
         if before.replace(archived=bool(row["archived"])) == exemplar and provenance == known:
             return int(row["version"])
@@ -429,11 +487,14 @@ class Library:
         row = self._database.row("SELECT * FROM exemplars WHERE id = ?", (writing.plain(id),))
         if row is None:
             raise NotInLibraryError(self._no_exemplar(id))
+        self._provenance(row)  # A damaged row is of no use.
+        return row
+
+    def _provenance(self, row: dict[str, Any]) -> Provenance:
         try:
-            Provenance.model_validate({name: row[name] for name in Provenance.model_fields})
+            return Provenance.model_validate({name: row[name] for name in Provenance.model_fields})
         except ValidationError as error:
             raise LibraryError(damaged(self.path, KIND)) from error
-        return row
 
     def _no_exemplar(self, id: str) -> str:
         found = self._database.rows(

@@ -1,10 +1,19 @@
-"""The tables of the exemplar library, and how older files come to have them."""
+"""The tables of the exemplar library, how older files come to have them, and how an exemplar becomes rows."""
 
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import zstandard
 from sqlite_utils import Database
 
-from core.memory.library.proofs import TABLES as PROOF_TABLES
-from core.schema.errors import LibraryError
-from core.storage.database import FileKind, Migration
+from core.llm.costs import count_tokens
+from core.memory.files import exemplar_of, line_of
+from core.memory.library.records import Provenance
+from core.schema.errors import DataError, LibraryError
+from core.schema.exemplar import Exemplar
+from core.storage.database import DatabaseFile, FileKind, Migration, damaged
 
 _EXEMPLARS = """
     number INTEGER PRIMARY KEY,         -- never given twice: nothing is deleted
@@ -90,6 +99,19 @@ CREATE TABLE traces (
 ) WITHOUT ROWID;
 """
 
+_VERSION_2 = """
+CREATE TABLE proofs (
+    number INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,                 -- replay, worth or credit
+    about TEXT NOT NULL,                -- the exemplar's id, which may be one of a file, or "family NAME"
+    "when" REAL NOT NULL,               -- seconds since the epoch
+    content TEXT NOT NULL               -- JSON
+);
+CREATE INDEX proofs_about ON proofs (about, kind, number);
+CREATE INDEX proofs_kind ON proofs (kind, number);
+"""
+"""What was found out about exemplars by trying: replays, experiments with and without, and credits, as JSON."""
+
 _VERSION_3 = """
 CREATE TABLE apart (
     id TEXT NOT NULL,                   -- of an exemplar, which may be one of a file
@@ -99,6 +121,12 @@ CREATE TABLE apart (
 ) WITHOUT ROWID;
 """
 
+_VERSION_4 = """
+CREATE INDEX exemplars_task ON exemplars (archived, task, id);
+CREATE INDEX exemplars_steps ON exemplars (archived, steps DESC, id);
+"""
+"""Lists are sorted by task and by looks, too."""
+
 BESIDE = f"""
 CREATE TEMP TABLE IF NOT EXISTS beside ({_EXEMPLARS});
 CREATE TEMP TABLE IF NOT EXISTS beside_tags (tag TEXT, exemplar INTEGER, PRIMARY KEY (tag, exemplar));
@@ -107,28 +135,18 @@ CREATE VIRTUAL TABLE IF NOT EXISTS temp.beside_fts {_WORDS};
 """The same for exemplars of files, as long as the database is open; nothing of it is stored."""
 
 
-def _make_version_1(database: Database) -> None:
-    database.executescript(_VERSION_1)
+def _by_script(script: str) -> Migration:
+    def change(database: Database) -> None:
+        database.executescript(script)
 
-
-def _make_version_2(database: Database) -> None:
-    database.executescript(PROOF_TABLES)
-
-
-def _make_version_3(database: Database) -> None:
-    database.executescript(_VERSION_3)
-
-
-def _sort_by_task_and_looks(database: Database) -> None:
-    database.execute("CREATE INDEX exemplars_task ON exemplars (archived, task, id)")
-    database.execute("CREATE INDEX exemplars_steps ON exemplars (archived, steps DESC, id)")
+    return change
 
 
 MIGRATIONS: tuple[Migration, ...] = (
-    _make_version_1,
-    _make_version_2,
-    _make_version_3,
-    _sort_by_task_and_looks,
+    _by_script(_VERSION_1),
+    _by_script(_VERSION_2),
+    _by_script(_VERSION_3),
+    _by_script(_VERSION_4),
 )
 
 KIND = FileKind(
@@ -139,3 +157,84 @@ KIND = FileKind(
     made_by="the first exemplar that is kept makes it",
     updated_by="list its exemplars with the command `exemplars list` to bring it up to date",
 )
+
+
+def tokens_of(exemplar: Exemplar) -> int:
+    """Return about how many tokens the trajectory has when it is prompted with."""
+    texts = [exemplar.task]
+    for step in exemplar.steps:
+        texts += [step.observation, step.thought, *step.actions]
+    for contrast in exemplar.contrasts:
+        texts += [contrast.observation, contrast.tried, contrast.right, contrast.why]
+    return sum(count_tokens(text) for text in texts)
+
+
+def text_number(text: str) -> int:
+    """Return what names a text that is embedded: 8 bytes of its hash, as SQLite keeps a number."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big", signed=True)
+
+
+def pack(exemplar: Exemplar) -> bytes:
+    return zstandard.ZstdCompressor(level=3).compress(line_of(exemplar).encode("utf-8", "replace"))
+
+
+def unpack(content: bytes, path: Path, database: DatabaseFile) -> Exemplar:
+    """Raises LibraryError where the content cannot be right."""
+    try:
+        return exemplar_of(zstandard.ZstdDecompressor().decompress(content).decode(), str(path))
+    except (zstandard.ZstdError, ValueError, DataError) as error:
+        raise LibraryError(damaged(path, database.kind)) from error
+
+
+def values_of(exemplar: Exemplar, provenance: Provenance, tokens: int) -> dict[str, Any]:
+    """Return the columns of an exemplar that follow from it."""
+    return {
+        "id": exemplar.id,
+        "family": plain(exemplar.family),
+        "task": plain(exemplar.task),
+        "environment": plain(exemplar.environment),
+        "site": plain(provenance.site),
+        "origin": provenance.origin,
+        "run": provenance.run,
+        "step": provenance.step,
+        "llm": plain(provenance.llm),
+        "tags": json.dumps(exemplar.tags),
+        "note": plain(exemplar.note),
+        "archived": exemplar.archived,
+        "steps": len(exemplar.steps),
+        "contrasts": len(exemplar.contrasts),
+        "tokens": tokens,
+        "text": text_number(exemplar.key),
+    }
+
+
+def insert(database: DatabaseFile, table: str, values: dict[str, Any]) -> int:
+    names = ", ".join(f'"{name}"' for name in values)
+    places = ", ".join("?" * len(values))
+    cursor = database.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", tuple(values.values()))
+    return int(cursor.lastrowid or 0)
+
+
+def insert_words(database: DatabaseFile, number: int, exemplar: Exemplar, *, beside: bool = False) -> None:
+    """Store what an exemplar is found by: its words and tags, in place of those it had."""
+    words, tags = ("temp.beside_fts", "temp.beside_tags") if beside else ("exemplars_fts", "tags")
+    database.execute(f"DELETE FROM {words} WHERE rowid = ?", (number,))
+    database.execute(f"DELETE FROM {tags} WHERE exemplar = ?", (number,))
+    said = [part for step in exemplar.steps for part in (step.thought, *step.actions)]
+    values = {
+        "rowid": number,
+        "id": exemplar.id,
+        "family": plain(exemplar.family),
+        "task": plain(exemplar.task),
+        "tags": plain(" ".join(exemplar.tags)),
+        "note": plain(exemplar.note),
+        "words": plain("\n".join(said)),
+    }
+    insert(database, words, values)
+    for tag in dict.fromkeys(exemplar.tags):
+        insert(database, tags, {"tag": plain(tag), "exemplar": number})
+
+
+def plain(text: str) -> str:
+    """Return a text as SQLite can keep it: half a character becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()

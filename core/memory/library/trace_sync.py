@@ -17,28 +17,25 @@ def note_retrievals(library: Library, traces: TraceStore) -> int:
     trace = str(traces.path.absolute())
     count = 0
     while True:
-        since = library.told(trace)
-        told, found = traces.recalls(since, limit=_STEPS)
+        since = library.last_step_read(trace)
+        last, found = traces.recalls(since, limit=_STEPS)
         new = [
             Retrieval(
-                id=one.id,
                 trace=trace,
                 run=run,
                 step=step,
                 when=when,
-                distance=one.distance,
-                voted=one.voted,
-                used=one.used,
+                **one.model_dump(include={"id", "distance", "voted", "used"}),
             )
             for run, step, when, recall in found
             for one in recall.retrieved
         ]
-        if new or told != since:
-            library.log(trace, told, new)
+        if new or last != since:
+            library.log(trace, last, new)
             count += len(new)
-        if told == since:
+        if last == since:
             break
-    runs = library.runs_told(trace)
+    runs = library.runs_read(trace)
     if runs:
         library.settle(trace, traces.ends(runs))
     return count

@@ -8,9 +8,8 @@ from pydantic import ValidationError
 from PySide6.QtCore import Signal, Slot
 
 from core.debugger.exemplars.editor.views import EditorView
-from core.memory.editing.draft import Draft
 from core.memory.library.records import Provenance
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Draft, Exemplar
 from gui.shell.feature import FeatureController, present
 from gui.shell.main_window import MainWindow
 

@@ -2,8 +2,8 @@
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.memory.editing.draft import EMPTY, Draft
-from core.memory.editing.history import DraftHistory
+from core.memory.editing.draft import EMPTY, DraftHistory
+from core.schema.exemplar import Draft
 
 _PAUSE_MS = 1500
 """After such a pause in typing the next letter is a change of its own."""

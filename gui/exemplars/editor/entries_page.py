@@ -7,10 +7,14 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from core.memory.editing import parts
-from core.memory.editing.draft import DraftContrast
+from core.memory.editing.draft import (
+    moved_by,
+    put_in,
+    replaced,
+    taken_out,
+)
 from core.memory.editing.faults import Fault, place_of
-from core.schema.exemplar import AbstractionPair
+from core.schema.exemplar import AbstractionPair, DraftContrast
 from gui.exemplars.editor.edits import Edits
 from gui.exemplars.editor.fields import EditorTextField
 from gui.theme.theme import Theme
@@ -133,18 +137,18 @@ class EntriesPage(QWidget):
 
     def add(self) -> None:
         at = self.at + 1
-        self._do(f"add a {self._kind.name}", parts.put_in(self._entries, at, self._kind.make()))
+        self._do(f"add a {self._kind.name}", put_in(self._entries, at, self._kind.make()))
         self.choice.setCurrentIndex(at)
         next(iter(self.fields.values())).setFocus()
 
     def delete(self) -> None:
         if self.at >= 0:
-            self._do(f"delete a {self._kind.name}", parts.taken_out(self._entries, self.at))
+            self._do(f"delete a {self._kind.name}", taken_out(self._entries, self.at))
 
     def shift(self, offset: int) -> None:
         at = self.at
         if at >= 0:
-            self._do(f"move a {self._kind.name}", parts.moved_by(self._entries, at, offset))
+            self._do(f"move a {self._kind.name}", moved_by(self._entries, at, offset))
             self.choice.setCurrentIndex(min(max(at + offset, 0), len(self._entries) - 1))
 
     @property
@@ -192,7 +196,7 @@ class EntriesPage(QWidget):
         if at >= 0:
             entry = self._entries[at].replace(**{name: text})
             words = f"edit {self._kind.name} {at + 1}"
-            self._do(words, parts.replaced(self._entries, at, entry), f"{self._kind.name} {at} {name}")
+            self._do(words, replaced(self._entries, at, entry), f"{self._kind.name} {at} {name}")
 
 
 def _is_of(fault: Fault, kind: str, at: int) -> bool:

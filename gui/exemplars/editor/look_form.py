@@ -1,15 +1,17 @@
 """One look: what the page was, whole and as the LLM saw it, what was thought, and what was done."""
 
 from functools import lru_cache
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QStackedWidget, QTabBar, QWidget
 
-from core.memory.editing.draft import DraftStep
+from core.memory.editing.changes import Shown, elements
+from core.memory.editing.draft import replaced
 from core.memory.editing.faults import Fault, place_of
-from core.memory.editing.looks import Shown, elements
 from core.schema.action import RefTarget, RoleTarget, parse_action
 from core.schema.errors import ActionSyntaxError
+from core.schema.exemplar import DraftStep
 from gui.exemplars.editor.edits import Edits
 from gui.exemplars.editor.fields import EditorTextField, LineMark
 from gui.theme.theme import Theme
@@ -132,8 +134,10 @@ class LookForm(QWidget):
     def _on_edited(self, name: str, label: str, text: str) -> None:
         if self._step is None:
             return
-        value = _actions(text) if name == "actions" else text
-        draft = self._edits.now.with_step(self._at, **{name: value})
+        value: Any = _actions(text) if name == "actions" else text
+        steps = self._edits.now.steps
+        step = steps[self._at].replace(**{name: value})
+        draft = self._edits.now.replace(steps=replaced(steps, self._at, step))
         words = f"edit the {label.lower()} of look {self._at + 1}"
         self._edits.do(words, draft, key=f"{self._at} {name}")
         self._mark()

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.memory.editing import looks
-from core.memory.editing.draft import DraftStep
+from core.memory.editing import changes
 from core.memory.editing.faults import Fault, place_of
 from core.schema.errors import UsageError
+from core.schema.exemplar import DraftStep
 from gui.exemplars.editor.edits import Edits
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
@@ -126,20 +126,20 @@ class LooksList(QWidget):
 
     def insert(self) -> None:
         at = self.current + 1
-        self._do("insert a look", lambda: looks.inserted(self._edits.now, at), at)
+        self._do("insert a look", lambda: changes.inserted(self._edits.now, at), at)
 
     def delete(self) -> None:
         chosen = self.chosen
         if chosen:
             name = "delete a look" if len(chosen) == 1 else f"delete {len(chosen)} looks"
-            self._edits.do(name, looks.deleted(self._edits.now, chosen))
+            self._edits.do(name, changes.deleted(self._edits.now, chosen))
             self.choose(max(0, min(chosen[0], len(self._edits.now.steps) - 1)))
 
     def duplicate(self) -> None:
         chosen = self.chosen
         if chosen:
             first, last = chosen[-1] + 1, chosen[-1] + len(chosen)
-            self._do("duplicate looks", lambda: looks.duplicated(self._edits.now, chosen), first, last)
+            self._do("duplicate looks", lambda: changes.duplicated(self._edits.now, chosen), first, last)
 
     def shift(self, offset: int) -> None:
         chosen = self.chosen
@@ -148,7 +148,7 @@ class LooksList(QWidget):
 
     def merge(self) -> None:
         try:
-            made = looks.merged(self._edits.now, self.chosen)
+            made = changes.merged(self._edits.now, self.chosen)
         except UsageError as error:
             self.noted.emit(str(error))
             return
@@ -162,7 +162,7 @@ class LooksList(QWidget):
         if at < 0:
             return
         try:
-            made = looks.split(self._edits.now, at, self._action())
+            made = changes.split(self._edits.now, at, self._action())
         except UsageError as error:
             self.noted.emit(str(error))
             return
@@ -175,7 +175,7 @@ class LooksList(QWidget):
         self.choose(first, last)
 
     def _move(self, chosen: Sequence[int], to: int) -> None:
-        draft, place = looks.moved(self._edits.now, chosen, to)
+        draft, place = changes.moved(self._edits.now, chosen, to)
         self._edits.do("move looks" if len(chosen) > 1 else "move a look", draft)
         self.choose(place, place + len(chosen) - 1)
 

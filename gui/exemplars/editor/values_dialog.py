@@ -13,9 +13,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.memory.editing.draft import Draft
-from core.memory.editing.values import placeholder, placeholders, places, put_in_place
+from core.memory.editing.changes import placeholder, placeholders, places, put_in_place
 from core.schema.errors import UsageError
+from core.schema.exemplar import Draft
 from gui.exemplars.editor.fields import LineField
 from gui.widgets.formats import count
 from gui.widgets.words import NoteLabel

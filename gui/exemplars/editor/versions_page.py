@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.editor.views import EditorView, VersionTexts
-from core.memory.editing.draft import Draft
-from core.memory.editing.text import told
+from core.memory.editing.draft import text_of
 from core.memory.library.records import Version
+from core.schema.exemplar import Draft
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
@@ -149,7 +149,7 @@ class CompareVersions(QDialog):
             head.setText(name)
         self.texts.left.setAccessibleName(names[0])
         self.texts.right.setAccessibleName(names[1])
-        self.texts.show_texts(told(texts.left_draft), told(right))
+        self.texts.show_texts(text_of(texts.left_draft), text_of(right))
         changed = self.texts.changed
         self.setWindowTitle(f"{id}: {count(changed, 'line')} differ" if changed else f"{id}: the same")
         self.or_words.say("" if changed else "Both are the same.")

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.memory.exchange.registry import EXPORTS
+from core.debugger.exemplars.formats import EXPORTS
 from gui.widgets.formats import count
 from gui.widgets.layouts import in_row
 from gui.widgets.words import NoteLabel

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.library.views import ImportChoices, ImportView, LibraryJob
-from core.memory.exchange.registry import IMPORTS
+from core.memory.exchange.reader import IMPORTS
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, thousands

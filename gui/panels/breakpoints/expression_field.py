@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QListView, QStyle, QWidget
 
-from core.debugger.breakpoints.completion import Completion, completions
+from core.debugger.breakpoints.names import Completion, completions
 from gui.theme.theme import Theme
 from gui.widgets.item_views import Index, RowDelegate, draw_cut
 

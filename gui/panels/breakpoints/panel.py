@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
 from core.debugger.breakpoints.kinds.actions import RequestBegins
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.kinds.problems import Failure, NotAligned
-from core.debugger.breakpoints.views import BreakpointView, BreaksView, WatchView
-from core.debugger.breakpoints.watch import Watch, WatchKind
+from core.debugger.breakpoints.views import BreakpointView, BreaksView, Watch, WatchKind, WatchValue
 from core.debugger.snapshots import StepView
 from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.theme.theme import Theme
@@ -62,7 +61,7 @@ def breakpoint_row(view: BreakpointView) -> Row:
     )
 
 
-def watch_row(view: WatchView) -> Row:
+def watch_row(view: WatchValue) -> Row:
     watch = view.watch
     kind = "" if watch.kind == "expression" else _WATCH_KINDS[watch.kind][0]
     value = view.error or view.text or "not read yet"

@@ -3,7 +3,9 @@
 from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from core.debugger.snapshots import GradeView, JudgementView, PlanView, RemedyView, SessionView, SubtaskView
+from core.debugger.snapshots import GradeView, JudgementView, PlanView, SessionView
+from core.schema.progress import Subtask
+from core.schema.step import RemedyTold
 from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
 from gui.widgets.enabled_commands import can_step
@@ -44,7 +46,7 @@ _NO_PLAN = "No plan yet. It is made at the start of a run; you can write one you
 _NO_REMEDIES = "No remedies wait. They are asked for before an action is taken."
 
 
-def subtask_row(at: int, subtask: SubtaskView) -> Row:
+def subtask_row(at: int, subtask: Subtask) -> Row:
     """Return the row of the subtask at position `at`, from 0."""
     icon, tone, word = _SUBTASKS[subtask.status]
     steps = ""
@@ -62,7 +64,7 @@ def subtask_row(at: int, subtask: SubtaskView) -> Row:
     )
 
 
-def remedy_row(remedy: RemedyView, plan: PlanView) -> Row:
+def remedy_row(remedy: RemedyTold, plan: PlanView) -> Row:
     icon, tone, word = _REMEDIES[remedy.state]
     serves = ""
     if remedy.subtask is not None and remedy.subtask < len(plan.subtasks):

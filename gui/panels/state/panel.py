@@ -3,8 +3,9 @@
 from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
-from core.debugger.breakpoints.kinds.places import StateEntered, StateLeft
-from core.debugger.snapshots import FitView, SetAsideView, StateView
+from core.debugger.breakpoints.kinds.actions import StateEntered, StateLeft
+from core.debugger.snapshots import SetAsideView, StateView
+from core.schema.step import Fit
 from gui.panels.state.diagram import StateDiagram
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
@@ -165,7 +166,7 @@ def _buffer_row(one: SetAsideView) -> Row:
     )
 
 
-def _fit_row(one: FitView) -> Row:
+def _fit_row(one: Fit) -> Row:
     lines = [f"matched: {'; '.join(one.matched)}"] if one.matched else []
     lines += [f"missing: {one.missed}"] if one.missed else []
     return Row(

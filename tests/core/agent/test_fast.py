@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def fast(stage):
-    text = stage.services.knowledge.presets.get("reflect").text
+    text = stage.services.resources.presets.get("reflect").text
     (stage.config / "presets" / "fast.toml").write_text(text.replace('mode = "paper"', 'mode = "fast"'))
     return "fast"
 
@@ -147,7 +147,7 @@ def test_a_long_page_is_shortened_before_it_is_judged_and_the_record_says_by_wha
     rows = "".join(f"<p>Row {number} with some words in it</p>" for number in range(300))
     page_file(tmp_path, f"<h1>Orders</h1>{rows}", "orders.html")
     start = page_file(tmp_path, f'<a href="orders.html">Orders</a>{rows}', "start.html")
-    preset = stage.services.knowledge.presets.get("reflect").text.replace("count = 2", "count = 0")
+    preset = stage.services.resources.presets.get("reflect").text.replace("count = 2", "count = 0")
     preset = preset.replace("summarise_above = 3000", "summarise_above = 500")
     (stage.config / "presets" / "short.toml").write_text(preset)
     (stage.config / "presets" / "shortfast.toml").write_text(

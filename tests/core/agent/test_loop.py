@@ -300,7 +300,7 @@ def test_laser_asks_for_a_rationale_and_then_for_the_action(stage, llm_server):
 
 
 def own_preset(stage, name, old, new, base="laser"):
-    text = (stage.services.knowledge.presets._folders[0] / f"{base}.toml").read_text()
+    text = (stage.services.resources.presets._folders[0] / f"{base}.toml").read_text()
     assert old in text
     path = stage.config / "presets" / f"{name}.toml"
     path.write_text(text.replace(old, new))

@@ -176,7 +176,7 @@ def test_an_empty_stack_ends_the_trial_and_the_new_plan_knows_what_the_old_one_t
 
 def test_a_trial_at_its_limit_is_followed_by_the_next_and_the_last_one_ends_the_run(stage, llm_server, site):
     (stage.config / "presets" / "short.toml").write_text(
-        stage.services.knowledge.presets.get("reflect")
+        stage.services.resources.presets.get("reflect")
         .text.replace("trials = 3", "trials = 2")
         .replace("count = 2", "count = 0")
     )

@@ -164,7 +164,7 @@ def test_an_error_empties_the_queue_and_is_shown_to_the_llm(stage, llm_server, m
 
 
 def implicit(stage):
-    text = stage.services.knowledge.presets.get("synapse").text
+    text = stage.services.resources.presets.get("synapse").text
     (stage.config / "presets" / "implicit.toml").write_text(
         text.replace('how = "explicit"', 'how = "implicit"')
     )
@@ -218,7 +218,7 @@ def test_refs_that_the_page_does_not_have_are_told(stage, llm_server, memory, tm
 
 
 def test_beyond_the_threshold_memory_is_not_used(stage, llm_server, memory, tmp_path):
-    text = stage.services.knowledge.presets.get("synapse").text
+    text = stage.services.resources.presets.get("synapse").text
     (stage.config / "presets" / "near.toml").write_text(
         text.replace("votes = 3", "votes = 3\nthreshold = 0.05")
     )

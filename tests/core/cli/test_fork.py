@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.debugger.experiments.bisect_records import Bisection
+from core.debugger.experiments.bisect import Bisection
 from core.trace.store import TraceStore
 from tests.core.stage import need_chromium, on, page_file, stop
 

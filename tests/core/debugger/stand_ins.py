@@ -9,7 +9,6 @@ from typing import Any
 
 from core.agent.loop import AgentRun
 from core.debugger.breakpoints.monitor import BreakpointMonitor
-from core.environments.registry import Environments
 from core.llm.registry import LLMs
 from core.trace.store import TraceStore
 from tests.core.stage import SECONDS, LoopThread
@@ -55,17 +54,18 @@ class StandInSession:
     def services(self) -> Any:
         return self._services
 
-    def environments(self) -> Environments:
-        return self._services.environments
-
     def offer(self) -> None:
         self.offered += 1
 
-    def llms(self) -> LLMs:
-        return self._services.llms
+    @property
+    def agent(self) -> "StandInSession":
+        return self
 
     async def use_llms(self, llms: LLMs) -> None:
         self._services.llms = llms
+
+    def crash(self, error: Exception) -> None:
+        raise error
 
     def change(self, *, message: str) -> None:
         self.messages.append(message)

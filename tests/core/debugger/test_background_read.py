@@ -24,7 +24,7 @@ class Reads:
         self._reader = TraceReader()
         self.sent = []
         self.failed = []
-        self.latest = LatestRead(self._reader, self.failed.append)
+        self.latest = LatestRead(self.failed.append)
         self.release = threading.Event()
         self.begun = threading.Event()
 
@@ -35,7 +35,10 @@ class Reads:
                 assert self.release.wait(10)
             return word
 
-        self.latest.ask(self._store, read, self.sent.append)
+        self.read(read)
+
+    def read(self, question):
+        self.latest.ask(lambda: self._reader.ask(self._store, question), self.sent.append, self.failed.append)
 
     async def held(self, word):
         """Ask, and return once the reading has begun; it ends when `release` is set."""
@@ -91,12 +94,27 @@ def test_the_loop_goes_on_while_the_file_is_read(store):
 def test_a_failure_is_told_and_the_next_is_read(store):
     async def work():
         reads = Reads(store)
-        reads.latest.ask(store, lambda file: file.run(4711), reads.sent.append)
+        reads.read(lambda file: file.run(4711))
         await reads.latest.settled()
         reads.ask("next")
         await reads.over()
         return reads
 
     reads = asyncio.run(work())
-    assert [type(error).__name__ for error in reads.failed] == ["NotInTraceError"]
+    (problem,) = reads.failed
+    assert "no run 4711" in problem
+    assert reads.sent == ["next"]
+
+
+def test_a_mistake_of_the_program_is_told_as_it_is_and_the_next_is_read(store):
+    async def work():
+        reads = Reads(store)
+        reads.read(lambda file: 1 // 0)
+        await reads.latest.settled()
+        reads.ask("next")
+        await reads.over()
+        return reads
+
+    reads = asyncio.run(work())
+    assert [type(error) for error in reads.failed] == [ZeroDivisionError]
     assert reads.sent == ["next"]

@@ -44,8 +44,8 @@ def use_fresh_llms(live, server):
 
     async def work():
         fresh = llms_for(settings_in(live.database.parent, server))
-        fresh.person = session.llms().person
-        await session.use_llms(fresh)
+        fresh.person = session.services().llms.person
+        await session.agent.use_llms(fresh)
 
     session.queue(work())
 
@@ -144,8 +144,8 @@ def test_the_built_in_rules_answer_where_the_llm_in_use_is_gone(live, server):
     async def work():
         entry = LLMSettings(base_url=server.base_url, attempts=1)
         left = llms_for(settings_for(live.database, llms={"others": entry}))
-        left.person = session.llms().person
-        await session.use_llms(left)
+        left.person = session.services().llms.person
+        await session.agent.use_llms(left)
 
     session.queue(work())
     live.wait(lambda: live.view.llm == "rules")

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from core.debugger.service import LatestAnswer, Service, command
+from core.debugger.commands import command
+from core.debugger.service import Service
 from core.schema.errors import UsageError
 from core.schema.record import Record
 from core.schema.signal import Signal
@@ -26,8 +27,10 @@ class Counted(Record):
 class Counting(Service[Counted]):
     """Counts at once, or in jobs that wait for `go_on`."""
 
+    view = Counted()
+
     def __init__(self, session) -> None:
-        super().__init__(session, Counted())
+        super().__init__(session)
         self.go_on = asyncio.Event()
 
     @command
@@ -44,10 +47,6 @@ class Counting(Service[Counted]):
     @command
     async def begin(self, number: int) -> None:
         self.start(self._job_of(number), BUSY)
-
-    @command
-    async def begin_anew(self, number: int) -> None:
-        await self.restart(self._job_of(number))
 
     @command
     async def cancel(self) -> None:
@@ -139,15 +138,6 @@ def test_a_job_that_fails_says_why_and_another_can_be_begun(session, counting):
     assert counting.view.begun == (-1, 1)
 
 
-def test_a_job_begun_anew_cancels_the_one_before(session, counting):
-    counting.begin_anew(1)
-    session.done()
-    counting.begin_anew(2)
-    session.done()
-    assert counting.view == Counted(begun=(1, 2), cancelled=(1,))
-    assert counting.is_busy
-
-
 def test_a_job_is_cancelled_by_its_command(session, counting):
     counting.begin(1)
     session.done()
@@ -203,27 +193,28 @@ def store(tmp_path):
 class Reading(Service[Counted]):
     """Reads the number of steps of a run, each of the two kinds for itself."""
 
+    view = Counted()
+
     def __init__(self, session) -> None:
-        super().__init__(session, Counted())
+        super().__init__(session)
         self.other: Signal[Counted] = Signal()
         self.read_runs = []
-        self._steps, self._others = LatestAnswer(session), LatestAnswer(session)
 
     @command
     async def steps_of(self, run: int) -> None:
-        await self._read(self._steps, run, self.send)
+        await self._read("steps", run, self.send)
 
     @command
     async def others_of(self, run: int) -> None:
-        await self._read(self._others, run, self.other.send)
+        await self._read("others", run, self.other.send)
 
-    async def _read(self, latest, run, send) -> None:
+    async def _read(self, topic, run, send) -> None:
         def question(store):
             self.read_runs.append(run)
             store.run(run)
             return Counted(number=len(store.steps(run)))
 
-        await latest.read(question, lambda problem: Counted(problem=problem), send)
+        await self.answer(topic, question, send, lambda problem: Counted(problem=problem))
 
 
 def test_of_several_questions_at_once_only_the_last_is_answered(stand_in, store):

@@ -349,7 +349,7 @@ def test_the_person_answers_in_the_llms_place(live, server):
 
 @pytest.mark.parametrize("reply_format", ["json", "lines"])
 def test_the_person_answers_in_any_reply_format(live, server, reply_format):
-    text = (live.session.services().knowledge.presets._folders[0] / "laser.toml").read_text()
+    text = (live.session.services().resources.presets._folders[0] / "laser.toml").read_text()
     path = live.config / "presets" / "written.toml"
     path.write_text(text.replace('"tools"', f'"{reply_format}"'))
     live.session.agent.set_preset("written")

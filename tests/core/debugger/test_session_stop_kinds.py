@@ -2,10 +2,26 @@
 
 import pytest
 
-from core.debugger.breakpoints.kinds.actions import ActionChosen, Loop, PermissibleChanged, RequestBegins
-from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall, RetrievalFar
-from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft
-from core.debugger.breakpoints.kinds.problems import Failure, NotAligned, PlanRevised, RemedyFired
+from core.debugger.breakpoints.kinds.actions import (
+    ActionChosen,
+    Loop,
+    PermissibleChanged,
+    PolicyPopped,
+    PolicyPushed,
+    RequestBegins,
+    StateEntered,
+    StateLeft,
+)
+from core.debugger.breakpoints.kinds.problems import (
+    Condition,
+    Failure,
+    FigureAbove,
+    LLMCall,
+    NotAligned,
+    PlanRevised,
+    RemedyFired,
+    RetrievalFar,
+)
 from core.debugger.breakpoints.kinds.registry import KINDS
 from core.debugger.breakpoints.service import BreakpointsService
 from tests.core.debugger.breakpoints.runs import SCENES

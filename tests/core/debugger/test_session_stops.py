@@ -4,9 +4,9 @@ import pytest
 from werkzeug import Response
 
 from core.debugger.breakpoints.kinds.actions import ActionChosen, RequestBegins
-from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall
+from core.debugger.breakpoints.kinds.problems import Condition, FigureAbove, LLMCall
 from core.debugger.breakpoints.service import BreakpointsService
-from core.debugger.breakpoints.watch import Watch
+from core.debugger.breakpoints.views import Watch
 from tests.core.browser.site import Site
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply

@@ -1,3 +1,4 @@
+from core.memory.index import ExemplarIndex, Near
 from core.schema.exemplar import Exemplar, ExemplarStep
 
 TASKS = {
@@ -20,3 +21,8 @@ def exemplar(family: str, number: int, **more: object) -> Exemplar:
 
 
 ALL = tuple(exemplar(family, number) for family, tasks in TASKS.items() for number in range(len(tasks)))
+
+
+async def search(index: ExemplarIndex, text: str, count: int, *, family: str = "") -> tuple[Near, ...]:
+    """Return the exemplars of an index that are nearest to a text."""
+    return index.nearest(await index.vector(text), count, family=family)

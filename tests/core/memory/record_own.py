@@ -11,7 +11,7 @@ import sys
 
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
-from core.debugger.exemplars.recording.scripted import exemplar_of, open_world, perform
+from core.debugger.exemplars.scripted import exemplar_of, open_world, perform
 from core.environments.registry import Environments
 from core.memory.files import EXEMPLARS, write_exemplars
 from core.schema.errors import BackstepError

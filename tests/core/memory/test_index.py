@@ -3,7 +3,7 @@ import pytest
 
 from core.llm.embedding import HashedWords
 from core.memory.index import ExemplarIndex
-from tests.core.memory.making import ALL
+from tests.core.memory.making import ALL, search
 
 
 class Counting(HashedWords):
@@ -35,7 +35,7 @@ async def test_another_embedding_makes_the_index_anew(tmp_path):
     index = ExemplarIndex(other, tmp_path)
     assert await index.refresh(ALL, lambda done, of: told.append((done, of))) == len(ALL)
     assert told[-1] == (len(ALL), len(ALL))
-    assert (await index.search(ALL[2].key, 1))[0].exemplar == ALL[2]
+    assert (await search(index, ALL[2].key, 1))[0].exemplar == ALL[2]
 
 
 @pytest.mark.parametrize("ending", ["json", "vectors", "texts"])
@@ -46,14 +46,14 @@ async def test_a_damaged_or_foreign_file_is_made_anew(tmp_path, ending, damage):
         path.write_bytes(damage)
     index = ExemplarIndex(Counting(), tmp_path)
     await index.refresh(ALL)
-    assert (await index.search(ALL[3].key, 1))[0].exemplar == ALL[3]
+    assert (await search(index, ALL[3].key, 1))[0].exemplar == ALL[3]
 
 
 async def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path):
     (tmp_path / "file").write_text("")
     index = ExemplarIndex(Counting(), tmp_path / "file")
     await index.refresh(ALL)
-    assert len(await index.search(ALL[0].key, 2)) == 2
+    assert len(await search(index, ALL[0].key, 2)) == 2
 
 
 async def test_distances_are_euclidean_and_exact():
@@ -63,7 +63,7 @@ async def test_distances_are_euclidean_and_exact():
     query = "Task: Book a button"
     vectors = await embedding.embed([query, *(one.key for one in ALL)])
     expected = sorted(float(np.linalg.norm(vectors[0] - row)) for row in vectors[1:])
-    found = [one.distance for one in await index.search(query, len(ALL))]
+    found = [one.distance for one in await search(index, query, len(ALL))]
     # Vectors are kept with 16 bits a number.
     assert np.allclose(found, expected, atol=5e-4)
 

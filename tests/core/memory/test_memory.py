@@ -7,7 +7,7 @@ from core.memory.library.records import LIBRARY_NAME, Filter
 from core.memory.memory import Memory
 from core.schema.exemplar import RecallSettings
 from tests.core.memory.clusters import Clusters, clustered, text_of
-from tests.core.memory.making import ALL
+from tests.core.memory.making import ALL, search
 
 NEAREST = RecallSettings(by="exemplars", votes=1)
 
@@ -65,8 +65,8 @@ async def test_exemplars_of_equal_texts_are_all_found_by_family_and_id(memory):
         for number in (2, 1):
             memory.library().save(ALL[0].replace(id=f"{family}{number}", family=family, metadata="same"))
     index = await memory.refreshed()
-    assert [one.exemplar.id for one in await index.search("same", 9)] == ["a1", "a2", "b1", "b2"]
-    assert [one.exemplar.id for one in await index.search("same", 9, family="b")] == ["b1", "b2"]
+    assert [one.exemplar.id for one in await search(index, "same", 9)] == ["a1", "a2", "b1", "b2"]
+    assert [one.exemplar.id for one in await search(index, "same", 9, family="b")] == ["b1", "b2"]
 
 
 async def test_by_meaning_the_nearest_that_the_filter_lets_through_are_listed(memory, tmp_path):

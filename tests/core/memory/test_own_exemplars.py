@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from core.debugger.exemplars.recording.scripted import Look, exemplar_of, perform
+from core.debugger.exemplars.scripted import Look, exemplar_of, perform
 from core.llm.embedding import HashedWords
 from core.memory.files import ExemplarFiles
 from core.memory.index import ExemplarIndex

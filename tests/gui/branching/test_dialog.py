@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.branching.views import ForkAmount, ForkView, PolicyChoice
-from core.debugger.snapshots import Catalogue, PresetOption
+from core.debugger.branching.views import ForkView, PolicyChoice
+from core.debugger.snapshots import AmountView, Catalogue, PresetOption
 from core.schema.changes import Changes
 from core.schema.messages import LLMChoice
 from gui.branching.dialog import ForkDialog
@@ -22,7 +22,7 @@ VIEW = ForkView(
     task="miniwob/click-test-2, seed 0",
     preset="plain",
     llm="fast",
-    amounts=(ForkAmount(mechanism="memory", label="exemplars that vote", value=3, least=1, most=50),),
+    amounts=(AmountView(mechanism="memory", label="exemplars that vote", value=3, least=1, most=50),),
     policies=(PolicyChoice(id="web/find", text="+++\n+++\n# Instruction\nFind it."),),
 )
 

@@ -3,11 +3,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
 from pytestqt.qtbot import QtBot
 
-from core.debugger.breakpoints.kinds.actions import ActionChosen
-from core.debugger.breakpoints.kinds.measures import LLMCall
-from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft
-from core.debugger.breakpoints.kinds.problems import NotAligned
-from core.debugger.breakpoints.watch import Watch
+from core.debugger.breakpoints.kinds.actions import (
+    ActionChosen,
+    PolicyPopped,
+    PolicyPushed,
+    StateEntered,
+    StateLeft,
+)
+from core.debugger.breakpoints.kinds.problems import LLMCall, NotAligned
+from core.debugger.breakpoints.views import Watch
 from gui.breakpoints.controller import BreakpointsController
 from gui.shell.main_window import MainWindow
 from tests.gui import samples

@@ -5,7 +5,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from core.debugger.experiments.bisect_records import Bisection, BisectRequest, PrefixResult
+from core.debugger.experiments.bisect import Bisection, BisectRequest, PrefixResult
 from core.debugger.experiments.measurement import RunResult
 from core.debugger.experiments.views import BisectView
 from core.debugger.snapshots import Catalogue, PresetOption

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.debugger.experiments.bisect_records import BisectRequest
+from core.debugger.experiments.bisect import BisectRequest
 from core.debugger.experiments.evaluation_records import Subject
 from core.schema.signal import Signal
 from gui.exemplars.library.library_window import LibraryWindow

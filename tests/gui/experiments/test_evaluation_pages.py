@@ -4,9 +4,16 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from core.debugger.experiments.attribution import AttributionSum
-from core.debugger.experiments.evaluation_records import Arm, Evaluation, EvaluationRequest, Pair, Subject
-from core.debugger.experiments.replay_records import ReplayReport, ReplayResult
+from core.debugger.experiments.evaluation_records import (
+    Arm,
+    AttributionSum,
+    Evaluation,
+    EvaluationRequest,
+    Pair,
+    ReplayReport,
+    ReplayResult,
+    Subject,
+)
 from core.debugger.experiments.views import EvaluationView, ReplayRow
 from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.messages import LLMChoice

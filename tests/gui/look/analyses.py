@@ -33,13 +33,13 @@ class Bench:
     def __init__(self, folder: Path, theme: Theme, settings: QSettings) -> None:
         self.loop = asyncio.new_event_loop()
         self.memory = Memory(index_folder=folder / "index", library=folder / "exemplars.db")
-        knowledge = SimpleNamespace(memory=self.memory, presets=Presets())
+        resources = SimpleNamespace(memory=self.memory, presets=Presets())
         session = SimpleNamespace(
             store=None,
             closers=[],
             session_changed=Signal(),
             queue=lambda work: self.loop.create_task(work),
-            services=lambda: SimpleNamespace(knowledge=knowledge),
+            services=lambda: SimpleNamespace(resources=resources),
         )
         self.window = PlainWindow(theme, settings)
         self.tabs = QTabWidget()

@@ -28,11 +28,11 @@ from core.debugger.snapshots import (
     StackView,
     StateView,
     StepView,
-    SubtaskView,
+    TaskFilesAnswer,
 )
-from core.debugger.tasks.views import TaskFilesAnswer
 from core.schema.messages import Message
 from core.schema.observation import Box
+from core.schema.progress import Subtask
 from gui.breakpoints.controller import BreakpointsController
 from gui.compare.controller import CompareController
 from gui.llms.dialog import SettingsDialog
@@ -323,7 +323,7 @@ def plan_long(studio: Studio) -> QWidget:
     studio.settle()
     long = samples.PLAN.replace(
         subtasks=tuple(
-            SubtaskView(text=f"Do the part numbered {at} " + "with care and patience " * (at % 5))
+            Subtask(text=f"Do the part numbered {at} " + "with care and patience " * (at % 5))
             for at in range(1, 25)
         ),
         remedies=tuple(

@@ -2,8 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.recording.views import RecordingView
-from core.debugger.exemplars.saving.views import SavingView
+from core.debugger.exemplars.saving.views import RecordingView, SavingView
 from gui.exemplars.recording import RecordingController
 from gui.exemplars.saving.window import SavingWindow
 from tests.gui import samples

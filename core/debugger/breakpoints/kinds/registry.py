@@ -3,11 +3,27 @@
 from collections.abc import Mapping
 from typing import Any
 
-from core.debugger.breakpoints.kinds.actions import ActionChosen, Loop, PermissibleChanged, RequestBegins
+from core.debugger.breakpoints.kinds.actions import (
+    ActionChosen,
+    Loop,
+    PermissibleChanged,
+    PolicyPopped,
+    PolicyPushed,
+    RequestBegins,
+    StateEntered,
+    StateLeft,
+)
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
-from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall, RetrievalFar
-from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft
-from core.debugger.breakpoints.kinds.problems import Failure, NotAligned, PlanRevised, RemedyFired
+from core.debugger.breakpoints.kinds.problems import (
+    Condition,
+    Failure,
+    FigureAbove,
+    LLMCall,
+    NotAligned,
+    PlanRevised,
+    RemedyFired,
+    RetrievalFar,
+)
 
 GROUPS: dict[str, tuple[type[Breakpoint], ...]] = {
     "Where the run is": (StateEntered, StateLeft, PolicyPushed, PolicyPopped),

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from core.debugger.commands import command
 from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView, PairTexts
 from core.debugger.exemplars.prompt import as_text
-from core.debugger.service import command
 from core.memory.analysis.records import NearPair, PairsFound, grouped, sameness
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
@@ -23,8 +23,10 @@ _READ = 200
 class DuplicatesService(AnalysisService[DuplicatesView]):
     """Finds pairs that are much alike, and archives one of a pair or keeps both; each of it can be undone."""
 
+    view = DuplicatesView()
+
     def __init__(self, session: "Session") -> None:
-        super().__init__(session, DuplicatesView())
+        super().__init__(session)
         self._with_kept = False
         self._pairs: dict[tuple[str, str], DuplicatePair] = {}
         self._found = PairsFound(within=0.0)

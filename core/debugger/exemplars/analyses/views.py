@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from core.debugger.job_view import JobView
+from core.debugger.snapshots import JobView
 from core.memory.analysis.records import LeftOutExemplar, Lonely, LookupTrial, MemberFound, Sameness
 from core.schema.exemplar import RecallSettings
 from core.schema.record import Record

@@ -6,27 +6,26 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from core.debugger.exemplars.editor.checking import checked, conflict_with
-from core.debugger.exemplars.editor.parser_trials import pair_pages, run_pages, try_parser
+from core.debugger.commands import command
+from core.debugger.exemplars.editor.checking import checked, conflict_with, pair_pages, run_pages, try_parser
 from core.debugger.exemplars.editor.views import (
     DraftChoice,
     EditorView,
     OpenedExemplar,
     PageChoice,
     ParserTrial,
-    PresetChoice,
     SaveWay,
     VersionTexts,
 )
 from core.debugger.exemplars.known import copy_id, entry_of, free_id, of_file
-from core.debugger.service import Service, command
-from core.memory.editing.draft import EMPTY, Draft
+from core.debugger.publisher import preset_options
+from core.debugger.service import Service
+from core.memory.editing.draft import EMPTY
 from core.memory.editing.draft_files import FOLDER, Drafts, KeptDraft
 from core.memory.library.records import Entry, Provenance
 from core.memory.library.store import Library
-from core.memory.memory import Memory
 from core.schema.errors import BackstepError, DataError, TraceError, UsageError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Draft, Exemplar
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -37,8 +36,10 @@ _BY_HAND = Provenance(origin="by hand")
 class EditorService(Service[EditorView]):
     """Holds what is open, and stores it; its job is the trial of a parser."""
 
+    view = EditorView()
+
     def __init__(self, session: "Session") -> None:
-        super().__init__(session, EditorView())
+        super().__init__(session)
         self._serial = 0
         self._provenance: Provenance | None = None
         self._checking = (0, -1)
@@ -48,12 +49,8 @@ class EditorService(Service[EditorView]):
         """Why the draft could not be written last."""
 
     @property
-    def _memory(self) -> Memory:
-        return self.services.knowledge.memory
-
-    @property
     def _library(self) -> Library:
-        return self._memory.library()
+        return self.memory.library()
 
     @property
     def _drafts(self) -> Drafts:
@@ -68,9 +65,9 @@ class EditorService(Service[EditorView]):
         if kept is not None:
             self._take_up(kept)
             return
-        entry = entry_of(self._memory, id)
+        entry = entry_of(self.memory, id)
         if entry is None:
-            self._copy(of_file(self._memory, id), "It comes from a file, which is only read: this is a copy.")
+            self._copy(of_file(self.memory, id), "It comes from a file, which is only read: this is a copy.")
             return
         self._opened(Draft.of(entry.exemplar), entry.provenance, entry=entry, base=Draft.of(entry.exemplar))
 
@@ -90,9 +87,9 @@ class EditorService(Service[EditorView]):
     @command
     async def open_copy(self, id: str) -> None:
         """Open a copy of an exemplar under a free id."""
-        entry = entry_of(self._memory, id)
+        entry = entry_of(self.memory, id)
         self._copy(
-            entry.exemplar if entry is not None else of_file(self._memory, id),
+            entry.exemplar if entry is not None else of_file(self.memory, id),
             f"This is a copy of {id}.",
         )
 
@@ -104,7 +101,7 @@ class EditorService(Service[EditorView]):
     @command
     async def open_draft(self, exemplar: Exemplar, provenance: Provenance | None) -> None:
         """Open one that was made elsewhere and is not stored."""
-        draft = Draft.of(exemplar).replace(id=free_id(self._memory, exemplar.id))
+        draft = Draft.of(exemplar).replace(id=free_id(self.memory, exemplar.id))
         self._opened(draft, provenance or _BY_HAND, note="It is not saved yet.")
 
     @command
@@ -122,12 +119,12 @@ class EditorService(Service[EditorView]):
         self.show(drafts=self._other_drafts())
 
     def _copy(self, exemplar: Exemplar, note: str) -> None:
-        draft = Draft.of(exemplar).replace(id=copy_id(self._memory, exemplar.id))
-        entry = entry_of(self._memory, exemplar.id)
+        draft = Draft.of(exemplar).replace(id=copy_id(self.memory, exemplar.id))
+        entry = entry_of(self.memory, exemplar.id)
         self._opened(draft, entry.provenance if entry is not None else _BY_HAND, note=note)
 
     def _take_up(self, kept: KeptDraft) -> None:
-        entry = entry_of(self._memory, kept.id) if kept.id else None
+        entry = entry_of(self.memory, kept.id) if kept.id else None
         when = time.strftime("%d %b %H:%M", time.localtime(kept.when))
         note = f"This is a draft that was kept, of {when}."
         if entry is not None and entry.version != kept.version:
@@ -173,20 +170,17 @@ class EditorService(Service[EditorView]):
             run=provenance.run,
             note=note,
         )
-        counts = self._memory.listing().counts().by
+        counts = self.memory.listing().counts().by
         pages, pages_note = run_pages(services.store, provenance.run, draft.task)
-        presets = []
-        for name in services.knowledge.presets.names():
-            try:
-                presets.append(PresetChoice(name=name, title=services.knowledge.presets.get(name).title))
-            except BackstepError:
-                continue  # Its file is wrong, which is told where presets are chosen.
+        presets, _ = preset_options(
+            services.resources.presets
+        )  # Wrong files are told where presets are chosen.
         self.view = EditorView(opened=opened, saves=self.view.saves)
         self.show(
             versions=self._library.versions(id) if id else (),
             pages=(*pages, *pair_pages(draft)),
             pages_note=pages_note,
-            presets=tuple(presets),
+            presets=presets,
             families=tuple(sorted(name for name in counts.get("family", {}) if name)),
             tags=tuple(sorted(name for name in counts.get("tag", {}) if name)),
             environments=tuple(sorted(name for name in counts.get("environment", {}) if name)),
@@ -216,7 +210,7 @@ class EditorService(Service[EditorView]):
         is_success = self._is_success(opened.run)
         # A long exemplar takes a second, which nobody else is to wait for.
         found = await asyncio.to_thread(
-            checked, services.knowledge, draft, edit, name, opened.run, is_success
+            checked, services.resources, draft, edit, name, opened.run, is_success
         )
         if self._checking != (opened.serial, edit):
             return  # It was edited meanwhile, or another one was opened.
@@ -282,14 +276,14 @@ class EditorService(Service[EditorView]):
         if opened.serial != serial:
             return
         library = self._library
-        id = draft.id if way != "copy" else copy_id(self._memory, draft.id)
+        id = draft.id if way != "copy" else copy_id(self.memory, draft.id)
         draft_to_save = draft.replace(id=id)
         try:
             exemplar = draft_to_save.exemplar(archived=opened.archived and way != "copy")
         except ValidationError as error:
             raise UsageError("It cannot be saved yet: the Problems tab says what is missing.") from error
         is_own = bool(opened.id) and id == opened.id
-        there = entry_of(self._memory, id)
+        there = entry_of(self.memory, id)
         expected = opened.version if is_own else None
         if there is not None and way == "save" and (not is_own or there.version != opened.version):
             self._conflicts += 1

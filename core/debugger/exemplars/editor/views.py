@@ -2,9 +2,10 @@
 
 from typing import Literal
 
-from core.memory.editing.draft import Draft
+from core.debugger.snapshots import PresetOption
 from core.memory.editing.faults import Fault
 from core.memory.library.records import Version
+from core.schema.exemplar import Draft
 from core.schema.messages import Message
 from core.schema.record import Record
 
@@ -19,13 +20,6 @@ class DraftChoice(Record):
     title: str
     when: float
     """Seconds since the epoch."""
-
-
-class PresetChoice(Record):
-    """A preset whose prompt can be looked at."""
-
-    name: str
-    title: str
 
 
 class PageChoice(Record):
@@ -123,7 +117,7 @@ class EditorView(Record):
     pages: tuple[PageChoice, ...] = ()
     pages_note: str = ""
     conflict: Conflict | None = None
-    presets: tuple[PresetChoice, ...] = ()
+    presets: tuple[PresetOption, ...] = ()
     families: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()

@@ -6,10 +6,11 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.debugger.exemplars.library.bulk import finish_in_thread
+from core.debugger.commands import command
+from core.debugger.exemplars.known import finish_in_thread
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.exemplars.library.views import SHOWN, Fate, ImportChoices, ImportEntry, ImportView, Undo
-from core.debugger.service import Service, command
+from core.debugger.service import Service
 from core.memory.library.records import Provenance
 from core.memory.memory import Memory
 from core.schema.errors import DataError, UsageError
@@ -45,8 +46,10 @@ class _Read(NamedTuple):
 class ImportService(Service[ImportView]):
     """Tells first what an import would do, and then does it whole or not at all, as a job of the library."""
 
+    view = ImportView()
+
     def __init__(self, library: LibraryService) -> None:
-        super().__init__(library.session, ImportView())
+        super().__init__(library.session)
         self._library = library
         self._read: _Read | None = None
 
@@ -142,7 +145,7 @@ def _read_files(choices: ImportChoices, memory: Memory) -> _Read:
 
 def _coming(read: _Read, choices: ImportChoices) -> tuple[tuple[Exemplar, bool], ...]:
     """Return what would be kept, each with whether it is a new version of one that is there."""
-    from core.memory.exchange.ids import free_id
+    from core.memory.exchange.records import free_id
 
     found: list[tuple[Exemplar, bool]] = []
     taken = set(read.taken) | {one.id for one in read.plan.new}
@@ -160,7 +163,7 @@ def _coming(read: _Read, choices: ImportChoices) -> tuple[tuple[Exemplar, bool],
 
 
 def _view_of(read: _Read, choices: ImportChoices) -> ImportView:
-    from core.memory.exchange.registry import IMPORTS
+    from core.memory.exchange.reader import IMPORTS
 
     kept = _coming(read, choices)
     versions = {one.id for one, later in kept if later}

@@ -192,7 +192,7 @@ def _looser(wanted: Filter) -> list[tuple[str, Filter]]:
 
 def detail_of(services: Services, id: str, preset: str) -> DetailView:
     """Return one exemplar whole; raises NotInLibraryError that names the nearest."""
-    memory = services.knowledge.memory
+    memory = services.resources.memory
     member = next((one for one in memory.file_members() if one[1].id == id), None)
     entry = file_entry(*member) if member is not None else memory.library().get(id)
     library = memory.open_library()
@@ -207,7 +207,7 @@ def detail_of(services: Services, id: str, preset: str) -> DetailView:
         retrievals=library.retrievals(id) if library is not None else (),
         standing=library.standing(id) if library is not None else RetrievalRecord(),
         trace=str(services.store.path.absolute()),
-        prompt=prompt_of(entry.exemplar, services.knowledge, preset).text,
+        prompt=prompt_of(entry.exemplar, services.resources, preset).text,
         preset=preset,
     )
 

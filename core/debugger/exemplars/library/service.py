@@ -6,7 +6,8 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.debugger.exemplars.library.bulk import Checker, archive, entries, finish_in_thread, write
+from core.debugger.commands import command
+from core.debugger.exemplars.known import Checker, archive, entries, finish_in_thread, write
 from core.debugger.exemplars.library.listing import (
     IDS,
     LibraryReader,
@@ -33,10 +34,9 @@ from core.debugger.exemplars.library.views import (
     Undo,
 )
 from core.debugger.exemplars.prompt import as_text
-from core.debugger.service import JobService, command
+from core.debugger.service import JobService
 from core.memory.checks import Problem
-from core.memory.library.version_diff import differences
-from core.memory.memory import Memory
+from core.memory.library.records import differences
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.signal import Signal
@@ -44,8 +44,8 @@ from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
     # What writes foreign files, and SQLite, take long to load: only who needs them waits for it.
+    from core.debugger.exemplars.formats import ExemplarExportFormat
     from core.debugger.session import Session
-    from core.memory.exchange.registry import ExemplarExportFormat
     from core.memory.library.store import Library
 
 _EVERY = 1.0
@@ -65,8 +65,10 @@ class _Asked(NamedTuple):
 class LibraryService(JobService[LibraryJob]):
     """Lists, shows, changes, checks, writes and indexes exemplars; its view is the job under way."""
 
+    view = LibraryJob()
+
     def __init__(self, session: "Session") -> None:
-        super().__init__(session, LibraryJob())
+        super().__init__(session)
         self.listed: Signal[ListView] = Signal()
         self.paged: Signal[PageView] = Signal()
         self.counted: Signal[CountsView] = Signal()
@@ -83,11 +85,6 @@ class LibraryService(JobService[LibraryJob]):
         self._wanted = ""
         """The id of the exemplar that the window asked for last."""
         self._watching: asyncio.Task[None] | None = None
-
-    @property
-    def memory(self) -> Memory:
-        """The exemplars; raises UsageError before the session has begun."""
-        return self.services.knowledge.memory
 
     def failed(self, problem: str) -> None:
         self.noticed.send(Notice(text=problem, bad=True))
@@ -362,7 +359,7 @@ class LibraryService(JobService[LibraryJob]):
     @command
     async def export(self, chosen: Chosen, form: str, path: str) -> None:
         """Write exemplars as a file, or as a folder where the form has several, in the background."""
-        from core.memory.exchange.registry import export_format
+        from core.debugger.exemplars.formats import export_format
 
         known = export_format(form)
         self.begin(

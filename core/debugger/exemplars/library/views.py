@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from core.debugger.job_view import JobView
+from core.debugger.snapshots import JobView
 from core.memory.checks import Problem
 from core.memory.library.records import (
     Counts,
@@ -13,8 +13,8 @@ from core.memory.library.records import (
     Retrieval,
     RetrievalRecord,
     Version,
+    VersionDifference,
 )
-from core.memory.library.version_diff import VersionDifference
 from core.schema.record import Record
 
 PAGE = 100

@@ -1,22 +1,251 @@
 """A stored run as an exemplar: the steps that led to its end, as a prompt would tell them, and what was left out.
 
-First a run is surveyed, step by step; what is chosen of it then is quick to
-say again. Which steps are noise is in `core.debugger.exemplars.saving.steps`.
+First a run is surveyed, step by step: what each shows and does, and why one is
+left out. What is chosen of it then is quick to say again.
 """
 
+import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from core.debugger.exemplars.saving.steps import SurveyedStep, surveyed
-from core.debugger.exemplars.saving.views import SavingChoice
+from core.debugger.exemplars.saving.views import SavingChoice, SavingStep
 from core.memory.library.records import Provenance
+from core.schema.action import Action, Named, RefTarget, RoleTarget, XPathTarget
+from core.schema.element_identity import RecordedInput
 from core.schema.errors import UsageError
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
+from core.schema.observation import Observation
 from core.schema.record import Record
-from core.trace.records import RunRow
+from core.schema.step import Abstracted, Acted, Decided, Observed, Origin, Reviewed, record_of
+from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
+
+_LABEL = re.compile(r'^([a-z]+(?:-[a-z]+)*) "(.*)"$')
+"""How a step tells its element: role and name."""
+
+_ELEMENT = re.compile(r"^\w+ \[(.*?)\](?: \[|$)")
+"""The first thing that an action names."""
+
+
+class SurveyedStep(SavingStep):
+    """One step of a run, with all that an exemplar may say of it."""
+
+    action: str
+    """What was done, in words for a list."""
+    page: str = ""
+    """The page as the prompt showed it, else as it was read."""
+    raw: str = ""
+    """The whole page, where the prompt showed less of it."""
+    actions: tuple[str, ...] = ()
+    reply: int = 0
+    """The step at which the reply was given that this action is of."""
+    joins: bool = False
+    """Whether it is told at the look of the actions of its reply before it."""
+    contrast: Contrast | None = None
+    """What was tried in its place, and this was the correction of."""
+    contrasted: bool = False
+    """Whether the correction is kept unless others are chosen."""
+
+    @property
+    def number(self) -> int:
+        return self.row.number
+
+    @property
+    def origin(self) -> Origin:
+        return self.row.origin
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is in the exemplar unless others are chosen."""
+        return self.possible and not self.why
+
+
+def surveyed(store: TraceStore, run: RunRow, rows: Sequence[StepRow]) -> tuple[SurveyedStep, ...]:
+    """Return these steps of a run, all read from the trace; raises TraceError."""
+    rows = [one for one in rows if one.sealed or one.action]  # One under way has nothing to keep yet.
+    undone = _gone_back_over(store, run.run, rows)
+    noise = _noise(rows)
+    trial = max((one.trial for one in rows), default=1)
+    other = _other_ways(store, run)
+    found: list[SurveyedStep] = []
+    reply = 0
+    for row in rows:
+        why = _left_out(row, undone, trial) or noise.get(row.number, "")
+        one = _step(store, run, row, why, reply)
+        if row.number in other and one.possible and one.contrast is None:
+            one = _branched(store, one, *other[row.number])
+        reply = one.reply
+        found.append(one)
+    return tuple(found)
+
+
+def _left_out(row: StepRow, undone: set[int], trial: int) -> str:
+    if row.trial != trial:
+        return "a later trial began anew"
+    if row.number in undone:
+        return "it was gone back over"
+    if row.effect not in ("page action", "stop"):
+        return "it did nothing in the page" if row.effect != "go back" else "it went back"
+    if row.outcome != "done":
+        return f"it was {row.outcome}" if row.outcome == "skipped" else "it failed"
+    return "" if row.sealed else "it was never finished"
+
+
+def _gone_back_over(store: TraceStore, run: int, rows: Sequence[StepRow]) -> set[int]:
+    """Return the steps whose effect a later one has taken back."""
+    undone: set[int] = set()
+    for row in rows:
+        if row.effect != "go back":
+            continue
+        acted = record_of(Acted, store.step(run, row.number).records)
+        if acted is not None and acted.restored is not None and acted.restored.verified:
+            undone |= set(range(acted.restored.step, row.number))
+    return undone
+
+
+def _noise(rows: Sequence[StepRow]) -> dict[int, str]:
+    """Return, with why, a person's steps that others make needless: half-typed words, clicks of a double click."""
+    found: dict[int, str] = {}
+    own = [one for one in rows if one.origin == "person" and one.effect == "page action"]
+    for row, after in pairwise(own):
+        kind, element = _done_on(row)
+        anew = kind in ("type", "select", "check") and (kind, element) == _done_on(after)
+        if anew and element and after.number == row.number + 1:
+            found[row.number] = f"step {after.number} did it anew"
+    for at, row in enumerate(own):
+        kind, element = _done_on(row)
+        if kind != "double_click":
+            continue
+        for before in reversed(own[max(0, at - 2) : at]):
+            if _done_on(before) != ("click", element):
+                break
+            found[before.number] = f"it is part of the double click of step {row.number}"
+    return found
+
+
+def _done_on(row: StepRow) -> tuple[str, str]:
+    """Return what was done, and the element: its ref, not its name, which others may have too."""
+    named = _ELEMENT.match(row.action)
+    return row.action.split(" ", 1)[0], named[1] if named is not None else ""
+
+
+def _step(store: TraceStore, run: RunRow, row: StepRow, why: str, reply: int) -> SurveyedStep:
+    records = store.step(run.run, row.number).records
+    reviewed = record_of(Reviewed, records)
+    acted = record_of(Acted, records)
+    decided = record_of(Decided, records)
+    joins = decided is not None and decided.from_queue and reviewed is not None and not reviewed.edited
+    reply = reply if joins and reply else row.number
+    if reviewed is None or reviewed.action is None or acted is None:
+        why = why or "it has no action"
+        return SurveyedStep(row=row, action=row.action, why=why, possible=False, reply=reply)
+    page = next((one.clean.text for one in records if isinstance(one, Abstracted)), "")
+    seen = next((one.observation for one in records if isinstance(one, Observed)), None)
+    whole = seen.lines() if seen is not None else ""
+    page = page or whole
+    # A state's action is told by what it did in the page: others may not have the state.
+    done = tuple(_as_seen(one, seen, row.target) for one in acted.inputs)
+    contrast = None
+    if reviewed.edited and reviewed.proposed is not None:
+        both = (reviewed.proposed, reviewed.action)
+        contrast = Contrast(
+            observation=page,
+            tried=str(reviewed.proposed),
+            right=str(reviewed.action),
+            names=tuple(dict.fromkeys(one.name for one in both if isinstance(one, Named))),
+        )
+    return SurveyedStep(
+        row=row,
+        action=row.action or str(reviewed.action),
+        why=why,
+        page=page,
+        raw=whole if whole != page else "",
+        # What was thought of an action that a person has changed was thought of another one.
+        thought="" if reviewed.edited else reviewed.thought,
+        actions=done or (str(reviewed.action),),
+        reply=reply,
+        joins=joins,
+        contrast=contrast if contrast is None or contrast.tried != contrast.right else None,
+        contrasted=contrast is not None,
+    )
+
+
+def _as_seen(done: RecordedInput, seen: Observation | None, label: str = "") -> str:
+    """Return an action with its elements named as they are in the look: a ref of a later page is in no line of it.
+
+    What a person met at a place in the document only is named by role and
+    name, as its `label` has them.
+    """
+    changes: dict[str, Any] = {}
+    for part in ("target", "to"):
+        target = getattr(done.action, part, None)
+        if isinstance(target, XPathTarget) and part == "target":
+            told = _LABEL.match(label)
+            if told is not None and told[2]:
+                changes[part] = _named(told[1], told[2], seen)
+        elif isinstance(target, RefTarget) and part in done.marks:
+            if seen is not None and seen.element(target.ref) is not None:
+                continue
+            changes[part] = _named(done.marks[part].element.role, done.marks[part].element.name, seen)
+    return str(done.action.replace(**changes))
+
+
+def _named(role: str, name: str, seen: Observation | None) -> RefTarget | RoleTarget:
+    fits = [one.ref for one in seen.elements if (one.role, one.name) == (role, name)] if seen else []
+    return RefTarget(ref=fits[0]) if len(fits) == 1 else RoleTarget(role=role, name=name)
+
+
+def _other_ways(store: TraceStore, run: RunRow) -> dict[int, tuple[RunRow, bool]]:
+    """Return the runs that this one branched from, by the step at which it left them.
+
+    With each whether it was judged no success, while this one was a success:
+    then what it did there is known to be worse.
+    """
+    found: dict[int, tuple[RunRow, bool]] = {}
+    here = run
+    while here.parent_run is not None and here.parent_step is not None:
+        parent = store.run(here.parent_run)
+        worse = run.verdict.success is True and parent.verdict.success is False
+        found.setdefault(here.parent_step, (parent, worse))
+        here = parent
+    return found
+
+
+def _branched(store: TraceStore, one: SurveyedStep, parent: RunRow, worse: bool) -> SurveyedStep:
+    """Return a step with what the run that it branched from did in its place, where that is known and another thing."""
+    if not any(row.number == one.number and row.sealed for row in store.own_steps(parent.run)):
+        return one
+    records = store.step(parent.run, one.number).records
+    acted = record_of(Acted, records)
+    reviewed = record_of(Reviewed, records)
+    was = next((record.observation for record in records if isinstance(record, Observed)), None)
+    here = store.step(one.row.run, one.number).records
+    seen = next((record.observation for record in here if isinstance(record, Observed)), None)
+    if acted is None or len(acted.inputs) != 1 or reviewed is None or isinstance(reviewed.action, Named):
+        return one
+    tried = str(_in_other_page(acted.inputs[0].action, was, seen))
+    if tried in one.actions or len(one.actions) != 1:
+        return one
+    contrast = Contrast(observation=one.page, tried=tried, right=one.actions[0])
+    return one.replace(contrast=contrast, contrasted=worse)
+
+
+def _in_other_page(action: Action, was: Observation | None, seen: Observation | None) -> Action:
+    """Return an action with the refs of one reading named as they are in another one of the same page."""
+    changes: dict[str, Any] = {}
+    for part in ("target", "to"):
+        target = getattr(action, part, None)
+        element = was.element(target.ref) if was is not None and isinstance(target, RefTarget) else None
+        if element is None or not isinstance(target, RefTarget):
+            continue
+        same = seen.element(target.ref) if seen is not None else None
+        if same is None or (same.role, same.name) != (element.role, element.name):
+            changes[part] = _named(element.role, element.name, seen)
+    return action.replace(**changes)
 
 
 class LeftOutStep(Record):

@@ -1,21 +1,33 @@
-"""Saving a run as an exemplar: what is chosen of it, how a prompt shows it, and the library it goes to."""
+"""Saving a run as an exemplar: recorded by hand or not, what is chosen of it, and the library it goes to."""
 
+import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
 from core.agent.presets import MemoryTable
+from core.debugger.commands import command
 from core.debugger.exemplars.known import free_id, taken_ids
 from core.debugger.exemplars.prompt import Way, messages_of
 from core.debugger.exemplars.saving.selection import Selection, Survey, id_for, selection_of, survey_of_run
-from core.debugger.exemplars.saving.views import Saved, SavingChoice, SavingContrast, SavingStep, SavingView
-from core.debugger.service import Service, command
+from core.debugger.exemplars.saving.views import (
+    RecordedSteps,
+    RecordingView,
+    Saved,
+    SavingChoice,
+    SavingContrast,
+    SavingView,
+)
+from core.debugger.live_page import HumanActionRecorder
+from core.debugger.service import Service
+from core.debugger.snapshots import SessionView
 from core.llm.costs import count_tokens
 from core.memory.checks import check
 from core.memory.library.records import Filter
-from core.memory.memory import Memory
-from core.schema.errors import BackstepError, DataError, UsageError
+from core.schema.errors import BackstepError, DataError, TraceError, UsageError
 from core.schema.exemplar import RecallSettings, metadata_of
 from core.schema.messages import Message
+from core.schema.signal import Signal
+from core.trace.records import StepRow
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -30,11 +42,13 @@ _REF = re.compile(r"\[(\d+)\]")
 class SavingService(Service[SavingView]):
     """Shows a run as an exemplar with what is chosen of it, and saves it."""
 
+    view = SavingView(run=0)
+
     def failed(self, problem: str) -> None:
         self.show(problem=problem, busy=False)
 
     def __init__(self, session: "Session") -> None:
-        super().__init__(session, SavingView(run=0))
+        super().__init__(session)
         self._survey: Survey | None = None
         self._preset_text = ""
         self._opened = 0
@@ -43,10 +57,6 @@ class SavingService(Service[SavingView]):
         """The library's families and tags, and what it has of the run: counted once, as it may be large."""
         self._before = 0
         """The version that was current before the last one was saved; 0 for none."""
-
-    @property
-    def _memory(self) -> Memory:
-        return self.services.knowledge.memory
 
     @command
     async def open(
@@ -84,7 +94,7 @@ class SavingService(Service[SavingView]):
         if not anyway and (question := _question(survey, view)):
             self.show(question=question)
             return
-        library = self._memory.library()
+        library = self.memory.library()
         known = library.has([view.id])
         self._before = library.get(view.id).version if known else 0
         version = library.save(view.exemplar, view.provenance, why=f"kept from run {view.run}")
@@ -102,7 +112,7 @@ class SavingService(Service[SavingView]):
         saved = self.view.saved
         if saved is None or saved.undone or not saved.changed:
             return
-        library = self._memory.library()
+        library = self.memory.library()
         if self._before:
             library.make_current(saved.id, self._before)
             words = f"{saved.id} is as it was, version {self._before}."
@@ -113,7 +123,7 @@ class SavingService(Service[SavingView]):
         self.show(saved=saved.replace(undone=True))
 
     def _know(self, run: int) -> None:
-        library = self._memory.listing()
+        library = self.memory.listing()
         by = library.counts().by
         mine = library.page(Filter(run=run, archived=None), limit=_MOST_IDS)
         earlier = tuple(one.id for one in mine.rows if not one.read_only)
@@ -125,7 +135,7 @@ class SavingService(Service[SavingView]):
         assert survey is not None
         row = survey.row
         families, tags, earlier = self._known
-        unused = free_id(self._memory, id_for(row))
+        unused = free_id(self.memory, id_for(row))
         steps = survey.chosen if choice.steps is None else choice.steps
         contrasts = survey.contrasts if choice.contrasts is None else choice.contrasts
         view = SavingView(
@@ -134,16 +144,7 @@ class SavingService(Service[SavingView]):
             task=f"{row.task}, seed {row.seed}",
             instruction=row.instruction,
             success=row.verdict.success,
-            steps=tuple(
-                SavingStep(
-                    row=one.row,
-                    thought=one.thought,
-                    chosen=one.number in steps and one.possible,
-                    possible=one.possible,
-                    why=one.why,
-                )
-                for one in survey.steps
-            ),
+            steps=tuple(one.replace(chosen=one.number in steps and one.possible) for one in survey.steps),
             contrasts=tuple(
                 SavingContrast(
                     step=one.number,
@@ -185,7 +186,7 @@ class SavingService(Service[SavingView]):
         messages: tuple[Message, ...] = ()
         prompt_problem = ""
         try:
-            messages = messages_of(exemplar, self.services.knowledge, Way.of_text(self._preset_text))
+            messages = messages_of(exemplar, self.services.resources, Way.of_text(self._preset_text))
         except DataError as error:
             prompt_problem = str(error)
         return {
@@ -201,7 +202,7 @@ class SavingService(Service[SavingView]):
 
     async def _looked_up(self, survey: Survey, saved: Saved) -> Saved:
         """Return with what would be retrieved for the task of the run from now on."""
-        memory, row = self._memory, survey.row
+        memory, row = self.memory, survey.row
         first = survey.steps[0].page if survey.steps else ""
         query = metadata_of(row.instruction, first)
         try:
@@ -217,14 +218,14 @@ class SavingService(Service[SavingView]):
     def _settings(self, preset: str) -> RecallSettings:
         """Return how the run's preset recalls, as it is now; as presets do where it has no memory, or is gone."""
         try:
-            table = self.services.knowledge.presets.get(preset).memory
+            table = self.services.resources.presets.get(preset).memory
         except BackstepError:
             table = None
         return table or MemoryTable()
 
     def _refuse_taken(self, id: str) -> None:
-        if taken_ids(self._memory, (id,)):
-            other = free_id(self._memory, id)
+        if taken_ids(self.memory, (id,)):
+            other = free_id(self.memory, id)
             raise UsageError(f"There is an exemplar {id} already: choose another id, such as {other}.")
 
 
@@ -250,3 +251,108 @@ def _question(survey: Survey, view: SavingView) -> str:
     if survey.row.ended is None:
         return f"{run} has not ended, so nobody knows yet whether it succeeds. Save it anyway?"
     return f"Nobody has judged {run} a success. Save it anyway?"
+
+
+_NOTHING = "Nothing was recorded: you did nothing in the page that could be done again."
+_GIVEN_UP = "The recording was given up: another page was opened. What you did stays in its run."
+
+
+class RecordingService(Service[RecordingView]):
+    """Records what a person does in the page; giving the page back by hand ends a recording as well."""
+
+    view = RecordingView()
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self.recorded: Signal[RecordedSteps] = Signal()
+        self._demonstrating: HumanActionRecorder | None = None
+        self._first = 0
+        """The first step that may be of the recording."""
+        session.session_changed.connect(self._on_session)
+
+    def failed(self, problem: str) -> None:
+        self.session.complain(problem)
+
+    @command
+    async def record(self, *, fresh: bool) -> None:
+        """Give the page to the person and record what they do, with `fresh` from the start of the task."""
+        if self.view.recording or self.view.starting:
+            return
+        session = self.session
+        if session.session.mode == "opening":
+            raise UsageError("The task is being opened: wait a moment, then record.")
+        run = session.agent_run
+        if run is None:
+            raise UsageError(
+                "Open a task first (Ctrl+N), then record how you do it: every step of yours is kept."
+            )
+        self.send(RecordingView(starting=True, run=run.state.run))
+        try:
+            if fresh or run.ended:
+                await session.live_page.hand_over(False)
+                run = await session.tasks.open_anew()
+                if run is None:
+                    return
+            if session.busy:
+                raise UsageError("Pause first (F5): the agent is acting. Then record.")
+            self._demonstrating = await session.live_page.hand_over(True)
+            if self._demonstrating is None:
+                await session.live_page.hand_over(False)
+                raise UsageError("What you do in this page cannot be recorded; the Log (Alt+-) says why.")
+            self._first = run.state.number
+            self.send(RecordingView(recording=True, run=run.state.run))
+        finally:
+            if self.view.starting:
+                self.send(RecordingView())
+
+    @command
+    async def finish(self) -> None:
+        """Take the page back and hand over what was recorded; a task that is over is ended."""
+        if self.view.recording:
+            await self.session.live_page.hand_over(False)
+            self._finish()
+
+    @command
+    async def cancel(self) -> None:
+        """Take the page back and keep nothing; the steps stay in the run."""
+        if self.view.recording:
+            self.send(RecordingView())
+            self._demonstrating = None
+            await self.session.live_page.hand_over(False)
+            self.session.change(message="The recording was thrown away; what you did stays in the run.")
+
+    def _finish(self) -> None:
+        """Hand over what was recorded, or say that nothing was."""
+        view, self._demonstrating = self.view, None
+        if not view.recording:
+            return
+        self.send(RecordingView())
+        steps = tuple(one.number for one in self._steps(view.run))
+        if not steps:
+            self.session.change(message=_NOTHING)
+            return
+        self.recorded.send(RecordedSteps(run=view.run, steps=steps))
+
+    def _steps(self, run: int) -> list[StepRow]:
+        """Return the steps of the recording, raising TraceError."""
+        rows = self.services.store.own_steps(run)
+        return [one for one in rows if one.number >= self._first and one.sealed and one.origin == "person"]
+
+    def _on_session(self, view: SessionView) -> None:
+        """Follow the run: count its steps, and end with it."""
+        if not self.view.recording:
+            return
+        if view.run != self.view.run:
+            self._demonstrating = None
+            self.send(RecordingView())
+            self.session.log("warning", "recording", _GIVEN_UP)
+            return
+        if not view.handed_over or (self._demonstrating is not None and self._demonstrating.over):
+            # The page is being given back, or the task is over: the rest is done once that is.
+            self.finish()
+            return
+        with contextlib.suppress(TraceError, UsageError):
+            steps = self._steps(view.run)
+            if len(steps) != self.view.steps:
+                last = steps[-1] if steps else None
+                self.show(steps=len(steps), last=last)

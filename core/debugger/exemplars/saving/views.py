@@ -1,4 +1,4 @@
-"""What the window draws of saving a run as an exemplar."""
+"""What the window draws of recording a demonstration, and of saving a run as an exemplar."""
 
 from core.memory.checks import Problem
 from core.memory.library.records import Provenance
@@ -112,3 +112,20 @@ class SavingView(Record):
     """Why it cannot be saved, or what went wrong."""
     busy: bool = False
     saved: Saved | None = None
+
+
+class RecordingView(Record):
+    """Whether the person's doings in the page are being recorded, and how far that is."""
+
+    recording: bool = False
+    starting: bool = False
+    run: int = 0
+    steps: int = 0
+    last: StepRow | None = None
+
+
+class RecordedSteps(Record):
+    """A recording that was ended, to be kept."""
+
+    run: int
+    steps: tuple[int, ...]

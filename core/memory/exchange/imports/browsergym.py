@@ -3,20 +3,60 @@
 Read are `steps_info.json` (one step or a list of them, as `save_json` writes
 it), documents with a list of `steps` as trajectories are published, and the
 `summary_info.json` beside them. The steps of an experiment's folder are
-pickles: these are never opened, as that would run what is in them.
+pickles: these are never opened, as that would run what is in them. Actions are
+written as calls of functions, which are read and never run.
 """
 
+import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.memory.exchange.browsergym_actions import read_calls
-from core.memory.exchange.documents import PICKLE, Document, read_document
-from core.memory.exchange.ids import id_of
-from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_exemplar
-from core.memory.exchange.values import MisplacedError, object_of, plain
+from core.memory.exchange.records import (
+    PICKLE,
+    Candidate,
+    Document,
+    MisplacedError,
+    Reading,
+    ReadOptions,
+    fault_of,
+    id_of,
+    made_exemplar,
+    object_of,
+    plain,
+    read_document,
+)
+from core.schema.action import (
+    Action,
+    Check,
+    Click,
+    CloseTab,
+    DoubleClick,
+    Drag,
+    FocusTarget,
+    GoBack,
+    GoForward,
+    Goto,
+    Hover,
+    NewTab,
+    Note,
+    Press,
+    RefTarget,
+    RoleTarget,
+    Scroll,
+    Select,
+    Stop,
+    TabFocus,
+    Target,
+    Type,
+    Upload,
+    Wait,
+    XPathTarget,
+)
 from core.schema.errors import DataError
 from core.schema.exemplar import ExemplarStep
+from core.schema.record import Record
 from core.trace.imports.records import FaultyError, FileEntry
 
 SUMMARY = "summary_info.json"
@@ -156,8 +196,7 @@ def _trajectory(
             tags=("browsergym",),
         )
     except FaultyError as fault:
-        position = fault.position if isinstance(fault, MisplacedError) else label
-        return Reading(left_out=tuple(left_out), faulty=(FileEntry(position=position, why=str(fault)),))
+        return Reading(left_out=tuple(left_out), faulty=(fault_of(fault, label),))
     candidate = Candidate(position=label, exemplar=exemplar, remarks=tuple(remarks))
     return Reading(candidates=(candidate,), left_out=tuple(left_out))
 
@@ -204,3 +243,148 @@ def open_experiments(folder: Path) -> tuple[Path, ...]:
     except OSError as error:
         raise DataError(f"{folder} cannot be read ({error.strerror}); check that it is there.") from error
     return tuple(sorted(inside | ({folder} if is_experiment(folder) else set())))
+
+
+_MOST = 50_000
+_BIDS = ("bid", "from_bid", "to_bid")
+"""Parameters that name an element."""
+
+
+class Calls(Record):
+    """What one action of BrowserGym, which may be several calls, says."""
+
+    actions: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def read_calls(code: str, page: str, *, is_last: bool) -> Calls:
+    """Return the actions; `page` is the text of the page that shows each bid.
+
+    A message to the user is the answer where it comes last, and a note where
+    it does not. Raises FaultyError where there is no action.
+    """
+    if len(code) > _MOST:
+        raise FaultyError(f"its action has {len(code)} characters, more than {_MOST}")
+    if not code.strip():
+        raise FaultyError("it has no action")
+    try:
+        body = ast.parse(code.strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Calls(actions=(code.strip(),), remarks=("the action is kept as it is written: it is no call",))
+    actions: list[str] = []
+    remarks: list[str] = []
+    for number, statement in enumerate(body):
+        written = ast.get_source_segment(code.strip(), statement) or code.strip()
+        try:
+            made = _made(statement, page, is_last=is_last and number == len(body) - 1)
+        except (KeyError, TypeError, ValueError, RecursionError):
+            made = Calls(actions=())
+        remarks += made.remarks
+        if not made.actions:
+            remarks.append(f"{written.split('(')[0]} is kept as it is written: there is no word for it here")
+        actions += made.actions or [written]
+    if not actions:
+        raise FaultyError("it has no action")
+    return Calls(actions=tuple(actions), remarks=tuple(remarks))
+
+
+def _made(statement: ast.stmt, page: str, *, is_last: bool) -> Calls:
+    """Return the actions of a call, or none; raises ValueError, TypeError or KeyError for one that is none."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=args, keywords=keywords)):
+            parameters, make = _CALLS[name]
+            values = dict(zip(parameters, map(ast.literal_eval, args), strict=False))
+            values |= {str(one.arg): ast.literal_eval(one.value) for one in keywords}
+        case _:
+            return Calls(actions=())
+    targets = {key: _target(str(values[key]), page) for key in _BIDS if key in values}
+    actions = make({**values, **targets})
+    if name == "send_msg_to_user" and not is_last:
+        actions = (Note(text=values["text"]),)
+    if not actions:
+        return Calls(actions=())
+    remarks = [
+        f"the page tells no name that is {values[key]}'s alone; it is named by its bid"
+        for key, one in targets.items()
+        if isinstance(one, XPathTarget)
+    ]
+    if name == "press":
+        remarks.append(f"press names {targets['bid']}; here a key goes to what has the focus")
+    return Calls(actions=tuple(map(str, actions)), remarks=tuple(remarks))
+
+
+def _is_plain(values: dict[str, Any]) -> bool:
+    """Return whether a click is one with the left button, and no key held."""
+    return values.get("button", "left") == "left" and not values.get("modifiers")
+
+
+def _some(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _scroll(values: dict[str, Any]) -> Action:
+    across, down = float(values["delta_x"]), float(values["delta_y"])
+    if abs(across) > abs(down):
+        return Scroll(direction="right" if across > 0 else "left")
+    return Scroll(direction="up" if down < 0 else "down")
+
+
+_Values = dict[str, Any]
+_CLICK = ("bid", "button", "modifiers")
+_CALLS: dict[str, tuple[tuple[str, ...], Callable[[_Values], tuple[Action, ...]]]] = {
+    "click": (_CLICK, lambda of: (Click(target=of["bid"]),) if _is_plain(of) else ()),
+    "dblclick": (_CLICK, lambda of: (DoubleClick(target=of["bid"]),) if _is_plain(of) else ()),
+    "hover": (("bid",), lambda of: (Hover(target=of["bid"]),)),
+    "fill": (
+        ("bid", "value", "enable_autocomplete_menu"),
+        lambda of: (Type(target=of["bid"], text=of["value"]),),
+    ),
+    "clear": (("bid",), lambda of: (Type(target=of["bid"], text=""),)),
+    "check": (("bid",), lambda of: (Check(target=of["bid"]),)),
+    "uncheck": (("bid",), lambda of: (Check(target=of["bid"], checked=False),)),
+    "select_option": (
+        ("bid", "options"),
+        lambda of: tuple(Select(target=of["bid"], option=one) for one in _some(of["options"])),
+    ),
+    "press": (("bid", "key_comb"), lambda of: (Press(keys=of["key_comb"]),)),
+    "drag_and_drop": (
+        ("from_bid", "to_bid"),
+        lambda of: (Drag(target=of["from_bid"], to=of["to_bid"]),),
+    ),
+    "upload_file": (
+        ("bid", "file"),
+        lambda of: tuple(Upload(target=of["bid"], path=one) for one in _some(of["file"])),
+    ),
+    "keyboard_press": (("key",), lambda of: (Press(keys=of["key"]),)),
+    "keyboard_type": (("text",), lambda of: (Type(target=FocusTarget(), text=of["text"], append=True),)),
+    "keyboard_insert_text": (
+        ("text",),
+        lambda of: (Type(target=FocusTarget(), text=of["text"], append=True),),
+    ),
+    "scroll": (("delta_x", "delta_y"), lambda of: (_scroll(of),)),
+    "goto": (("url",), lambda of: (Goto(url=of["url"]),)),
+    "go_back": ((), lambda of: (GoBack(),)),
+    "go_forward": ((), lambda of: (GoForward(),)),
+    "new_tab": ((), lambda of: (NewTab(),)),
+    "tab_close": ((), lambda of: (CloseTab(),)),
+    "tab_focus": (("index",), lambda of: (TabFocus(index=of["index"]),)),
+    "noop": (("wait_ms",), lambda of: (Wait(seconds=min(30.0, float(of.get("wait_ms", 1000)) / 1000)),)),
+    "send_msg_to_user": (("text",), lambda of: (Stop(answer=of["text"]),)),
+    "report_infeasible": (("reason",), lambda of: (Stop(lacked=of["reason"]),)),
+}
+"""The parameters of each call, and the actions that it makes of their values and elements."""
+
+
+def _target(bid: str, page: str) -> Target:
+    """Return the element by its number; a bid with letters by its role and name, where the page tells one such."""
+    if re.fullmatch(r"[0-9]{1,9}", bid):
+        return RefTarget(ref=int(bid))
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,20}", bid):
+        raise ValueError("no bid")
+    line = re.search(rf"^[ \t]*\[{re.escape(bid)}\] (\w+) (?:'([^'\n]*)'|\"([^\"\n]*)\")", page, re.MULTILINE)
+    if line is not None:
+        role, name = line[1].lower(), line[2] if line[2] is not None else line[3]
+        same = re.findall(rf"^[ \t]*\[\w+\] {line[1]} ['\"]{re.escape(name)}['\"]", page, re.MULTILINE)
+        if name and len(same) == 1 and re.fullmatch(r"[a-z]+", role):
+            return RoleTarget(role=role, name=name)
+    return XPathTarget(xpath=f'//*[@bid="{bid}"]')

@@ -4,8 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from core.memory.exchange.documents import Document
-from core.memory.exchange.records import Candidate, Reading, ReadOptions
+from core.memory.exchange.records import Candidate, Document, Reading, ReadOptions
 from core.memory.files import exemplar_of
 from core.schema.errors import DataError
 from core.trace.imports.records import FileEntry

@@ -1,9 +1,14 @@
 """Runs that other programs recorded (browser-use, Chrome's Recorder), read as for the trace, as exemplars."""
 
-from core.memory.exchange.documents import Document
-from core.memory.exchange.ids import id_of
-from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_exemplar
-from core.memory.exchange.values import plain
+from core.memory.exchange.records import (
+    Candidate,
+    Document,
+    Reading,
+    ReadOptions,
+    id_of,
+    made_exemplar,
+    plain,
+)
 from core.schema.exemplar import ExemplarStep
 from core.trace.imports.browser_use import is_browser_use_history, read_browser_use_history
 from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording

@@ -10,10 +10,19 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from core.memory.exchange.documents import Document
-from core.memory.exchange.ids import id_of
-from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_exemplar
-from core.memory.exchange.values import MisplacedError, is_sound, list_at, object_of, text_at
+from core.memory.exchange.records import (
+    Candidate,
+    Document,
+    MisplacedError,
+    Reading,
+    ReadOptions,
+    fault_of,
+    id_of,
+    list_at,
+    made_exemplar,
+    object_of,
+    text_at,
+)
 from core.schema.action import ACTIONS, parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import ExemplarStep
@@ -87,7 +96,7 @@ def read_step(document: Document, beside: Document | None, options: ReadOptions)
             try:
                 found.append(_candidate(policy, chain, options))
             except FaultyError as error:
-                faulty.append(FileEntry(position=chain[0].position, why=str(error)))
+                faulty.append(fault_of(error, chain[0].position))
     return Reading(candidates=tuple(found), left_out=tuple(left_out), faulty=tuple(faulty))
 
 
@@ -102,13 +111,8 @@ def read_policies(document: Document) -> tuple[tuple[StepPolicy, ...], list[File
                 raise FaultyError("a policy's name holds letters, digits and _ alone")
             policies.append(_policy(name, object_of(values, name), names))
         except FaultyError as error:
-            faulty.append(_entry(error, name))
+            faulty.append(fault_of(error, name))
     return tuple(policies), faulty
-
-
-def _entry(error: FaultyError, position: str) -> FileEntry:
-    place = error.position if isinstance(error, MisplacedError) else position
-    return FileEntry(position=place if is_sound(place) else repr(place), why=str(error))
 
 
 def _policy(name: str, values: dict[str, Any], names: Iterable[str]) -> StepPolicy:
@@ -120,7 +124,7 @@ def _policy(name: str, values: dict[str, Any], names: Iterable[str]) -> StepPoli
         try:
             decisions.append(_decision(object_of(example, position), position, number, instruction, names))
         except FaultyError as error:
-            faulty.append(_entry(error, position))
+            faulty.append(fault_of(error, position))
     return StepPolicy(name=name, instruction=instruction, decisions=tuple(decisions), faulty=tuple(faulty))
 
 

@@ -17,10 +17,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.memory.exchange.agent_code import Code, read_code
-from core.memory.exchange.documents import Document
-from core.memory.exchange.ids import id_of
-from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_exemplar
-from core.memory.exchange.values import MisplacedError, is_sound, kind_of, list_at, object_of, text_at
+from core.memory.exchange.records import (
+    Candidate,
+    Document,
+    MisplacedError,
+    Reading,
+    ReadOptions,
+    fault_of,
+    id_of,
+    is_sound,
+    kind_of,
+    list_at,
+    made_exemplar,
+    object_of,
+    text_at,
+)
 from core.schema.exemplar import AbstractionPair, ExemplarStep, KeptPrompt
 from core.schema.record import Record
 from core.trace.imports.records import FaultyError, FileEntry
@@ -91,7 +102,7 @@ def read_synapse(document: Document, beside: Document | None, options: ReadOptio
         try:
             reading = _family(family, object_of(values, family), specifiers.get(family, []), options)
         except FaultyError as error:
-            faulty.append(_entry(error, family))
+            faulty.append(fault_of(error, family))
             continue
         found += reading.candidates
         left_out += reading.left_out
@@ -101,12 +112,6 @@ def read_synapse(document: Document, beside: Document | None, options: ReadOptio
             why = "no demonstration has these metadata texts"
             left_out.append(FileEntry(position=f"specifiers: {family}", why=why))
     return Reading(candidates=tuple(found), left_out=tuple(left_out), faulty=tuple(faulty))
-
-
-def _entry(error: FaultyError, position: str) -> FileEntry:
-    return FileEntry(
-        position=error.position if isinstance(error, MisplacedError) else position, why=str(error)
-    )
 
 
 def _family(family: str, values: dict[str, Any], specifiers: object, options: ReadOptions) -> Reading:
@@ -131,7 +136,7 @@ def _family(family: str, values: dict[str, Any], specifiers: object, options: Re
             text = texts[number] if number < len(texts) else ""
             demos.append(_demo(object_of(demo, position), position, number, text, family))
         except FaultyError as error:
-            faulty.append(_entry(error, position))
+            faulty.append(fault_of(error, position))
     if not demos:
         why = "it has no demonstration" if not faulty else "none of its demonstrations can be read"
         return Reading(left_out=(FileEntry(position=family, why=why),), faulty=tuple(faulty))
@@ -140,7 +145,7 @@ def _family(family: str, values: dict[str, Any], specifiers: object, options: Re
         try:
             candidates.append(_candidate(family, demo, text, own, prompts, options))
         except FaultyError as error:
-            faulty.append(_entry(error, demo.position))
+            faulty.append(fault_of(error, demo.position))
     return Reading(candidates=tuple(candidates), faulty=tuple(faulty))
 
 

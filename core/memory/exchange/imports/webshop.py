@@ -12,10 +12,18 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from core.memory.exchange.documents import Document
-from core.memory.exchange.ids import id_of
-from core.memory.exchange.records import Candidate, Reading, ReadOptions, made_exemplar
-from core.memory.exchange.values import MisplacedError, object_of, plain, text_at
+from core.memory.exchange.records import (
+    Candidate,
+    Document,
+    MisplacedError,
+    Reading,
+    ReadOptions,
+    id_of,
+    made_exemplar,
+    object_of,
+    plain,
+    text_at,
+)
 from core.schema.action import Action, Click, Goto, RoleTarget, Type
 from core.schema.exemplar import ExemplarStep
 from core.schema.record import Record

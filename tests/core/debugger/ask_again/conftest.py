@@ -43,6 +43,6 @@ def asking(stage, llm_server, stand_in):
     llms = llms_for(settings_for(stage.settings.database, llms={"test": entry}))
     services = stage.services
     yield Asking(
-        stand_in(store=services.store, thread=stage.thread, llms=llms, knowledge_for=services.knowledge_for)
+        stand_in(store=services.store, thread=stage.thread, llms=llms, resources_for=services.resources_for)
     )
     stage.thread.run(llms.close())

@@ -2,11 +2,10 @@
 
 import pytest
 
-from core.debugger.ask_again.attribution import kept_attributions
 from core.debugger.ask_again.prompt_parts import found_again, switched
-from core.debugger.ask_again.repeat import ask_again, deciding_call
+from core.debugger.ask_again.repeat import ask_again, deciding_call, kept_attributions
 from core.debugger.ask_again.views import Question
-from core.debugger.experiments.attribution import sums_of
+from core.debugger.experiments.evaluation_records import sums_of
 from core.memory.files import write_exemplars
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
@@ -116,7 +115,7 @@ def test_the_credit_of_an_exemplar_is_how_much_likelier_it_made_the_action(stage
     assert found[shown[0].id].with_all == found[shown[0].id].without_all == 3
     # Every question is stored with the step, and what was found is in the library.
     assert [one.count for one in view.asked] == [3, 3, 3]
-    library = stage.services.knowledge.memory.library()
+    library = stage.services.resources.memory.library()
     assert [one.total for one in sums_of(kept_attributions(library))] == [1.0, 0.0]
 
 

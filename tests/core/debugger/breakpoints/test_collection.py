@@ -6,9 +6,8 @@ import pytest
 
 from core.debugger.breakpoints.collection import Breakpoints
 from core.debugger.breakpoints.debug_event import EventTracker
-from core.debugger.breakpoints.kinds.actions import ActionChosen
-from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall
-from core.debugger.breakpoints.kinds.places import StateEntered
+from core.debugger.breakpoints.kinds.actions import ActionChosen, StateEntered
+from core.debugger.breakpoints.kinds.problems import Condition, FigureAbove, LLMCall
 from core.debugger.breakpoints.stored_events import events_of
 from core.schema.errors import TraceError, UsageError
 from core.trace.store import TraceStore

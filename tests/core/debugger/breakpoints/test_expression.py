@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.debugger.breakpoints.expression import LONGEST, SUBJECT, compile_expression, evaluate, is_true
+from core.debugger.breakpoints.expression import LONGEST, compile_expression, evaluate, is_true
+from core.debugger.breakpoints.names import SUBJECT
 from core.debugger.breakpoints.operations import FUNCTIONS, text_of_value
 from core.debugger.breakpoints.subject import (
     ActionPart,

@@ -5,11 +5,27 @@ import re
 import pytest
 
 from core.debugger.breakpoints.debug_event import EventTracker
-from core.debugger.breakpoints.kinds.actions import ActionChosen, Loop, PermissibleChanged, RequestBegins
+from core.debugger.breakpoints.kinds.actions import (
+    ActionChosen,
+    Loop,
+    PermissibleChanged,
+    PolicyPopped,
+    PolicyPushed,
+    RequestBegins,
+    StateEntered,
+    StateLeft,
+)
 from core.debugger.breakpoints.kinds.breakpoint import fits
-from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall, RetrievalFar
-from core.debugger.breakpoints.kinds.places import PolicyPopped, PolicyPushed, StateEntered, StateLeft
-from core.debugger.breakpoints.kinds.problems import Failure, NotAligned, PlanRevised, RemedyFired
+from core.debugger.breakpoints.kinds.problems import (
+    Condition,
+    Failure,
+    FigureAbove,
+    LLMCall,
+    NotAligned,
+    PlanRevised,
+    RemedyFired,
+    RetrievalFar,
+)
 from core.schema.errors import UsageError
 from core.schema.events import BrowserEvent
 from core.schema.restore import Sent

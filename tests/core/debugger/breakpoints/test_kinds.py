@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from core.debugger.breakpoints.kinds.actions import ActionChosen
-from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall
-from core.debugger.breakpoints.kinds.places import StateEntered
+from core.debugger.breakpoints.kinds.actions import ActionChosen, StateEntered
+from core.debugger.breakpoints.kinds.problems import Condition, FigureAbove, LLMCall
 from core.debugger.breakpoints.kinds.registry import GROUPS, KINDS, read_breakpoint
 from core.trace.encoding import to_json
 from tests.core.trace.making_records import COUNTS, SOME, of

@@ -3,9 +3,9 @@
 import pytest
 
 from core.debugger.breakpoints.kinds.actions import ActionChosen
-from core.debugger.breakpoints.kinds.measures import Condition
+from core.debugger.breakpoints.kinds.problems import Condition
 from core.debugger.breakpoints.service import BreakpointsService
-from core.debugger.breakpoints.watch import Watch
+from core.debugger.breakpoints.views import Watch
 from tests.core.trace.making import write_run
 
 

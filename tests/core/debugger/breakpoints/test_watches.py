@@ -2,9 +2,8 @@
 
 import pytest
 
-from core.debugger.breakpoints.reverse import last_change
-from core.debugger.breakpoints.stored_events import events_of
-from core.debugger.breakpoints.watch import PageValue, Watch
+from core.debugger.breakpoints.stored_events import events_of, last_change
+from core.debugger.breakpoints.views import PageValue, Watch
 from core.debugger.breakpoints.watches import Watches
 from core.schema.errors import UsageError
 from core.trace.store import TraceStore

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from core.agent.resources import agent_resources_of
+from core.debugger.commands import Worker
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
-from core.debugger.worker import Worker
 from core.memory.library.records import Provenance
 from core.memory.library.store import Library
 from core.schema.exemplar import Exemplar
@@ -24,12 +24,12 @@ class OpenedLibrary:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.knowledge = agent_resources_of(folder / "config", data=folder)
+        self.resources = agent_resources_of(folder / "config", data=folder)
         self.store = TraceStore.open(folder / "traces.db")
         self.failures: list[BaseException] = []
         self.worker = Worker(self.failures.append)
         self.worker.start()
-        services = SimpleNamespace(knowledge=self.knowledge, store=self.store)
+        services = SimpleNamespace(resources=self.resources, store=self.store)
         self.session = SimpleNamespace(
             services=lambda: services,
             store=self.store,
@@ -78,6 +78,6 @@ class OpenedLibrary:
         for close in self.session.closers:
             self.worker.post(close()).result(SECONDS)
         self.worker.stop()
-        self.knowledge.memory.close()
+        self.resources.memory.close()
         self.store.close()
         assert not self.failures

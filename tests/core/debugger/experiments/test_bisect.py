@@ -1,7 +1,6 @@
 import pytest
 
-from core.debugger.experiments.bisect import bisect, chosen_steps
-from core.debugger.experiments.bisect_records import Bisection
+from core.debugger.experiments.bisect import Bisection, bisect, chosen_steps
 from core.debugger.headless import RunReport
 from core.schema.errors import BrowserError, UsageError
 from core.trace.records import StepRow

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from core.debugger.csv_files import table_text
-from core.debugger.experiments.bisect_records import Bisection, BisectRequest, PrefixResult, read_steps
-from core.debugger.experiments.bisect_service import BisectService
+from core.debugger.experiments.bisect import Bisection, BisectRequest, PrefixResult, read_steps
 from core.debugger.experiments.measurement import RunResult
+from core.debugger.experiments.service import BisectService
+from core.debugger.service import table_text
 from core.schema.errors import UsageError
 from tests.core.debugger.experiments.fake_subprocess import FAILS, PRINTS, WAITS, FakeSubprocess
 from tests.core.stage import on, page_file, stop

@@ -173,7 +173,7 @@ def test_a_change_has_two_versions():
 
 @pytest.mark.browser
 def test_a_run_without_an_exemplar_is_not_shown_it_and_says_so(stage):
-    memory = stage.services.knowledge.memory
+    memory = stage.services.resources.memory
     nearest = memory.exemplar("miniwob/click-link/0")
     assert nearest is not None
     subject = Subject(name=nearest.id)

@@ -2,11 +2,18 @@
 
 import pytest
 
-from core.debugger.csv_files import table_text
-from core.debugger.experiments.evaluation_records import Arm, Evaluation, EvaluationRequest, Pair, Subject
-from core.debugger.experiments.evaluation_service import EvaluationService
-from core.debugger.experiments.job_process import JobProcess
-from core.debugger.experiments.replay_records import ReplayReport, ReplayResult
+from core.debugger.experiments.evaluation_records import (
+    Arm,
+    Evaluation,
+    EvaluationRequest,
+    Pair,
+    ReplayReport,
+    ReplayResult,
+    Subject,
+)
+from core.debugger.experiments.job import JobProcess
+from core.debugger.experiments.service import EvaluationService
+from core.debugger.service import table_text
 from tests.core.debugger.experiments.fake_subprocess import FAILS, PRINTS, WAITS, FakeSubprocess
 from tests.core.stage import need_chromium
 
@@ -47,7 +54,7 @@ def opened(stage):
 
 
 def test_what_is_known_of_a_subject_is_shown(stage, opened):
-    library = stage.services.knowledge.memory.library()
+    library = stage.services.resources.memory.library()
     library.save_proof("worth", KEPT.name, 1.0, EVALUATION.model_dump_json())
     library.save_proof("worth", "other", 2.0, EVALUATION.model_dump_json())
     library.save_proof("replay", KEPT.name, 1.0, REPLAYED.model_dump_json())

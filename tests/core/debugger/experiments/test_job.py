@@ -6,10 +6,9 @@ from itertools import pairwise
 import pytest
 
 from core.debugger.ask_again.views import Attribution
-from core.debugger.experiments.bisect_records import Bisection, BisectRequest
-from core.debugger.experiments.evaluation_records import Evaluation, EvaluationRequest, Subject
-from core.debugger.experiments.evaluation_service import EvaluationService
-from core.debugger.experiments.replay_records import ReplayResult
+from core.debugger.experiments.bisect import Bisection, BisectRequest
+from core.debugger.experiments.evaluation_records import Evaluation, EvaluationRequest, ReplayResult, Subject
+from core.debugger.experiments.service import EvaluationService
 from core.environments.registry import Environments
 from tests.core.debugger.experiments.fake_subprocess import FakeSubprocess
 

@@ -3,8 +3,8 @@
 import pytest
 
 from core.debugger.exemplars.saving.selection import exemplar_of_run
+from core.debugger.experiments.evaluation_records import ReplayReport
 from core.debugger.experiments.replay import replay
-from core.debugger.experiments.replay_records import ReplayReport
 from core.memory.library.records import Provenance
 from core.schema.changes import Changes
 from core.schema.exemplar import ExemplarStep
@@ -36,7 +36,7 @@ def again(stage):
 
 @pytest.fixture
 def kept(stage):
-    exemplar = stage.services.knowledge.memory.exemplar("miniwob/enter-text/0")
+    exemplar = stage.services.resources.memory.exemplar("miniwob/enter-text/0")
     assert exemplar is not None
     return exemplar
 
@@ -49,7 +49,7 @@ def changed(exemplar, *actions, **more):
 
 @pytest.mark.parametrize("id", ["miniwob/enter-text/0", "miniwob/click-tab-2/0", "miniwob/login-user/1"])
 def test_one_that_comes_with_the_program_still_succeeds(stage, again, id):
-    found = again(stage.services.knowledge.memory.exemplar(id))
+    found = again(stage.services.resources.memory.exemplar(id))
     assert (found.success, found.problem, found.guessed) == (True, "", ())
     assert (found.task, str(found.seed)) == tuple(id.rsplit("/", 1))
 

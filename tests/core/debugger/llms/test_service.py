@@ -29,7 +29,7 @@ class Asked:
         return self.answers[-1]
 
     def offered(self) -> list[str]:
-        return [choice.name for choice in self.session.llms().choices()]
+        return [choice.name for choice in self.session.services().llms.choices()]
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.debugger.provenance.sources import offers, why
+from core.debugger.provenance.service import offers, why
 from core.debugger.provenance.views import WhyQuestion
 from core.schema.action import Click, RefTarget, Type
 from core.schema.exemplar import Exemplar, ExemplarStep, Recall

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from core.debugger.timeline.times import time_view
+from core.debugger.timeline.service import time_view
 from core.schema.messages import LLMRequest, Message, Usage
 from core.schema.restore import Comparison, Restored
 from core.schema.step import Acted, CallRecord, Committed, Observed, Reviewed

@@ -1,8 +1,8 @@
 """What is wrong with a draft: where, and whether it keeps it from being stored."""
 
-from core.memory.editing.draft import EMPTY, Draft, DraftContrast, DraftStep
+from core.memory.editing.draft import EMPTY
 from core.memory.editing.faults import faults, place_of, stopping
-from core.schema.exemplar import AbstractionPair
+from core.schema.exemplar import AbstractionPair, Draft, DraftContrast, DraftStep
 from tests.core.memory.making import ALL
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.memory.exchange import documents
-from core.memory.exchange.exports.own import line_of
-from core.memory.exchange.registry import IMPORTS
+from core.memory.exchange import records
+from core.memory.exchange.reader import IMPORTS
+from core.memory.files import line_of
 from core.schema.errors import BackstepError, DataError, UsageError
 from tests.core.memory.exchange.files import POLICY, SESSION, demo, found, gym_step, read, record, saved
 from tests.core.memory.making import ALL
@@ -56,7 +56,7 @@ def test_archives_are_not_opened_whatever_is_in_them(tmp_path):
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents, "MOST_BYTES", 10)
+    monkeypatch.setattr(records, "MOST_BYTES", 10)
     with pytest.raises(DataError, match="split it"):
         read(saved(tmp_path, LINES, "a.jsonl"))
 

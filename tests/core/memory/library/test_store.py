@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.memory.library.records import Provenance
+from core.memory.library.records import Provenance, differences
 from core.memory.library.store import Library
 from core.memory.library.tables import KIND
-from core.memory.library.version_diff import differences
 from core.schema.errors import LibraryError, NotInLibraryError
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
 from core.storage.database import DatabaseFile

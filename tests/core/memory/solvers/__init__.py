@@ -4,7 +4,7 @@ With these the exemplars in resources/exemplars are recorded. They are no
 part of the agent, and nothing of it imports them.
 """
 
-from core.debugger.exemplars.recording.scripted import ScriptOf
+from core.debugger.exemplars.scripted import ScriptOf
 from tests.core.memory.solvers.clicking import (
     choose_list,
     click_button,

@@ -1,6 +1,6 @@
 """Tasks that one look at the page decides, with clicks alone."""
 
-from core.debugger.exemplars.recording.scripted import Look, Script
+from core.debugger.exemplars.scripted import Look, Script
 from core.schema.observation import Observation
 from tests.core.memory.solvers.page import (
     after,

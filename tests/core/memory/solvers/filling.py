@@ -2,7 +2,7 @@
 
 import re
 
-from core.debugger.exemplars.recording.scripted import Look, Script
+from core.debugger.exemplars.scripted import Look, Script
 from core.schema.observation import Observation
 from tests.core.memory.solvers.page import all_of, between, click, place, quoted, the, write
 

@@ -3,7 +3,7 @@
 import datetime
 import re
 
-from core.debugger.exemplars.recording.scripted import Look, Script
+from core.debugger.exemplars.scripted import Look, Script
 from core.schema.observation import Element, Observation
 from tests.core.memory.solvers.page import all_of, between, click, the, write
 

@@ -1,6 +1,6 @@
 """The mailbox: read who wrote what, then reply, forward, star or delete."""
 
-from core.debugger.exemplars.recording.scripted import Look, Script
+from core.debugger.exemplars.scripted import Look, Script
 from core.schema.observation import Observation
 from tests.core.memory.solvers.page import after, all_of, between, click, detailed, quoted, the, write
 

@@ -7,12 +7,11 @@ from core.debugger.exemplars.editor.views import (
     OpenedExemplar,
     PageChoice,
     ParserTrial,
-    PresetChoice,
 )
-from core.memory.editing.draft import Draft, DraftContrast, DraftStep
+from core.debugger.snapshots import PresetOption
 from core.memory.editing.faults import faults
 from core.memory.library.records import Version
-from core.schema.exemplar import AbstractionPair
+from core.schema.exemplar import AbstractionPair, Draft, DraftContrast, DraftStep
 from core.schema.messages import Message
 
 FIRST = """[1] text "Book the cheapest one-way flight from: Oakland to: Oslo."
@@ -118,8 +117,8 @@ def view(draft: Draft = DRAFT, *, edit: int = 0, **more) -> EditorView:
             PageChoice(kind="pair", number=1, title="Pair 1: its state"),
         ),
         "presets": (
-            PresetChoice(name="plain", title="Plain"),
-            PresetChoice(name="synapse", title="Trajectory prompts (Synapse)"),
+            PresetOption(name="plain", title="Plain"),
+            PresetOption(name="synapse", title="Trajectory prompts (Synapse)"),
         ),
         "families": ("book-flight", "click-button", "enter-text"),
         "tags": ("checked", "short", "weak"),

@@ -20,10 +20,10 @@ ONE = ALL[0]
 @pytest.fixture
 def services(tmp_path):
     store = TraceStore.open(tmp_path / "traces.db", busy_seconds=0)
-    knowledge = agent_resources_of(data=tmp_path)
+    resources = agent_resources_of(data=tmp_path)
     settings = SimpleNamespace(database=tmp_path / "traces.db", preset="synapse")
-    yield SimpleNamespace(knowledge=knowledge, store=store, settings=settings)
-    knowledge.memory.close()
+    yield SimpleNamespace(resources=resources, store=store, settings=settings)
+    resources.memory.close()
     store.close()
 
 
@@ -35,7 +35,7 @@ def controller(services, window):
 
 @pytest.fixture
 def library(services):
-    library = services.knowledge.memory.library()
+    library = services.resources.memory.library()
     library.save(ONE, Provenance(origin="agent run"))
     return library
 

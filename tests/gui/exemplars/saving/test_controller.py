@@ -5,7 +5,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.recording.views import RecordedSteps, RecordingView
+from core.debugger.exemplars.saving.views import RecordedSteps, RecordingView
 from core.debugger.snapshots import RunsView, SessionView, StepView
 from gui.exemplars.controller import install
 from gui.shell.main_window import MainWindow

@@ -4,9 +4,8 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from core.debugger.breakpoints.kinds.actions import ActionChosen, PermissibleChanged
-from core.debugger.breakpoints.kinds.measures import Condition, FigureAbove, LLMCall
-from core.debugger.breakpoints.kinds.places import StateEntered
+from core.debugger.breakpoints.kinds.actions import ActionChosen, PermissibleChanged, StateEntered
+from core.debugger.breakpoints.kinds.problems import Condition, FigureAbove, LLMCall
 from core.debugger.breakpoints.kinds.registry import KINDS
 from gui.panels.breakpoints.editor import BreakpointEditor, NumberField, Offers
 

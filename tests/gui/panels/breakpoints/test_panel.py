@@ -6,8 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.breakpoints.kinds.actions import RequestBegins
 from core.debugger.breakpoints.kinds.problems import Failure, NotAligned
-from core.debugger.breakpoints.views import BreaksView
-from core.debugger.breakpoints.watch import Watch
+from core.debugger.breakpoints.views import BreaksView, Watch
 from core.debugger.snapshots import StepView
 from gui.panels.breakpoints.panel import BreakpointsPanel
 from gui.widgets.rows import Rows

@@ -2,7 +2,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import GradeView, JudgementView, PlanView, RemedyView, SessionView, SubtaskView
+from core.debugger.snapshots import GradeView, JudgementView, PlanView, SessionView
+from core.schema.progress import Subtask
+from core.schema.step import RemedyTold
 from gui.panels.plan.panel import NONE, PlanPanel, subtask_row
 from tests.gui import samples
 
@@ -51,7 +53,7 @@ def test_the_fact_names_the_current_subtask_and_the_trial(panel: PlanPanel, qtbo
 
 
 def test_a_plan_that_is_through_counts_what_is_done(panel: PlanPanel, qtbot: QtBot):
-    subtasks = (SubtaskView(text="a", status="done"), SubtaskView(text="b", status="needless"))
+    subtasks = (Subtask(text="a", status="done"), Subtask(text="b", status="needless"))
     with qtbot.waitSignal(panel.fact_changed) as told:
         panel.show_plan(PlanView(subtasks=subtasks))
     assert told.args == ["2 of 2 done"]
@@ -177,7 +179,7 @@ def test_a_subtask_that_is_done_or_current_cannot_be_run_to(panel: PlanPanel):
 
 
 def test_without_a_waiting_remedy_there_is_no_button(panel: PlanPanel):
-    panel.show_plan(PlanView(remedies=(RemedyView(number=1, step=2, action="click [1]", state="tried"),)))
+    panel.show_plan(PlanView(remedies=(RemedyTold(number=1, step=2, action="click [1]", state="tried"),)))
     assert not panel.fire_button.isVisible()
 
 
@@ -305,7 +307,7 @@ def test_a_person_can_write_the_first_plan(panel: PlanPanel, qtbot: QtBot):
 
 
 def test_a_plan_without_a_current_subtask_goes_on_at_the_first_that_waits(panel: PlanPanel):
-    subtasks = (SubtaskView(text="a", status="done"), SubtaskView(text="b"), SubtaskView(text="c"))
+    subtasks = (Subtask(text="a", status="done"), Subtask(text="b"), Subtask(text="c"))
     assert edit(panel, PlanView(subtasks=subtasks, editable=True)).current == 1
 
 
@@ -318,5 +320,5 @@ def test_the_lists_are_as_high_as_their_rows_at_any_width(panel: PlanPanel, qtbo
 
 
 def test_steps_in_a_row_are_told_as_ranges():
-    subtask = SubtaskView(text="Buy", status="done", steps=(7, 1, 2, 3))
+    subtask = Subtask(text="Buy", status="done", steps=(7, 1, 2, 3))
     assert subtask_row(0, subtask).detail == "steps 1–3, 7"

@@ -23,14 +23,14 @@ class FakeSession:
         )
         self.store = None
         self.closers = []
-        self.knowledge = SimpleNamespace(memory=self.memory, presets=Presets())
+        self.resources = SimpleNamespace(memory=self.memory, presets=Presets())
         self._queued = set()
 
     def queue(self, work):
         self._queued.add(asyncio.ensure_future(work))
 
     def services(self):
-        return SimpleNamespace(knowledge=self.knowledge)
+        return SimpleNamespace(resources=self.resources)
 
     async def close(self):
         for close in self.closers:

@@ -8,10 +8,9 @@ import pytest
 from core.agent.resources import agent_resources_of
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.editor.views import EditorView, PageChoice
-from core.memory.editing.draft import Draft
 from core.memory.editing.draft_files import Drafts
 from core.memory.library.records import Provenance
-from core.schema.exemplar import AbstractionPair
+from core.schema.exemplar import AbstractionPair, Draft
 from core.trace.store import TraceStore
 from tests.core.memory.making import ALL
 from tests.core.trace.making import write_run
@@ -26,10 +25,10 @@ class Asked:
 
     def __init__(self, folder):
         self.store = TraceStore.open(folder / "traces.db", busy_seconds=0)
-        self.knowledge = agent_resources_of(data=folder)
-        self.library = self.knowledge.memory.library()
+        self.resources = agent_resources_of(data=folder)
+        self.library = self.resources.memory.library()
         settings = SimpleNamespace(database=folder / "traces.db", preset="synapse")
-        services = SimpleNamespace(knowledge=self.knowledge, store=self.store, settings=settings)
+        services = SimpleNamespace(resources=self.resources, store=self.store, settings=settings)
         session = SimpleNamespace(services=lambda: services, queue=self._do, store=self.store, closers=[])
         self.service = EditorService(session)
         self.drafts = Drafts(folder / "drafts")
@@ -59,7 +58,7 @@ class Asked:
 def asked(tmp_path):
     asked = Asked(tmp_path)
     yield asked
-    asked.knowledge.memory.close()
+    asked.resources.memory.close()
     asked.store.close()
 
 
@@ -125,7 +124,7 @@ def test_what_is_typed_is_kept_on_the_disk_and_opened_again_after_a_crash(asked,
     assert "draft that was kept" in again.view.opened.note
     again.check(again.view.opened.base, 2, "")
     assert again.drafts.all() == ()
-    again.knowledge.memory.close()
+    again.resources.memory.close()
     again.store.close()
 
 

@@ -109,7 +109,7 @@ def test_what_is_saved_again_is_a_new_version_or_has_an_id_of_its_own_and_can_be
     saving.service.undo()
     saving.live.settle()
     assert saving.view.saved.undone
-    library = saving.live.session.services().knowledge.memory.library()
+    library = saving.live.session.services().resources.memory.library()
     assert library.get(first.id).exemplar.note == ""
     other = saving.save(SavingChoice(id="an-other"), anyway=True).saved
     saving.service.undo()

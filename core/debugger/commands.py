@@ -1,0 +1,218 @@
+"""Commands: methods that any thread may call, carried out in the session's loop, which has the one worker thread.
+
+Playwright, the LLM client and the trace live on this asyncio loop.
+"""
+
+import asyncio
+import functools
+import inspect
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from core.debugger.publisher import Publisher
+from core.debugger.runner import Runner
+from core.debugger.services import Current
+from core.schema.errors import BackstepError
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class Worker:
+    """Runs coroutines in a thread of its own; what one raises is logged and announced."""
+
+    def __init__(self, on_failure: Callable[[BaseException], None]) -> None:
+        self._on_failure = on_failure
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="backstep worker", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            # What was posted in the last moment is begun and cancelled, so that nothing is left unawaited.
+            left = asyncio.all_tasks(self._loop)
+            for task in left:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.close()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        return self._loop
+
+    def post(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        """Queue a coroutine, from any thread, and return at once."""
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("The worker has ended.")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future.add_done_callback(self._check)
+        return future
+
+    def _check(self, future: "Future[Any]") -> None:
+        if future.cancelled():
+            return
+        error = future.exception()
+        if error is not None:
+            log.error("The worker failed", exc_info=error)
+            self._on_failure(error)
+
+    def stop(self, timeout: float = 10.0) -> None:
+        """Cancel what is under way and end the thread; waits at most `timeout` seconds."""
+        if self._loop.is_closed():
+            return
+
+        def end() -> None:
+            for task in asyncio.all_tasks(self._loop):
+                task.cancel()
+            self._loop.call_later(0.05, self._loop.stop)
+
+        self._loop.call_soon_threadsafe(end)
+        self._thread.join(timeout)
+
+
+P = ParamSpec("P")
+
+
+class TakesCommands(Protocol):
+    """What has commands: a part of the session, or the service of a feature."""
+
+    def queue(self, work: Callable[[], Coroutine[Any, Any, None]], /) -> None: ...
+
+
+Commanded = TypeVar("Commanded", bound=TakesCommands)
+
+
+def command(work: Callable[Concatenate[Commanded, P], object]) -> Callable[Concatenate[Commanded, P], None]:
+    """Make a method a command: calling it queues its work on the session's loop and returns at once.
+
+    The work may be a coroutine method. A `BackstepError` that it raises is shown to the person.
+    """
+
+    def queue(self: Commanded, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        async def whole() -> None:
+            done = work(self, *args, **kwargs)
+            if inspect.isawaitable(done):
+                await done
+
+        self.queue(whole)
+
+    functools.update_wrapper(queue, work)
+    return queue
+
+
+class CommandQueue:
+    """Queues commands: they begin once the session has started, and are dropped once it is closed."""
+
+    def __init__(self, worker: Worker, complain: Callable[[str], None]) -> None:
+        """`complain` is told why a command could not be carried out."""
+        self._worker = worker
+        self._complain = complain
+        self._started = asyncio.Event()
+        self._closed = False
+
+    def post(self, work: Coroutine[Any, Any, None]) -> None:
+        """Queue a command, from any thread; a BackstepError of it is complained of."""
+        try:
+            done = self._worker.post(self._guarded(work))
+        except RuntimeError:
+            work.close()  # The session is over; a last click has nothing to reach.
+        else:
+            done.add_done_callback(lambda _: work.close())  # It may never have begun.
+
+    def start(self) -> None:
+        """Let the commands that wait begin."""
+        self._started.set()
+
+    def close(self) -> None:
+        """Begin no command any more."""
+        self._closed = True
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        await self._started.wait()
+        if self._closed:
+            return
+        try:
+            await work
+        except BackstepError as error:
+            self._complain(str(error))
+
+
+class Openings:
+    """Lets one opening, of a task or of a branch, go on at a time: each takes the place of the one before."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        """Held by whoever opens, ends or hands over a run."""
+        self._asked = 0
+        """How often an opening, or a stop, was asked for: only the last one counts."""
+        self._under_way: asyncio.Task[Any] | None = None
+
+    async def only(self, work: Callable[[], Awaitable[T]]) -> T | None:
+        """Cancel the opening under way and do this one, in the current task.
+
+        Returns None where another one, or a stop, was asked for meanwhile.
+        """
+        self._asked += 1
+        mine = self._asked
+        await self._cancel()
+        if mine != self._asked:
+            return None
+        self._under_way = asyncio.current_task()
+        try:
+            async with self.lock:
+                return await work()
+        finally:
+            if self._under_way is asyncio.current_task():
+                self._under_way = None
+
+    async def stop(self) -> bool:
+        """Cancel the opening under way and those that wait for it; return whether there was one."""
+        self._asked += 1
+        return await self._cancel()
+
+    async def _cancel(self) -> bool:
+        opening, self._under_way = self._under_way, None
+        if opening is None or opening.done():
+            return False
+        opening.cancel()
+        await asyncio.wait([opening])
+        return True
+
+
+@dataclass(frozen=True)
+class SessionParts:
+    """What the commands of a session work on; all of them share the same."""
+
+    current: Current
+    publisher: Publisher
+    runner: Runner
+    openings: Openings
+    commands: CommandQueue
+
+
+class SessionCommands:
+    """The base of the session's commands, which are methods marked with `@command`.
+
+    All other methods run in the worker's loop.
+    """
+
+    def __init__(self, parts: SessionParts) -> None:
+        self._current = parts.current
+        self._publisher = parts.publisher
+        self._runner = parts.runner
+        self._openings = parts.openings
+        self._commands = parts.commands
+
+    def queue(self, work: Callable[[], Coroutine[Any, Any, None]], /) -> None:
+        self._commands.post(work())

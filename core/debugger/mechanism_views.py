@@ -1,0 +1,385 @@
+"""What the panels of the agent's mechanisms show of a step: states, policies, plan, remedies, exemplars, switches."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.agent.presets import AbstractionTable, Mechanism, Preset, bounds
+from core.agent.state import RunState
+from core.debugger.snapshots import (
+    AmountView,
+    DiagramEdgeView,
+    DiagramState,
+    ExemplarRow,
+    ExemplarsView,
+    FrameView,
+    GradeView,
+    JudgementView,
+    MechanismView,
+    PlanView,
+    SetAsideView,
+    StackView,
+    StateView,
+)
+from core.schema.errors import TraceError
+from core.schema.exemplar import Exemplar
+from core.schema.observation import Observation
+from core.schema.restore import PageDifference, Restored
+from core.schema.step import (
+    Acted,
+    Aligned,
+    Anticipated,
+    Decided,
+    DiagramEdge,
+    FrameRecord,
+    Judgement,
+    Observed,
+    PhaseRecord,
+    Recalled,
+    Recognised,
+    ReflectionTold,
+    RemedyTold,
+    last_reflection,
+    record_of,
+)
+from core.trace.records import StepDetail, StepRow
+from core.trace.store import TraceStore
+
+_TITLES: dict[Mechanism, tuple[str, str]] = {
+    "states": ("States", "The page is recognised as a state, which fixes what is permissible (LASER)."),
+    "policies": ("Policies", "Policies act, call one another and tell what came of it (SteP)."),
+    "plan": ("Plan", "The task is parted into subtasks; a trial that failed gives a new plan (reflection)."),
+    "remedies": ("Remedies", "Other actions are prepared before one is carried out (reflection)."),
+    "judgement": ("Judgement", "Each action is judged; a wrong one is taken back for a remedy (reflection)."),
+    "abstraction": ("Abstraction", "Only what the task needs of the page goes into the prompt (Synapse)."),
+    "memory": ("Memory", "The prompt begins with whole trajectories of tasks like this one (Synapse)."),
+}
+"""The mechanisms that can be switched, with what they do."""
+_AMOUNT_LABELS: dict[Mechanism, str] = {
+    "plan": "trials at the most",
+    "remedies": "remedies at each action",
+    "abstraction": "elements kept",
+    "memory": "nearest exemplars that vote",
+}
+
+
+def mechanisms_of(state: RunState) -> tuple[MechanismView, ...]:
+    """Return the switches of a run."""
+    amounts = amounts_of(state.preset, state.amounts)
+    return tuple(
+        MechanismView(
+            name=name,
+            title=title,
+            on=state.is_on(name),
+            by_preset=state.preset.has(name),
+            description=description,
+            amount=amounts.get(name),
+        )
+        for name, (title, description) in _TITLES.items()
+    )
+
+
+def amounts_of(preset: Preset, chosen: Mapping[Mechanism, int]) -> dict[Mechanism, AmountView]:
+    """Return the numbers that can be set, with those that a person has chosen; not all ways to abstract have one."""
+    found: dict[Mechanism, AmountView] = {}
+    for mechanism, label in _AMOUNT_LABELS.items():
+        if mechanism == "abstraction" and (preset.abstraction or AbstractionTable()).how != "ranked":
+            continue
+        least, most = bounds(mechanism)
+        by_preset = preset.amount(mechanism)
+        found[mechanism] = AmountView(
+            mechanism=mechanism,
+            label=label,
+            value=chosen.get(mechanism, by_preset),
+            by_preset=by_preset,
+            least=least,
+            most=most,
+        )
+    return found
+
+
+def state_view(observed: Observed | None, recognised: Recognised | None) -> StateView:
+    """Return the state of a step, with the way the run has come through its space."""
+    if recognised is None:
+        return StateView(message="The page has not been recognised yet: step on (F10).")
+    observation = observed.observation if observed else Observation(url="")
+    view = StateView(
+        space=recognised.space,
+        state=recognised.state,
+        why=recognised.why,
+        also=recognised.also,
+        url=observation.url,
+        title=observation.title,
+        fits=recognised.fits,
+    )
+    diagram = recognised.diagram
+    if diagram is None:
+        return view
+    memory = recognised.memory
+    return view.replace(
+        instruction=diagram.instruction,
+        file=diagram.file,
+        states=_states(recognised),
+        edges=_edges(recognised),
+        buffer=tuple(
+            SetAsideView(
+                candidate=one.candidate,
+                title=one.title,
+                reason=one.reason,
+                step=one.step,
+                chosen=one.candidate == memory.chosen,
+            )
+            for one in memory.buffer
+        ),
+        remembered=tuple(memory.remembered.items()),
+        transitions=len(memory.transitions),
+        transitions_limit=diagram.transitions,
+        choose_at=diagram.choose_at,
+    )
+
+
+def _states(recognised: Recognised) -> tuple[DiagramState, ...]:
+    assert recognised.diagram is not None
+    transitions = recognised.memory.transitions
+    visits = Counter(one.target for one in transitions if one.target)
+    if transitions:
+        visits[transitions[0].source] += 1
+    here = recognised.state if recognised.space not in ("general", "none") else ""
+    if here and not visits[here]:
+        visits[here] = 1
+    return tuple(
+        DiagramState(name=name, title=title, stops=stops, current=name == here, visits=visits[name])
+        for name, title, stops in recognised.diagram.states
+    )
+
+
+def _edges(recognised: Recognised) -> tuple[DiagramEdgeView, ...]:
+    """Return the ways that the file names and those the run has gone, each pair of states once."""
+    assert recognised.diagram is not None
+    gone = [one for one in recognised.memory.transitions if one.target]
+    ways = [*recognised.diagram.edges]
+    ways += [DiagramEdge(source=one.source, action=one.action, target=one.target) for one in gone]
+    pairs = list(dict.fromkeys((way.source, way.target) for way in ways))
+    last = (gone[-1].source, gone[-1].target) if gone else None
+    return tuple(
+        DiagramEdgeView(
+            source=source,
+            target=target,
+            actions=tuple(
+                dict.fromkeys(way.action for way in ways if (way.source, way.target) == (source, target))
+            ),
+            taken=sum((one.source, one.target) == (source, target) for one in gone),
+            last=(source, target) == last,
+        )
+        for source, target in pairs
+    )
+
+
+def stack_view(recognised: Recognised | None, detail: StepDetail, steps: tuple[StepRow, ...]) -> StackView:
+    """Return the policy stack as the step found it; `steps` are those of the run, for what each frame did."""
+    if recognised is None:
+        return StackView(message="The page has not been recognised yet: step on (F10).")
+    record = recognised.stack
+    if record is None:
+        return StackView(
+            message="No policy is at work: the preset has none, they are switched off, or none is meant for "
+            "this page. The preset step works with policies."
+        )
+    rows = {row.number: row for row in steps}
+    top = record.frames[-1].number if record.frames else 0
+
+    def view(frame: FrameRecord) -> FrameView:
+        acting = frame.number == top
+        state = "acting" if acting else "waiting" if frame.state == "active" else frame.state
+        return FrameView(
+            policy=frame.policy,
+            argument=frame.argument,
+            steps=len(frame.steps),
+            current=acting,
+            number=frame.number,
+            state=state,
+            began=frame.began,
+            result=frame.outcome,
+            history=tuple(_line(rows[number]) for number in frame.steps if number in rows),
+            notes=frame.notes,
+            calls=tuple(call.number for call in detail.calls) if acting else (),
+            file=frame.file,
+        )
+
+    return StackView(
+        frames=tuple(view(frame) for frame in reversed(record.frames)),
+        finished=tuple(view(frame) for frame in reversed(record.finished)),
+        depth_limit=record.depth_limit,
+        calls=record.calls,
+        calls_limit=record.calls_limit,
+    )
+
+
+def _line(row: StepRow) -> str:
+    target = f" ({row.target})" if row.target else ""
+    message = f": {row.message}" if row.message and row.outcome != "done" else ""
+    return f"{row.number}. {row.action or 'no action'}{target}, {row.outcome}{message}"
+
+
+DIFFERENCES = 20
+"""Differences of a restored page that are told one by one."""
+
+
+def plan_view(store: TraceStore, run: int, number: int, records: Sequence[PhaseRecord]) -> PlanView:
+    """Return plan, remedies and judgements as the last phase of the step left them."""
+    reflection, decided = last_reflection(records), record_of(Decided, records)
+    judged = store.judged(run, number)
+    if reflection is None and decided is None:
+        # Until the step has decided, what the one before left is in force.
+        left = (one.reflection for _, one in reversed(judged) if isinstance(one, Aligned) and one.reflection)
+        reflection = next(left, None)
+    if reflection is None:
+        return PlanView(
+            message="No plan and no remedies: the preset has none, or they are switched off. The presets "
+            "reflect and combined have them."
+        )
+    plan = reflection.plan
+    anticipated = record_of(Anticipated, records)
+    remarks = (
+        decided.problem if decided is not None else "",
+        anticipated.problem if anticipated is not None else "",
+        plan.remark if plan is not None else "",
+        _doing(reflection, decided, anticipated),
+    )
+    return PlanView(
+        subtasks=plan.subtasks if plan is not None else (),
+        revision=plan.revision if plan is not None else 0,
+        author=plan.author if plan is not None else "agent",
+        remark=" ".join(one for one in remarks if one),
+        editable=True,
+        trial=reflection.trial,
+        trials=reflection.trials,
+        remedies=_remedies(reflection, anticipated),
+        judgements=tuple(
+            _judgement(step, record)
+            for step, record in reversed(judged)
+            if isinstance(record, Aligned) and record.judged
+        ),
+        grades=tuple(
+            _grade(step, record.restored)
+            for step, record in reversed(judged)
+            if isinstance(record, Acted) and record.restored is not None
+        ),
+        experience="\n".join(reflection.experience),
+    )
+
+
+def _doing(reflection: ReflectionTold, decided: Decided | None, anticipated: Anticipated | None) -> str:
+    """Return what this step did by itself, or what the next one will."""
+    if reflection.scheduled is not None:
+        return f"Next: {_SCHEDULED[reflection.scheduled.kind]}. {reflection.scheduled.why}"
+    if decided is not None and decided.scheduled is not None:
+        return f"This step: {_SCHEDULED[decided.scheduled.kind]}. {decided.scheduled.why}"
+    if anticipated is not None and anticipated.beside and not anticipated.calls:
+        return "Remedies are asked for while the action runs."
+    return ""
+
+
+_SCHEDULED = {
+    "go back": "going back for a remedy",
+    "remedy": "the remedy",
+    "new trial": "a new trial",
+    "answer": "the answer",
+}
+
+
+def _remedies(reflection: ReflectionTold, anticipated: Anticipated | None) -> tuple[RemedyTold, ...]:
+    """Return the remedies, the topmost of the stack first, and what was dropped before it came there last."""
+    latest_first = reflection.remedies[::-1]
+    waiting = [one for one in latest_first if one.state == "waiting"]
+    over = [one for one in latest_first if one.state != "waiting"]
+    dropped = anticipated.dropped if anticipated is not None else ()
+    refused = [
+        RemedyTold(number=0, step=0, action=action, state="dropped", why=why) for action, why in dropped
+    ]
+    return (*waiting, *over, *refused)
+
+
+def _judgement(step: int, record: Aligned) -> JudgementView:
+    said = {name: getattr(record, name) for name in Judgement.model_fields}
+    return JudgementView(step=step, summarised=bool(record.summarised), **said)
+
+
+def _grade(step: int, restored: Restored) -> GradeView:
+    told = [_difference(one) for one in restored.comparison.differences]
+    if len(told) > DIFFERENCES:
+        told = [*told[:DIFFERENCES], f"and {len(told) - DIFFERENCES} more"]
+    tried = [f"{one.strategy}: {one.grade or one.reason}" for one in restored.attempts[:-1]]
+    return GradeView(
+        step=step,
+        to=restored.step,
+        grade=restored.grade,
+        strategy=restored.strategy,
+        seconds=restored.seconds,
+        differences=tuple(told),
+        remarks=(
+            *(f"tried before: {one}" for one in tried),
+            *(remark for attempt in restored.attempts for remark in attempt.remarks),
+        ),
+    )
+
+
+def _difference(one: PageDifference) -> str:
+    what = one.element or "the page"
+    volatile = " (changes by itself)" if one.volatile else ""
+    if one.what in ("added", "gone"):
+        return f"{what} {one.what}{volatile}"
+    return f'{what}: {one.part} "{one.before}" is now "{one.now}"{volatile}'
+
+
+# Exemplars
+
+
+def exemplars_view(store: TraceStore, run: int, recalled: Recalled | None) -> ExemplarsView:
+    """Return what memory gave for the step, which may have been recalled at an earlier one."""
+    if recalled is None:
+        return ExemplarsView(message="Memory has not been asked yet: step on (F10).")
+    if recalled.problem:
+        return ExemplarsView(message=recalled.problem)
+    if recalled.recalled_at is None:
+        return ExemplarsView(
+            message="No exemplars: the preset has no memory, or it is switched off. The presets synapse and "
+            "combined recall them."
+        )
+    whole = recalled if recalled.recall is not None else _earlier(store, run, recalled.recalled_at)
+    if whole is None or whole.recall is None:
+        return ExemplarsView(message=f"What was recalled at step {recalled.recalled_at} cannot be read.")
+    recall = whole.recall
+    used = {one.id: one for one in recall.used}
+    return ExemplarsView(
+        query=recall.query,
+        embedding=recall.embedding,
+        family=recall.family,
+        votes=tuple(recall.votes.items()),
+        threshold=whole.threshold,
+        rows=tuple(
+            ExemplarRow(**dict(one), trajectory=trajectory_text(used[one.id]) if one.id in used else "")
+            for one in recall.retrieved
+        ),
+        why=recall.why,
+        recalled_at=recalled.recalled_at,
+    )
+
+
+def _earlier(store: TraceStore, run: int, step: int) -> Recalled | None:
+    try:
+        records: Iterable[PhaseRecord] = store.step(run, step).records
+    except TraceError:
+        return None
+    return record_of(Recalled, records)
+
+
+def trajectory_text(exemplar: Exemplar) -> str:
+    """Return an exemplar as a text to read."""
+    parts = [f"Task: {exemplar.task}"]
+    for step in exemplar.steps:
+        parts.append(f"Observation:\n{step.observation}")
+        said = [f"Thought: {step.thought}"] if step.thought else []
+        parts.append("\n".join([*said, *(f"Action: {action}" for action in step.actions)]))
+    if exemplar.source:
+        parts.append(f"From {exemplar.source}.")
+    return "\n\n".join(parts)

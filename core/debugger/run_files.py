@@ -1,0 +1,57 @@
+"""Runs written to files, and brought in from files of any kind that is known."""
+
+import os
+from pathlib import Path
+
+from core.schema.errors import DataError, UsageError
+from core.trace.exports.registry import format_named
+from core.trace.imports.registry import read_file
+from core.trace.repro.importer import import_repro, is_repro, told_of_import
+from core.trace.store import TraceStore
+
+
+def export_run(database: Path, run: int, form: str, path: str, *, content: bool = False) -> None:
+    """Write a run in one of the formats; `content` adds what was said and typed to one that leaves it out.
+
+    A file that is there already is replaced whole or not at all. Raises
+    UsageError where it cannot be written, and TraceError.
+    """
+    chosen = format_named(form)
+    store = TraceStore.open(database, read_only=True)
+    try:
+        data = chosen.write(store, run, content=content)
+    finally:
+        store.close()
+    try:
+        _write(Path(path).expanduser(), data)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        path.write_bytes(data)  # Such as /dev/stdout: there is nothing to replace.
+        return
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        unfinished.write_bytes(data)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def import_run(store: TraceStore, path: Path) -> tuple[int | None, str]:
+    """Return the number of the run, and what became of the file in a sentence.
+
+    Raises DataError where the file is of no known kind or faulty, and TraceError: nothing is stored then.
+    """
+    if is_repro(path):
+        content, run = import_repro(store, path)
+        return run, told_of_import(path.name, content, run)
+    kind, imported = read_file(path)
+    if imported.faulty:
+        first = imported.faulty[0]
+        raise DataError(f"{path.name} was not imported: {first.position}: {first.why}")
+    run = store.import_run(imported, path.stem)
+    left_out = f", {len(imported.left_out)} entries left out" if imported.left_out else ""
+    return run, f"{path.name} ({kind.title}) was imported as run {run}{left_out}."

@@ -1,0 +1,221 @@
+"""From what is stored of a step to what the window draws of it."""
+
+import json
+from datetime import datetime
+
+from core.debugger.mechanism_views import exemplars_view, plan_view, stack_view, state_view
+from core.debugger.snapshots import (
+    ActionView,
+    CallView,
+    MessageView,
+    ObservationView,
+    PermissibleView,
+    ScreenshotView,
+    StepView,
+)
+from core.llm.costs import count_tokens
+from core.schema.action import Action, RefTarget
+from core.schema.errors import TraceError
+from core.schema.messages import LLMReply, Message
+from core.schema.observation import Observation, Ref
+from core.schema.step import (
+    Abstracted,
+    Acted,
+    CallRecord,
+    Decided,
+    Observed,
+    Recalled,
+    Recognised,
+    Reviewed,
+    action_of,
+    place_of,
+    record_of,
+)
+from core.trace.records import RunRow, StepDetail
+from core.trace.store import TraceStore
+
+
+def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool) -> StepView:
+    """Return everything of one step, read from the trace."""
+    records = detail.records
+    observed, recognised = record_of(Observed, records), record_of(Recognised, records)
+    abstracted, decided = record_of(Abstracted, records), record_of(Decided, records)
+    reviewed, acted = record_of(Reviewed, records), record_of(Acted, records)
+    action = _action(observed, recognised, decided, reviewed, acted)
+    chosen = action_of(records)
+    return StepView(
+        run=run.run,
+        number=detail.row.number,
+        row=detail.row,
+        live=live,
+        state=state_view(observed, recognised),
+        permissible=_permissible(recognised, chosen),
+        action=action,
+        stack=stack_view(recognised, detail, store.steps(run.run)),
+        plan=plan_view(store, run.run, detail.row.number, records),
+        exemplars=exemplars_view(store, run.run, record_of(Recalled, records)),
+        observation=_observation(store, observed, abstracted),
+        calls=tuple(_call(store, call) for call in detail.calls),
+        screenshot=_screenshot(store, observed, acted, detail, chosen),
+        interventions=tuple(
+            f"{datetime.fromtimestamp(i.when):%H:%M:%S} {i.who}: {i.kind}"
+            + (f" {i.before or 'nothing'} → {i.after or 'nothing'}" if i.before or i.after else "")
+            for i in detail.interventions
+        ),
+        events=tuple(event.text for event in acted.events) if acted else (),
+    )
+
+
+def ref_of(action: Action | None) -> Ref | None:
+    """Return the element that an action is on, where it names one by its ref."""
+    first = action.targets[0] if action is not None and action.targets else None
+    return first.ref if isinstance(first, RefTarget) else None
+
+
+def _permissible(recognised: Recognised | None, chosen: Action | None) -> PermissibleView:
+    if recognised is None:
+        return PermissibleView()
+    return PermissibleView(
+        rows=recognised.permissible.rows(),
+        left_out=recognised.permissible.left_out,
+        chosen=str(chosen) if chosen is not None else "",
+        chosen_ref=ref_of(chosen),
+    )
+
+
+def _action(
+    observed: Observed | None,
+    recognised: Recognised | None,
+    decided: Decided | None,
+    reviewed: Reviewed | None,
+    acted: Acted | None,
+) -> ActionView:
+    form = recognised.permissible.actions if recognised else ()
+    elements = observed.observation.elements if observed else ()
+    if reviewed is not None:
+        return ActionView(
+            thought=reviewed.thought,
+            action=str(reviewed.action) if reviewed.action is not None else "",
+            proposed=str(reviewed.proposed) if reviewed.proposed is not None else "",
+            origin=reviewed.origin,
+            outcome=acted.outcome if acted else "pending",
+            message=(acted.message if acted else "") or reviewed.note,
+            form=form,
+            elements=elements,
+        )
+    if decided is not None:
+        proposal = decided.proposal
+        return ActionView(
+            thought=proposal.thought,
+            action=str(proposal.action) if proposal.action is not None else "",
+            outcome="pending",
+            message=proposal.problem,
+            queue=tuple(str(one) for one in decided.queue),
+            form=form,
+            elements=elements,
+        )
+    return ActionView(form=form, elements=elements)
+
+
+def _observation(
+    store: TraceStore, observed: Observed | None, abstracted: Abstracted | None
+) -> ObservationView:
+    if observed is None:
+        return ObservationView()
+    observation = observed.observation
+    raw = observation.lines()
+    return ObservationView(
+        url=observation.url,
+        title=observation.title,
+        raw=raw,
+        raw_elements=len(observation.elements),
+        raw_tokens=count_tokens(raw),
+        clean=abstracted.clean.text if abstracted else "",
+        clean_elements=len(abstracted.clean.elements) if abstracted else 0,
+        clean_tokens=abstracted.tokens if abstracted else 0,
+        html=_text(store, observed.html),
+        reused=observed.reused,
+        abstraction=abstracted.how if abstracted else "",
+        problem=abstracted.problem if abstracted else "",
+        code=abstracted.code if abstracted else "",
+        kept=_kept(observation, abstracted),
+    )
+
+
+def _kept(observation: Observation, abstracted: Abstracted | None) -> tuple[Ref, ...]:
+    """Return the elements that were kept, where some were not."""
+    if abstracted is None or not abstracted.how:
+        return ()
+    kept = tuple(one.ref for one in abstracted.clean.elements)
+    return kept if len(kept) < len(observation.elements) else ()
+
+
+def _text(store: TraceStore, blob: str) -> str:
+    if not blob:
+        return ""
+    try:
+        return store.blob(blob).decode("utf-8", "replace")
+    except TraceError as error:
+        return str(error)
+
+
+def _call(store: TraceStore, call: CallRecord) -> CallView:
+    sent = store.prompt(call)
+    messages = tuple(
+        MessageView(
+            role=message.role,
+            text=said(message),
+            tokens=count_tokens(said(message)),
+            images=len(message.images),
+        )
+        for message in sent.messages
+    )
+    tools = [tool.model_dump() for tool in sent.tools]
+    reply = store.reply(call) or LLMReply()
+    sampling = {k: v for k, v in sent.sampling.model_dump().items() if v is not None}
+    return CallView(
+        number=call.number,
+        purpose=call.purpose,
+        llm=call.llm,
+        model=call.model,
+        messages=messages,
+        tools=json.dumps(tools, indent=2, ensure_ascii=False) if tools else "",
+        sampling=", ".join(f"{key} {value}" for key, value in sampling.items()),
+        reply=said(reply),
+        prompt_tokens=call.usage.prompt_tokens,
+        completion_tokens=call.usage.completion_tokens,
+        tokens_estimated=call.usage.estimated,
+        cost=call.cost,
+        seconds=call.seconds,
+        retries=tuple(f"{retry.reason} (waited {retry.waited:.1f} s)" for retry in call.retries),
+        error=call.error,
+    )
+
+
+def said(told: Message | LLMReply) -> str:
+    """Return the text of a message or a reply, with its tool calls below it."""
+    calls = [f"{call.name}({call.arguments})" for call in told.tool_calls]
+    return "\n".join([*([told.text] if told.text else []), *calls])
+
+
+def _screenshot(
+    store: TraceStore,
+    observed: Observed | None,
+    acted: Acted | None,
+    detail: StepDetail,
+    chosen: Action | None,
+) -> ScreenshotView:
+    if observed is None:
+        return ScreenshotView(caption="This step was begun and the page was not read.")
+    data = b""
+    if observed.screenshot:
+        try:
+            data = store.blob(observed.screenshot)
+        except TraceError:
+            data = b""
+    return ScreenshotView(
+        data=data,
+        viewport=observed.observation.viewport,
+        box=place_of(chosen, observed, acted),
+        caption=f"Step {detail.row.number}: {chosen if chosen is not None else 'no action'}",
+    )

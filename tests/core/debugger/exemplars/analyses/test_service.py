@@ -1,0 +1,141 @@
+"""The map, the bench and leave-one-out at the window."""
+
+import json
+import struct
+
+import pytest
+
+from core.debugger.exemplars.analyses.service import (
+    LeaveOneOutService,
+    MapService,
+    RetrievalBenchService,
+    query_of,
+)
+from core.debugger.exemplars.analyses.views import BenchQuery
+from core.memory.library.records import Provenance
+from core.schema.errors import NotInTraceError
+from core.schema.exemplar import RecallSettings
+from core.trace.store import TraceStore
+from tests.core.debugger.exemplars.analyses.conftest import Watched
+from tests.core.memory.clusters import clustered, text_of
+from tests.core.trace.making import write_run
+
+MEMBERS = tuple(clustered(family, n) for family in range(3) for n in range(4))
+
+
+@pytest.fixture
+async def full(session):
+    session.memory.library().save_all([(one, Provenance()) for one in MEMBERS])
+    return session
+
+
+def rests(view):
+    return not view.busy
+
+
+async def test_the_map_has_a_point_for_each_and_the_task_among_them(full):
+    service = MapService(full)
+    watched = Watched(service)
+    view = await watched.after(
+        lambda: service.show_task(text_of(1, 2)), lambda view: rests(view) and view.lonely_known
+    )
+    assert view.ids == tuple(sorted(one.id for one in MEMBERS))
+    assert len(view.points) == len(MEMBERS) * struct.calcsize("<2f")
+    assert view.tasks[0] == next(one.task for one in MEMBERS if one.id == view.ids[0])
+    assert view.task.near[0].id == clustered(1, 2).id
+    assert view.task.near[0].distance < 0.01
+    assert view.ids[view.task.near[0].place] == clustered(1, 2).id
+    assert (view.alone, len(view.lonely)) == ((), 12)
+    assert not view.stale
+
+
+async def test_an_exemplar_that_came_after_the_map_is_told_as_not_on_it(full):
+    service = MapService(full)
+    watched = Watched(service)
+    await watched.after(service.draw, lambda view: rests(view) and view.lonely_known)
+    full.memory.library().save(clustered(3, 1))
+    view = await watched.after(lambda: service.show_task(text_of(3, 1)), lambda view: view.task)
+    assert (view.task.near[0].id, view.task.near[0].place, view.stale) == (clustered(3, 1).id, None, True)
+
+
+async def test_an_empty_library_has_an_empty_map(session):
+    service = MapService(session)
+    view = await Watched(service).after(service.draw, lambda view: rests(view) and view.asked)
+    assert (view.ids, view.problem) == ((), "")
+
+
+async def test_a_lookup_is_tried_with_a_draft_and_without_it(full):
+    service = RetrievalBenchService(full)
+    watched = Watched(service)
+    view = await watched.after(service.announce, lambda view: view.members is not None)
+    assert view.members == len(MEMBERS)
+    assert "synapse" in dict(view.presets)
+    query = BenchQuery(task=text_of(1, 2), settings=RecallSettings(by="exemplars", votes=1))
+    view = await watched.after(lambda: service.look_up(query), lambda view: rests(view) and view.trial)
+    assert [one.id for one in view.trial.now.used] == [clustered(1, 2).id]
+    draft = MEMBERS[0].replace(metadata=text_of(1, 2), family="family-0")
+    view = await watched.after(
+        lambda: service.compare_with(draft), lambda view: rests(view) and view.trial.after is not None
+    )
+    assert (view.draft, view.trial.rows[0].id) == (draft.id, draft.id)
+    view = await watched.after(
+        lambda: service.compare_with(None), lambda view: rests(view) and view.trial.after is None
+    )
+    assert view.draft == ""
+
+
+async def test_a_lookup_of_nothing_says_what_to_do(full):
+    service = RetrievalBenchService(full)
+    view = await Watched(service).after(lambda: service.look_up(BenchQuery()), lambda view: view.problem)
+    assert view.problem == "Type a task, or take one from a run."
+
+
+def test_a_task_is_taken_from_a_run_with_its_page(tmp_path):
+    store = TraceStore.open(tmp_path / "traces.db")
+    run = write_run(store)
+    step = store.steps(run)[0].number
+    query = query_of(store, run, step)
+    assert query.task == store.run(run).instruction
+    assert query.environment == store.run(run).environment
+    assert query.source == f"run {run}, step {step}"
+    store.close()
+
+
+async def test_leaving_out_tells_families_and_exemplars_and_writes_both(full, tmp_path):
+    service = LeaveOneOutService(full)
+    watched = Watched(service)
+    view = await watched.after(lambda: service.leave_out(3), lambda view: rests(view) and view.whole)
+    assert (view.found.members, view.found.right, len(view.members)) == (12, 12, 12)
+    for which, heading in (("families", "family,exemplars,right"), ("exemplars", "exemplar,family,found")):
+        path = tmp_path / f"{which}.csv"
+        await watched.after(
+            lambda which=which, path=path: service.export(which, str(path)), lambda view: view.notice
+        )
+        assert path.read_text(encoding="utf-8").startswith(heading)
+    lost = str(tmp_path / "no" / "where.csv")
+    view = await watched.after(lambda: service.export("families", lost), lambda view: view.problem)
+    assert "cannot be written" in view.problem
+
+
+async def test_the_texts_of_a_file_are_left_out_in_place_of_the_exemplars(full, tmp_path):
+    path = tmp_path / "texts.json"
+    path.write_text(json.dumps({f"f{n}": [text_of(n, member) for member in range(3)] for n in range(2)}))
+    service = LeaveOneOutService(full)
+    watched = Watched(service)
+    view = await watched.after(
+        lambda: service.leave_out(3, str(path)), lambda view: rests(view) and view.whole
+    )
+    assert (view.found.members, view.found.right, view.source) == (6, 6, str(path))
+    path.write_text("[1]")
+    view = await watched.after(
+        lambda: service.leave_out(3, str(path)), lambda view: rests(view) and view.problem
+    )
+    assert "families" in view.problem or "JSON" in view.problem
+
+
+async def test_a_step_that_is_not_there_is_told_with_those_that_are(tmp_path):
+    store = TraceStore.open(tmp_path / "traces.db")
+    run = write_run(store)
+    with pytest.raises(NotInTraceError, match="its steps are 1 to 2"):
+        query_of(store, run, len(store.steps(run)) + 5)
+    store.close()

@@ -1,0 +1,45 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.debugger.experiments.measurement import paired, wilson
+
+COUNTS = st.integers(0, 200)
+
+
+@given(st.integers(0, 200), st.integers(0, 200))
+def test_the_interval_holds_the_share_and_stays_between_0_and_1(successes, failures):
+    count = successes + failures
+    low, high = wilson(successes, count)
+    assert 0.0 <= low <= high <= 1.0
+    if count:
+        assert low - 1e-9 <= successes / count <= high + 1e-9
+
+
+def test_the_interval_is_that_of_the_tables():
+    assert wilson(8, 10) == pytest.approx((0.490, 0.943), abs=5e-4)
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS)
+def test_the_interval_of_a_difference_holds_it_and_turns_with_its_sides(both, first, second, neither):
+    count = both + first + second + neither
+    low, high = paired(both, first, second, neither)
+    assert -1.0 <= low <= high <= 1.0
+    if count:
+        assert low - 1e-9 <= (first - second) / count <= high + 1e-9
+    turned = paired(both, second, first, neither)
+    assert (-turned[1], -turned[0]) == pytest.approx((low, high), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("counts", "interval"),
+    [((36, 12, 2, 0), (0.0569, 0.3404)), ((54, 0, 0, 0), (-0.0664, 0.0664))],
+)
+def test_the_interval_of_a_difference_is_that_of_the_paper(counts, interval):
+    assert paired(*counts) == pytest.approx(interval, abs=1e-4)
+
+
+def test_more_cases_narrow_the_interval():
+    few, many = paired(2, 3, 1, 2), paired(20, 30, 10, 20)
+    assert many[1] - many[0] < few[1] - few[0]

@@ -1,0 +1,47 @@
+import pytest
+
+from core.debugger.run_files import export_run
+from core.schema.errors import NotInTraceError, UsageError
+from core.trace.store import TraceStore
+from tests.core.trace.making import write_run
+
+
+@pytest.fixture
+def database(tmp_path):
+    store = TraceStore.open(tmp_path / "traces.db")
+    write_run(store)
+    store.close()
+    return tmp_path / "traces.db"
+
+
+@pytest.mark.parametrize(("form", "begins"), [("json", "{"), ("html", "<!DOCTYPE html>")])
+def test_a_run_takes_the_place_of_an_older_file_and_leaves_nothing_beside_it(
+    database, tmp_path, form, begins
+):
+    path = tmp_path / "out" / f"run.{form}"
+    path.parent.mkdir()
+    path.write_text("older")
+    export_run(database, 1, form, str(path))
+    assert path.read_text().startswith(begins)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_that_is_no_plain_file_is_written_to(database, capfd):
+    export_run(database, 1, "json", "/dev/stdout")
+    assert capfd.readouterr().out.startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("form", "path", "said"), [("pdf", "x.pdf", "no export form"), ("json", "/nowhere/x.json", "/nowhere")]
+)
+def test_a_form_or_place_that_cannot_be_used_is_told(database, form, path, said):
+    with pytest.raises(UsageError, match=said):
+        export_run(database, 1, form, path)
+
+
+def test_a_run_that_is_not_there_leaves_the_older_file_alone(database, tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text("older")
+    with pytest.raises(NotInTraceError, match="no run 9"):
+        export_run(database, 9, "json", str(path))
+    assert path.read_text() == "older"

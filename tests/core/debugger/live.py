@@ -62,13 +62,14 @@ class Live:
             self._changed.notify_all()
 
     def wait(self, condition: Callable[[], object], what: str = "") -> None:
+        """Wait until a snapshot meets the condition, and until what is being read beside it has been sent."""
         with self._changed:
             met = self._changed.wait_for(condition, SECONDS)
         assert met, f"waited in vain for {what or condition}; the session is {self.view}"
+        self.settle()
 
     def wait_mode(self, *modes: str) -> SessionView:
         self.wait(lambda: self.view.mode in modes, f"mode {modes}")
-        self.settle()
         return self.view
 
     def wait_phase(self, phase: str | None) -> None:
@@ -76,7 +77,6 @@ class Live:
         self.wait(
             lambda: self.view.phase == phase and self.view.mode in ("waiting", "failed"), f"phase {phase}"
         )
-        self.settle()
 
     def settle(self) -> None:
         """Wait until every command given so far has been looked at, and what is being read has been sent."""

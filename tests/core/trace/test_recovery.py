@@ -1,7 +1,6 @@
 """What is left of a run when its process is killed."""
 
-import subprocess
-import sys
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,41 +9,37 @@ import pytest
 from core.schema.step import PHASES
 from core.trace.owners import Owner, lives, lock_path
 from core.trace.store import TraceStore
+from tests.core.killable import Killable
 from tests.core.trace.making import records, start, write_run, write_step
+from tests.core.trace.writer import write_until_killed
 
-Writer = Callable[[str], subprocess.Popen[str]]
+Writer = Callable[..., Killable]
 
 
 @pytest.fixture
 def writer(path: Path) -> Iterator[Writer]:
-    """Starts programs that write into the database, and ends them at the latest with the test."""
-    begun: list[subprocess.Popen[str]] = []
+    """Starts processes that write into the database, and ends them at the latest with the test."""
+    begun: list[Killable] = []
 
-    def begin(way: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "tests.core.trace.writer", str(path), way]
-        begun.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+    def begin(*, waits: bool = True) -> Killable:
+        begun.append(Killable(functools.partial(write_until_killed, path=path, waits=waits)))
         return begun[-1]
 
     yield begin
     for process in begun:
         process.kill()
-        process.communicate()
 
 
-def kill_after(process: subprocess.Popen[str], last: str) -> None:
+def kill_after(process: Killable, last: str) -> None:
     """Kill the process as soon as it has said `last`."""
-    for line in process.stdout:
-        if line.strip() == last:
-            break
-        process.stdin.write("on\n")
-        process.stdin.flush()
+    while process.said() != last:
+        process.go_on()
     process.kill()
-    process.wait()
 
 
 @pytest.mark.parametrize("phase", ["begun", *PHASES])
 def test_what_was_stored_before_the_kill_is_there_and_the_run_is_interrupted(path, writer, phase):
-    kill_after(writer("stepwise"), f"{phase} 2")
+    kill_after(writer(), f"{phase} 2")
     store = TraceStore.open(path)
     assert store.recover() == (1,)
     row = store.run(1)
@@ -64,15 +59,14 @@ def test_what_was_stored_before_the_kill_is_there_and_the_run_is_interrupted(pat
 
 @pytest.mark.parametrize("count", [5, 40, 130])
 def test_a_kill_in_full_flight_loses_nothing_that_was_reported(path, writer, count):
-    process = writer("hurried")
-    said = [process.stdout.readline().split() for _ in range(count)]
-    process.kill()
-    said += [line.split() for line in process.communicate()[0].splitlines() if " " in line]
+    process = writer(waits=False)
+    said = [process.said().split() for _ in range(count)]
+    said += [line.split() for line in process.kill()]
     store = TraceStore.open(path)
     assert store.recover() == (1,)
     store.check()
     steps = {step.number: step for step in store.steps(1)}
-    for what, number in said[1:-1]:
+    for what, number in said[1:]:
         found = [record.phase for record in store.step(1, int(number)).records]
         assert what == "begun" or what in found
     assert [step.sealed for step in steps.values()][:-1] == [True] * (len(steps) - 1)
@@ -82,26 +76,24 @@ def test_a_kill_in_full_flight_loses_nothing_that_was_reported(path, writer, cou
 
 
 def test_a_run_of_a_living_process_is_left_alone_until_it_dies(path, writer):
-    process = writer("stepwise")
-    assert process.stdout.readline() == "run 1\n"
+    process = writer()
+    assert process.said() == "run 1"
     store = TraceStore.open(path)
     assert store.recover() == ()
     assert store.run(1).outcome == "running"
     process.kill()
-    process.wait()
     assert store.run(1).outcome == "interrupted"
     assert store.recover() == (1,)
     store.close()
 
 
 def test_the_dead_are_told_from_the_living_when_both_write(path, writer):
-    dead, living = writer("stepwise"), writer("stepwise")
+    dead, living = writer(), writer()
     for process in (dead, living):
-        process.stdout.readline()
+        process.said()
     store = TraceStore.open(path)
     own = store.begin_run(start())
     dead.kill()
-    dead.wait()
     (gone,) = store.recover()
     outcomes = {row.run: row.outcome for row in store.runs()}
     assert outcomes.pop(gone) == "interrupted"
@@ -111,7 +103,7 @@ def test_the_dead_are_told_from_the_living_when_both_write(path, writer):
 
 
 def test_an_interrupted_run_reads_as_such_from_a_file_that_is_only_read(path, writer):
-    kill_after(writer("stepwise"), "act 1")
+    kill_after(writer(), "act 1")
     reader = TraceStore.open(path, read_only=True)
     assert reader.run(1).outcome == "interrupted"
     assert [row.sealed for row in reader.steps(1)] == [False]

@@ -1,11 +1,7 @@
-"""A program that writes runs until it is killed: ``python -m tests.core.trace.writer DATABASE WAY``.
+"""Writes runs until its process is killed."""
 
-It says on stdout what it has stored, a line each. Way ``stepwise`` waits for a
-line on stdin after each; way ``hurried`` does not wait.
-"""
-
-import sys
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from core.schema.step import CallRecord
@@ -14,13 +10,13 @@ from core.trace.store import TraceStore
 from tests.core.trace.making import BLOBS, a_request, records, start
 
 
-def main() -> None:
-    path, way = Path(sys.argv[1]), sys.argv[2]
+def write_until_killed(channel: Connection, path: Path, *, waits: bool) -> None:
+    """Send what has been stored, such as ``act 2``; with `waits` go on after each only when told to."""
 
     def said(what: str) -> None:
-        print(what, flush=True)
-        if way == "stepwise":
-            sys.stdin.readline()
+        channel.send(what)
+        if waits:
+            channel.recv()
 
     store = TraceStore.open(path)
     run = store.begin_run(start())
@@ -36,7 +32,3 @@ def main() -> None:
         for record in records():
             store.save_phase(run, step, record, blobs=BLOBS if record.phase == "observe" else ())
             said(f"{record.phase} {step}")
-
-
-if __name__ == "__main__":
-    main()

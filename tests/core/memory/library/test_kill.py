@@ -1,30 +1,21 @@
 """Killed at any moment, nothing that was kept is lost, and it is found."""
 
 import random
-import subprocess
-import sys
 
 import pytest
 
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.memory import Memory
 from core.schema.exemplar import RecallSettings
+from tests.core.killable import Killable
 from tests.core.memory.clusters import Clusters, text_of
+from tests.core.memory.library.writer import keep_until_killed
 
 
-def started(folder, first: int) -> "subprocess.Popen[str]":
-    words = [sys.executable, "-m", "tests.core.memory.library.writer", str(folder), str(first)]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-
-
-def told(process: "subprocess.Popen[str]", lines: int) -> list[int]:
+def told(process: Killable, lines: int) -> list[int]:
     """Return what a writer says it has kept, having killed it after so many lines."""
-    found = [int(process.stdout.readline()) for _ in range(lines)]
-    process.kill()
-    found += [int(line) for line in process.stdout.read().split("\n")[:-1]]
-    process.stdout.close()
-    process.wait()
-    return found
+    heard = [process.said() for _ in range(lines)]
+    return heard + process.kill()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -32,7 +23,7 @@ async def test_a_killed_program_loses_no_exemplar_and_what_it_kept_is_found(tmp_
     chance = random.Random(seed)
     kept: list[int] = []
     for round_number in range(3):
-        kept += told(started(tmp_path, round_number * 200_000), chance.randint(1, 25))
+        kept += told(Killable(keep_until_killed, tmp_path, round_number * 200_000), chance.randint(1, 25))
     embedding = Clusters(5, 64)
     memory = Memory(
         (), index_folder=tmp_path / "index", embedding=lambda: embedding, library=tmp_path / LIBRARY_NAME
@@ -47,7 +38,7 @@ async def test_a_killed_program_loses_no_exemplar_and_what_it_kept_is_found(tmp_
 
 
 async def test_two_programs_may_keep_and_index_at_once(tmp_path):
-    both = [started(tmp_path, first) for first in (0, 500_000)]
+    both = [Killable(keep_until_killed, tmp_path, first) for first in (0, 500_000)]
     kept = [number for process in both for number in told(process, 20)]
     embedding = Clusters(5, 64)
     memory = Memory(

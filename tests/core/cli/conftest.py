@@ -73,10 +73,10 @@ class CommandLine:
 
 
 class InProcess:
-    """Runs the command line in this process, which is quick; nothing here may need Qt."""
+    """Runs the command line in this process, which saves the imports; nothing here may need Qt."""
 
     def __init__(self, cli: CommandLine, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder, self.db = cli.folder, cli.db
+        self.folder, self.db, self.config, self.run = cli.folder, cli.db, cli.config, cli.run
         self._capsys = capsys
 
     def __call__(self, *words: object) -> Done:

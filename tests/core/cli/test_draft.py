@@ -10,14 +10,14 @@ from tests.core.stage import need_chromium
 
 
 @pytest.mark.browser
-def test_recorded_runs_become_a_state_space_that_recognises_each_of_their_pages(cli, inside, tmp_path):
+def test_recorded_runs_become_a_state_space_that_recognises_each_of_their_pages(inside, tmp_path):
     run = ("run", "--task", "shop/goal-000", "--llm", "rules", "--max-steps", "3", "--json")
-    done = cli(*run, "--browser", need_chromium())
+    done = inside(*run, "--browser", need_chromium())
     path = tmp_path / "mine.toml"
     assert inside("draft", done.json["run"], "-o", path).code == 0
     space = read_space(path)
     assert space.environments == ("shop",)
-    store = TraceStore.open(cli.db, read_only=True)
+    store = TraceStore.open(inside.db, read_only=True)
     try:
         steps = [store.step(1, row.number).records for row in store.steps(1)]
     finally:

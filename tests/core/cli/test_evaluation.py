@@ -15,19 +15,19 @@ ONE = "miniwob/click-link/0"
 
 
 @pytest.mark.browser
-def test_exemplars_are_replayed_and_what_came_of_it_is_kept(cli):
-    done = cli("exemplars", "replay", ONE, "--json", "--browser", need_chromium())
+def test_exemplars_are_replayed_and_what_came_of_it_is_kept(inside):
+    done = inside("exemplars", "replay", ONE, "--json", "--browser", need_chromium())
     assert done.code == 0, done.err
     assert [(one["id"], one["success"]) for one in done.json] == [(ONE, True)]
-    library = Library.open(cli.folder / LIBRARY_NAME)
+    library = Library.open(inside.folder / LIBRARY_NAME)
     assert json.loads(library.latest_proofs("replay")[ONE])["task"] == "miniwob/click-link"
     library.close()
 
 
 @pytest.mark.browser
-def test_tasks_are_done_with_and_without_and_told_by_lines(cli):
+def test_tasks_are_done_with_and_without_and_told_by_lines(inside):
     words = ("--seeds", "0-1", "--llm", "rules", "--lines", "--browser", need_chromium())
-    done = cli("exemplars", "worth", ONE, *words)
+    done = inside("exemplars", "worth", ONE, *words)
     assert done.code == 0, done.err
     told = [json.loads(line) for line in done.out.splitlines()]
     assert [len(one["pairs"]) for one in told[:2]] == [0, 1]
@@ -35,9 +35,9 @@ def test_tasks_are_done_with_and_without_and_told_by_lines(cli):
     # It was recorded at seed 0.
     assert [(one["task"], one["seed"]) for one in told[-1]["pairs"]] == [("miniwob/click-link", 1)]
     assert told[-1]["pairs"][0]["with_it"]["used"]
-    runs = cli("runs", "--json").json
+    runs = inside("runs", "--json").json
     assert len(runs) == 2
-    library = Library.open(cli.folder / LIBRARY_NAME)
+    library = Library.open(inside.folder / LIBRARY_NAME)
     [(_, kept)] = library.proofs("worth", [ONE])
     library.close()
     assert json.loads(kept)["pairs"] == told[-1]["pairs"]

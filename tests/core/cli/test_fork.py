@@ -10,37 +10,37 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def wrong(cli, llm_server):
+def wrong(inside, llm_server):
     """The number of a run whose only step was the wrong button."""
     llm_server.script(on('button "TWO"'))
-    return cli(*cli.run("--task", "miniwob/click-test-2")).json["run"]
+    return inside(*inside.run("--task", "miniwob/click-test-2")).json["run"]
 
 
-def fork(cli, run, *words):
-    return cli("fork", run, "--browser", need_chromium(), *words)
+def fork(inside, run, *words):
+    return inside("fork", run, "--browser", need_chromium(), *words)
 
 
-def test_a_wrong_step_is_done_otherwise_on_a_branch(cli, llm_server, wrong):
+def test_a_wrong_step_is_done_otherwise_on_a_branch(inside, llm_server, wrong):
     llm_server.script(on('button "ONE"'))
-    done = fork(cli, wrong, "--step", 1, "--json")
+    done = fork(inside, wrong, "--step", 1, "--json")
     assert done.code == 0, done.err
     assert (done.json["success"], done.json["steps"]) == (True, 1)
     assert "Back at step 1 by nothing to do: exact" in done.err
-    store = TraceStore.open(cli.db, read_only=True)
+    store = TraceStore.open(inside.db, read_only=True)
     try:
         branch, left = store.run(done.json["run"]), store.run(wrong)
     finally:
         store.close()
     assert (branch.parent_run, branch.parent_step, branch.grade) == (wrong, 1, "exact")
     assert left.verdict.success is False
-    listed = cli("runs")
+    listed = inside("runs")
     assert f"{wrong}, step 1" in listed.out
 
 
-def test_the_overrides_hold_on_the_branch(cli, llm_server, wrong):
-    done = fork(cli, wrong, "--step", 1, "--llm", "rules", "--preset", "laser", "--json")
+def test_the_overrides_hold_on_the_branch(inside, llm_server, wrong):
+    done = fork(inside, wrong, "--step", 1, "--llm", "rules", "--preset", "laser", "--json")
     assert done.code == 0, done.err
-    store = TraceStore.open(cli.db, read_only=True)
+    store = TraceStore.open(inside.db, read_only=True)
     try:
         branch = store.run(done.json["run"])
     finally:
@@ -48,52 +48,56 @@ def test_the_overrides_hold_on_the_branch(cli, llm_server, wrong):
     assert (branch.preset, branch.llm) == ("laser", "rules")
 
 
-def test_a_step_that_is_not_there_is_told_and_no_browser_is_begun(cli, wrong):
-    done = fork(cli, wrong, "--step", 7)
+def test_a_step_that_is_not_there_is_told_and_no_browser_is_begun(inside, wrong):
+    done = fork(inside, wrong, "--step", 7)
     assert done.code != 0
     assert done.err.strip().endswith(f"Run {wrong} has no step 7; its only step is 1.")
 
 
-def test_a_page_that_is_not_as_recorded_is_not_gone_on_from(cli, llm_server, tmp_path):
+def test_a_page_that_is_not_as_recorded_is_not_gone_on_from(inside, llm_server, tmp_path):
     url = page_file(tmp_path, "<button>Go</button>")
     llm_server.script(on('button "Go"'), stop())
-    run = cli(*cli.run("--url", url, "--instruction", "Go.")).json["run"]
+    run = inside(*inside.run("--url", url, "--instruction", "Go.")).json["run"]
     page_file(tmp_path, "<h1>Moved</h1><p>There is another page here now.</p>")
-    done = fork(cli, run, "--step", 2, "--json")
+    done = fork(inside, run, "--step", 2, "--json")
     assert (done.code, done.json["outcome"]) == (1, "gate")
     assert "Back at step 2" in done.json["error"]
     assert "lost" in done.json["error"]
 
 
-def test_bisect_tells_from_which_step_on_a_run_still_succeeds(cli, llm_server):
+def test_bisect_tells_from_which_step_on_a_run_still_succeeds(inside, llm_server):
     llm_server.script(on('button "TWO"'))
-    run = cli(*cli.run("--task", "miniwob/click-test-2")).json["run"]
+    run = inside(*inside.run("--task", "miniwob/click-test-2")).json["run"]
     llm_server.script(on('button "ONE"'), on('button "TWO"'))
     chromium = need_chromium()
-    done = cli("bisect", run, "--times", 2, "--browser", chromium)
+    done = inside("bisect", run, "--times", 2, "--browser", chromium)
     assert done.code == 0, done.err
     assert "1 of 2" in done.out
     assert "0.09 to 0.91" in done.out
     assert "●" in done.out
     llm_server.script(on('button "ONE"'))
-    [told] = cli("bisect", run, "--times", 1, "--at", 1, "--browser", chromium, "--json").json
+    [told] = inside("bisect", run, "--times", 1, "--at", 1, "--browser", chromium, "--json").json
     assert (told["step"], told["successes"], told["judged"], told["share"]) == (1, 1, 1, 1.0)
-    assert cli("bisect", run, "--at", 5).err.strip().endswith("The run has no step 5; its steps are 1 to 1.")
+    assert (
+        inside("bisect", run, "--at", 5).err.strip().endswith("The run has no step 5; its steps are 1 to 1.")
+    )
 
 
-def test_the_fork_takes_other_exemplars_policies_and_amounts_and_keeps_them(cli, llm_server, wrong, tmp_path):
-    refused = fork(cli, wrong, "--step", 1, "--exemplars", tmp_path / "none", "--llm", "rules")
+def test_the_fork_takes_other_exemplars_policies_and_amounts_and_keeps_them(
+    inside, llm_server, wrong, tmp_path
+):
+    refused = fork(inside, wrong, "--step", 1, "--exemplars", tmp_path / "none", "--llm", "rules")
     assert (refused.code, "holds no exemplars" in refused.err) == (2, True)
-    refused = fork(cli, wrong, "--step", 1, "--amount", "memory=many")
+    refused = fork(inside, wrong, "--step", 1, "--amount", "memory=many")
     assert (refused.code, "from 1 to 50" in refused.err) == (2, True)
     done = fork(
-        cli,
+        inside,
         wrong,
         *("--step", 1, "--llm", "rules", "--preset", "synapse", "--json"),
         *("--exemplars", "none", "--amount", "memory=5"),
     )
     assert done.code == 0, done.err
-    store = TraceStore.open(cli.db, read_only=True)
+    store = TraceStore.open(inside.db, read_only=True)
     try:
         branch, kept = store.run(done.json["run"]), store.changes(done.json["run"])
     finally:
@@ -102,18 +106,18 @@ def test_the_fork_takes_other_exemplars_policies_and_amounts_and_keeps_them(cli,
     assert "exemplars none (was built-in and own)" in [str(one) for one in branch.differences]
 
 
-def test_a_bisection_is_stored_told_line_by_line_and_ended_at_its_limit(cli, llm_server):
+def test_a_bisection_is_stored_told_line_by_line_and_ended_at_its_limit(inside, llm_server):
     llm_server.script(on('button "TWO"'))
-    run = cli(*cli.run("--task", "miniwob/click-test-2")).json["run"]
+    run = inside(*inside.run("--task", "miniwob/click-test-2")).json["run"]
     llm_server.script(on('button "ONE"'), on('button "TWO"'))
     words = ("--times", 3, "--max-calls", 2, "--lines", "--browser", need_chromium())
-    done = cli("bisect", run, *words)
+    done = inside("bisect", run, *words)
     assert done.code == 0, done.err
     told = [Bisection.model_validate_json(line) for line in done.out.splitlines()]
     assert [one.done for one in told] == [0, 1, 2, 2]
     assert (told[-1].state, told[-1].why) == ("limit", "The limit of 2 LLM calls was reached.")
     assert (told[-1].results[0].successes, told[-1].results[0].judged) == (1, 2)
-    store = TraceStore.open(cli.db, read_only=True)
+    store = TraceStore.open(inside.db, read_only=True)
     try:
         [(number, text)] = store.bisections(run)
     finally:

@@ -31,35 +31,35 @@ class Shop:
 
 
 @pytest.fixture
-def sent(cli, llm_server, tmp_path):
+def sent(inside, llm_server, tmp_path):
     """A repro file of a run whose site has gone by now, and the site."""
     with Site() as site:
         shop = Shop(site)
         llm_server.script(on('button "Add"'), on('button "Add"'), stop("Ordered."))
-        done = cli(*cli.run("--url", shop.url, "--instruction", "Add two."))
+        done = inside(*inside.run("--url", shop.url, "--instruction", "Add two."))
         assert done.code == 0, done.err
         run, path = done.json["run"], tmp_path / "run.backstep"
-        told = cli("export", run, "--format", "repro", "--to", path)
+        told = inside("export", run, "--format", "repro", "--to", path)
         assert "Cookies, passwords and keys that could be told are not in it." in told.err
         assert b"cookie-4711-secret" not in path.read_bytes()
         yield path, shop
 
 
-def test_it_is_imported_and_repeated_without_server_and_llm(cli, sent, llm_server):
+def test_it_is_imported_and_repeated_without_server_and_llm(inside, sent, llm_server):
     path, shop = sent
     asked, llm_calls = shop.asked, len(llm_server.requests)
-    other = ("--db", cli.folder / "other.db")
-    told = cli("import", path, *other)
+    other = ("--db", inside.folder / "other.db")
+    told = inside("import", path, *other)
     assert told.code == 0, told.err
     assert "was imported as run 1; its pages get what servers answered then, and reach none" in told.err
-    again = cli("import", path, *other)
+    again = inside("import", path, *other)
     assert "is here already, as run 1" in again.err
-    done = cli("fork", 1, "--step", 1, "--llm", "replay:1", "--browser", need_chromium(), "--json", *other)
+    done = inside("fork", 1, "--step", 1, "--llm", "replay:1", "--browser", need_chromium(), "--json", *other)
     assert done.code == 0, done.err
     assert ", offline" in done.err
     assert (done.json["answer"], done.json["outcome"], done.json["llm_calls"]) == ("Ordered.", "done", 3)
     assert (shop.asked, len(llm_server.requests)) == (asked, llm_calls)
-    store = TraceStore.open(cli.folder / "other.db", read_only=True)
+    store = TraceStore.open(inside.folder / "other.db", read_only=True)
     try:
         branch = store.run(done.json["run"])
         first, last = (store.step(run, 3).records[0].observation for run in (1, branch.run))
@@ -70,11 +70,11 @@ def test_it_is_imported_and_repeated_without_server_and_llm(cli, sent, llm_serve
     assert "order 3" in [one.name for one in last.elements]
 
 
-def test_it_is_opened_as_a_database_and_repeated_from_the_middle(cli, sent):
+def test_it_is_opened_as_a_database_and_repeated_from_the_middle(inside, sent):
     path, shop = sent
     asked = shop.asked
-    assert "Add two." in cli("show", 1, "--db", path).out
-    done = cli(
+    assert "Add two." in inside("show", 1, "--db", path).out
+    done = inside(
         "fork", 1, "--step", 2, "--llm", "replay:1", "--browser", need_chromium(),
         "--json", "--db", path,
     )  # fmt: skip
@@ -84,10 +84,10 @@ def test_it_is_opened_as_a_database_and_repeated_from_the_middle(cli, sent):
     assert shop.asked == asked
 
 
-def test_what_nobody_recorded_is_held_back_and_told(cli, sent):
+def test_what_nobody_recorded_is_held_back_and_told(inside, sent):
     path, shop = sent
     asked = shop.asked
-    done = cli(
+    done = inside(
         "fork", 1, "--step", 3, "--llm", "rules", "--max-steps", 1, "--offline", "--browser", need_chromium(),
         "--json", "--db", path,
     )  # fmt: skip
@@ -95,21 +95,21 @@ def test_what_nobody_recorded_is_held_back_and_told(cli, sent):
     assert shop.asked == asked
 
 
-def test_a_dry_run_stores_nothing(cli, sent):
+def test_a_dry_run_stores_nothing(inside, sent):
     path, _ = sent
-    other = ("--db", cli.folder / "other.db")
-    told = cli("import", path, "--dry-run", "--json", *other)
+    other = ("--db", inside.folder / "other.db")
+    told = inside("import", path, "--dry-run", "--json", *other)
     assert told.json["run"] is None
     assert (told.json["content"]["steps"], told.json["content"]["known"]) == (3, None)
     assert "nothing was stored" in told.err
-    assert cli("runs", "--json", *other).json == []
+    assert inside("runs", "--json", *other).json == []
 
 
-def test_offline_says_where_nothing_was_recorded(cli, llm_server, tmp_path):
-    (cli.config / "settings.toml").write_text("record_network = false\n")
+def test_offline_says_where_nothing_was_recorded(inside, llm_server, tmp_path):
+    (inside.config / "settings.toml").write_text("record_network = false\n")
     with Site() as site:
         llm_server.script(stop())
-        run = cli(*cli.run("--url", site.page("<p>page</p>"), "--instruction", "Look.")).json["run"]
-        done = cli("fork", run, "--step", 1, "--offline", "--browser", need_chromium())
+        run = inside(*inside.run("--url", site.page("<p>page</p>"), "--instruction", "Look.")).json["run"]
+        done = inside("fork", run, "--step", 1, "--offline", "--browser", need_chromium())
     assert done.code != 0
     assert f"What servers answered in run {run} was not recorded" in done.err

@@ -6,8 +6,6 @@ import pytest
 
 SOURCES = Path(__file__).resolve().parents[3]
 PYPROJECT = """
-[tool.mypy]
-files = ["good.py"]
 [tool.ruff.lint]
 select = ["F"]
 [tool.pytest.ini_options]
@@ -18,10 +16,10 @@ TEST = 'import os\n\n\ndef test_it():\n    assert os.environ["QT_QPA_PLATFORM"] 
 
 
 @pytest.fixture
-def root(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    # mypy takes its time with the standard library: once is enough.
-    monkeypatch.setenv("MYPY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "mypy"))
+def root(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    # The real mypy would read the standard library first, for seconds; here it only has to be called.
+    (tmp_path / "mypy.py").write_text('print("Success: no issues found")\n')
     (tmp_path / "good.py").write_text("answer: int = 42\n")
     (tmp_path / "test_good.py").write_text(TEST)
     return tmp_path

@@ -78,6 +78,8 @@ from gui.live.engine import run_offscreen
 from core.browser.tabs import Tabs
 from core.schema.errors import Interrupted
 
+pytestmark = pytest.mark.browser
+
 async def work(host):
     tabs = Tabs(host)
     try:

@@ -14,8 +14,10 @@ from core.debugger.exemplars.service import make_service
 from core.schema.step import Recalled
 from gui.exemplars.controller import install
 from tests.core.stage import on
-from tests.gui.live.test_window import WAIT, Desk
+from tests.gui.live.test_window import WAIT, LiveWindow
 from tests.llm_server import LLMServer
+
+pytestmark = pytest.mark.browser
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 NO = Qt.KeyboardModifier.NoModifier
@@ -25,7 +27,7 @@ MOST = 6
 class Gestures:
     """What a person does, each thing once: a click, a key chord, or typing into one field."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: LiveWindow) -> None:
         self._desk = desk
         self.done: list[str] = []
 
@@ -41,8 +43,8 @@ class Gestures:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[Desk]:
-    desk = Desk(qtbot, tmp_path, llm_server)
+def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[LiveWindow]:
+    desk = LiveWindow(qtbot, tmp_path, llm_server)
     desk.exemplars = install(desk.window, make_service(desk.session))  # type: ignore[attr-defined]
     plain = (PRESETS / "plain.toml").read_text()
     (tmp_path / "config/presets/remembering.toml").write_text(f"{plain}\n[memory]\n")
@@ -51,7 +53,7 @@ def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[Desk]:
 
 
 def test_a_failed_step_is_put_right_and_its_run_kept_and_found_with_six_gestures(
-    desk: Desk, llm_server: LLMServer, qtbot: QtBot
+    desk: LiveWindow, llm_server: LLMServer, qtbot: QtBot
 ) -> None:
     window, saving = desk.window, desk.exemplars.saving  # type: ignore[attr-defined]
     llm_server.otherwise = on('button "TWO"', thought="Two it is.")
@@ -101,7 +103,7 @@ def test_a_failed_step_is_put_right_and_its_run_kept_and_found_with_six_gestures
 
 
 def test_a_demonstration_is_recorded_in_the_live_page_and_opened_to_be_saved(
-    desk: Desk, qtbot: QtBot
+    desk: LiveWindow, qtbot: QtBot
 ) -> None:
     window = desk.window
     desk.open("miniwob/click-test")

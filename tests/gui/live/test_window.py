@@ -22,10 +22,12 @@ from tests.core.stage import config_folder_in, llms_for, on, page_file, settings
 from tests.gui.live.engine_plugin import ENDPOINT
 from tests.llm_server import LLMServer
 
+pytestmark = pytest.mark.browser
+
 WAIT = 30_000
 
 
-class Desk:
+class LiveWindow:
     """A window on a session of its own, with what a test needs of both."""
 
     def __init__(self, qtbot: QtBot, folder: Path, server: LLMServer) -> None:
@@ -83,13 +85,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[Desk]:
-    desk = Desk(qtbot, tmp_path, llm_server)
+def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[LiveWindow]:
+    desk = LiveWindow(qtbot, tmp_path, llm_server)
     yield desk
     desk.close()
 
 
-def test_a_task_is_stepped_to_success_and_lies_in_the_trace(desk: Desk, llm_server: LLMServer) -> None:
+def test_a_task_is_stepped_to_success_and_lies_in_the_trace(desk: LiveWindow, llm_server: LLMServer) -> None:
     llm_server.otherwise = on('button "ONE"', thought="The task names it.")
     desk.open("miniwob/click-test-2")
     desk.step_to_review()
@@ -112,7 +114,7 @@ def test_a_task_is_stepped_to_success_and_lies_in_the_trace(desk: Desk, llm_serv
 
 
 def test_a_corrected_action_is_carried_out_and_kept_with_what_was_proposed(
-    desk: Desk, llm_server: LLMServer
+    desk: LiveWindow, llm_server: LLMServer
 ) -> None:
     llm_server.otherwise = on('button "TWO"')
     desk.open("miniwob/click-test-2")
@@ -134,7 +136,9 @@ def test_a_corrected_action_is_carried_out_and_kept_with_what_was_proposed(
     assert (detail.interventions[0].before, detail.interventions[0].after) == (proposed, row.text)
 
 
-def test_a_recorded_step_covers_the_live_page_which_stays_shown(desk: Desk, llm_server: LLMServer) -> None:
+def test_a_recorded_step_covers_the_live_page_which_stays_shown(
+    desk: LiveWindow, llm_server: LLMServer
+) -> None:
     llm_server.otherwise = on('button "ONE"')
     desk.open("miniwob/click-test-2")
     desk.step_to_review()
@@ -151,7 +155,7 @@ def test_a_recorded_step_covers_the_live_page_which_stays_shown(desk: Desk, llm_
     desk._qtbot.waitUntil(lambda: not desk.window.page.cover.isVisible(), timeout=WAIT)
 
 
-def test_a_run_goes_on_while_the_window_is_minimised(desk: Desk, llm_server: LLMServer) -> None:
+def test_a_run_goes_on_while_the_window_is_minimised(desk: LiveWindow, llm_server: LLMServer) -> None:
     llm_server.otherwise = on('button "ONE"')
     desk.open("miniwob/click-test-2")
     desk.window.showMinimized()
@@ -160,7 +164,9 @@ def test_a_run_goes_on_while_the_window_is_minimised(desk: Desk, llm_server: LLM
     assert desk.window._view.success is True
 
 
-def test_a_person_s_click_reaches_the_page_only_after_it_is_handed_over(desk: Desk, tmp_path: Path) -> None:
+def test_a_person_s_click_reaches_the_page_only_after_it_is_handed_over(
+    desk: LiveWindow, tmp_path: Path
+) -> None:
     url = page_file(
         tmp_path,
         '<body style="margin:0"><button style="width:400px;height:300px"'
@@ -187,7 +193,7 @@ def test_a_person_s_click_reaches_the_page_only_after_it_is_handed_over(desk: De
 
 
 def test_a_breakpoint_of_the_panel_stops_the_run_and_the_tree_leads_back_to_a_branch(
-    desk: Desk, llm_server: LLMServer, tmp_path: Path
+    desk: LiveWindow, llm_server: LLMServer, tmp_path: Path
 ) -> None:
     page_file(tmp_path, "<h1>Orders</h1>", "orders.html")
     url = page_file(tmp_path, '<input aria-label="Note"> <a href="orders.html">Orders</a>', "start.html")

@@ -35,7 +35,9 @@ _OFF_IN_PLAYWRIGHT = (
 """Features that Playwright switches off; of two such lists Chromium takes the last, so ours repeats them."""
 _OFF_HERE = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
 """Pages that Chromium loads unseen for the address bar: more work for a profile than all the rest."""
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+_NAMES = (
+    "chromium chromium-browser google-chrome google-chrome-stable chrome microsoft-edge chromium-headless-shell"
+).split()
 
 
 def find_chromium() -> str | None:

@@ -167,8 +167,7 @@ class ExemplarIndex:
 
     def nearest_others(self, number: int, count: int) -> tuple[tuple[int, float], ...]:
         """Return the numbers and distances of the nearest to a member, itself left out."""
-        near = self._nearest_rows(self.vector_of(number), count, self._allowed(without=number))
-        return tuple((self._members[row].number, far) for row, far in near)
+        return self.nearest_numbers(self.vector_of(number), count, without=number)
 
     def vector_of(self, number: int) -> Vectors:
         """Return the vector of a member; raises Damaged."""
@@ -194,9 +193,11 @@ class ExemplarIndex:
         near = ((exemplars.get(self._members[row].number), far) for row, far in rows)
         return tuple(Near(exemplar=one, distance=far) for one, far in near if one is not None)
 
-    def nearest_numbers(self, query: Vectors, count: int) -> tuple[tuple[int, float], ...]:
+    def nearest_numbers(
+        self, query: Vectors, count: int, *, without: int = 0
+    ) -> tuple[tuple[int, float], ...]:
         """Return numbers (below zero for those of files, as they were given) and distances of the nearest."""
-        near = self._nearest_rows(query, count, self._allowed())
+        near = self._nearest_rows(query, count, self._allowed(without=without))
         return tuple((self._members[row].number, far) for row, far in near)
 
     def discard(self, *, others: bool = False) -> None:

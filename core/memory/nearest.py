@@ -26,6 +26,12 @@ LENGTH = 128
 _SAMPLE = 6000
 
 Rows = Callable[[NDArray[np.int64]], Vectors]
+SMALL = 4096
+_CANDIDATES = 512
+"""The nearest by bound that are asked for at first; a search that needs more takes a second look."""
+_BLOCK = 4096
+SLACK = 2e-5
+"""What 32-bit arithmetic may add to a square."""
 
 
 class Reduction:
@@ -71,13 +77,6 @@ class Reduction:
         found[:, -1] = np.sqrt(np.maximum(whole - told, 0.0))
         return found
 
-
-SMALL = 4096
-_CANDIDATES = 512
-"""The nearest by bound that are asked for at first; a search that needs more takes a second look."""
-_BLOCK = 4096
-SLACK = 2e-5
-"""What 32-bit arithmetic may add to a square."""
 
 Mask = NDArray[np.bool_]
 

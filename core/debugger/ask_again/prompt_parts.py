@@ -1,13 +1,15 @@
 """The exemplars and the policy of a prompt as items: found again in messages that were edited, and rearranged."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from core.schema.messages import Message, PromptPart
 from core.schema.record import Record
 
 Traced = tuple[int | None, Message]
 """A message as it is now, with the place it had before it was edited; None for one that is new."""
+Content: TypeAlias = str | tuple[Message, ...]
+"""What a part of a prompt says: messages, or words of one."""
 
 
 class Item(Record):
@@ -59,7 +61,7 @@ def _found(before: Sequence[Message], part: PromptPart, now: Sequence[Traced]) -
     return Item(part=part.replace(message=places[0], start=start, end=start + len(words)))
 
 
-def content_of(messages: Sequence[Message], part: PromptPart) -> "str | tuple[Message, ...]":
+def content_of(messages: Sequence[Message], part: PromptPart) -> Content:
     """Return what a part says: messages, or words of one."""
     if part.messages:
         return tuple(messages[part.message : part.message + part.messages])
@@ -91,7 +93,7 @@ def switched(
     items: Sequence[Item],
     at: int,
     part: PromptPart,
-    content: "str | tuple[Message, ...]",
+    content: Content,
 ) -> Arranged:
     """Put another exemplar, which `part` names, in the place of one."""
     return _arranged(messages, items, _exemplars(items), {id(items[at]): (part, content)})
@@ -124,14 +126,11 @@ def _arranged(
     messages: Sequence[Message],
     items: Sequence[Item],
     order: Sequence[Item],
-    instead: "dict[int, tuple[PromptPart, str | tuple[Message, ...]]]",
+    instead: dict[int, tuple[PromptPart, Content]],
 ) -> Arranged:
     """Put the exemplars of `order` into the places that exemplars have now; places left over go."""
     slots = _exemplars(items)
-    contents = []
-    for item in order:
-        part, content = instead.get(id(item), (item.part, content_of(messages, item.part)))
-        contents.append((part, content))
+    contents = [instead.get(id(one), (one.part, content_of(messages, one.part))) for one in order]
     others = [one.part for one in items if one.part.kind != "exemplar" and one.state != "lost"]
     if slots and slots[0].part.messages:
         return _in_messages(messages, others, slots, contents)
@@ -142,25 +141,27 @@ def _in_messages(
     messages: Sequence[Message],
     others: Sequence[PromptPart],
     slots: Sequence[Item],
-    contents: "Sequence[tuple[PromptPart, str | tuple[Message, ...]]]",
+    contents: Sequence[tuple[PromptPart, Content]],
 ) -> Arranged:
     found: list[Message] = []
     parts: list[PromptPart] = []
     places: dict[int, int] = {}
-    at = 0
-    for number, slot in enumerate(slots):
-        for old in range(at, slot.part.message):
+
+    def keep(start: int, end: int) -> None:
+        for old in range(start, end):
             places[old] = len(found)
             found.append(messages[old])
+
+    at = 0
+    for number, slot in enumerate(slots):
+        keep(at, slot.part.message)
         at = slot.part.message + slot.part.messages
         if number < len(contents):
             part, content = contents[number]
             assert not isinstance(content, str)
             parts.append(part.replace(message=len(found), messages=len(content)))
             found += content
-    for old in range(at, len(messages)):
-        places[old] = len(found)
-        found.append(messages[old])
+    keep(at, len(messages))
     kept = [one.replace(message=places[one.message]) for one in others]
     return Arranged(messages=tuple(found), parts=(*kept, *parts))
 
@@ -169,7 +170,7 @@ def _in_text(
     messages: Sequence[Message],
     others: Sequence[PromptPart],
     slots: Sequence[Item],
-    contents: "Sequence[tuple[PromptPart, str | tuple[Message, ...]]]",
+    contents: Sequence[tuple[PromptPart, Content]],
 ) -> Arranged:
     around = next((one for one in others if one.kind == "exemplars"), None)
     message = slots[0].part.message

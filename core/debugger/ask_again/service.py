@@ -1,12 +1,13 @@
 """Asking again: the question of a step put once more, and the exemplars that can be switched in."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from core.agent.llm_calls import Answerer
 from core.agent.prompt_builder import EXEMPLARS, exemplar_parts
 from core.agent.resources import AgentResources
+from core.debugger.ask_again.prompt_parts import content_of
 from core.debugger.ask_again.repeat import (
     ask_again,
     attribute_step,
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
     from core.debugger.session import Session
 
 OnAnswer = Callable[[WhatIf], None]
+CHANGED = (
+    "The prompt's templates, or exemplars, were edited since this was sent: one that is switched in is told as "
+    "they are now."
+)
+MOST = 5000
+"""Exemplars that can be chosen from."""
 
 
 class AskAgainService(Service[AskView]):
@@ -169,15 +176,6 @@ class AskAgainService(Service[AskView]):
         )
 
 
-CHANGED = (
-    "The prompt's templates, or exemplars, were edited since this was sent: one that is switched in is told as "
-    "they are now."
-)
-
-MOST = 5000
-"""Exemplars that can be chosen from."""
-
-
 class Teller:
     """Tells exemplars as the preset of a run does, by the templates as they are now."""
 
@@ -218,7 +216,7 @@ class Teller:
             if part.kind != "exemplar":
                 continue
             exemplar = self._memory.exemplar(part.id)
-            if exemplar is None or self._said(exemplar) != _sent(prompt.messages, part):
+            if exemplar is None or self._said(exemplar) != content_of(prompt.messages, part):
                 return CHANGED
         return ""
 
@@ -235,12 +233,6 @@ class Teller:
         texts = [self._resources.prompts.render(EXEMPLARS, exemplars=some) for some in ((), (exemplar,))]
         parts = [one for one in exemplar_parts(texts[-1], texts, [exemplar]) if one.kind == "exemplar"]
         return [(one, texts[-1][one.start : one.end]) for one in parts]
-
-
-def _sent(messages: Sequence[Message], part: PromptPart) -> object:
-    if part.messages:
-        return tuple(messages[part.message : part.message + part.messages])
-    return messages[part.message].text[part.start : part.end]
 
 
 make_service = AskAgainService

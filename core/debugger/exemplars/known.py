@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _LONGEST = 110
 _TRIES = 500
+_READ = 20
+"""Exemplars that are read in one go."""
+_CHANGED = 50
+"""Exemplars that are changed in one go."""
 
 
 def entry_of(memory: Memory, id: str) -> Entry | None:
@@ -68,10 +72,6 @@ def taken_ids(memory: Memory, ids: Iterable[str]) -> set[str]:
 
 
 T = TypeVar("T")
-_READ = 20
-"""Exemplars that are read in one go."""
-_CHANGED = 50
-"""Exemplars that are changed in one go."""
 
 
 async def entries(memory: Memory, ids: tuple[str, ...]) -> AsyncIterator[Entry]:

@@ -26,6 +26,10 @@ View = TypeVar("View", bound=ExperimentView[Any])
 Report = TypeVar("Report", bound=JobReport)
 
 _FLAGS = {"tasks": "--tasks-file", "webarena": "--webarena"}
+_PATIENCE = 8.0
+"""Seconds that a process may take to end in order before it is killed."""
+_LAST_LINES = 3
+"""Lines of stderr that say why a process failed."""
 
 
 class ExperimentService(Service[View], ABC):
@@ -143,10 +147,6 @@ class ExperimentService(Service[View], ABC):
 _MAIN = Path(__file__).resolve().parents[3] / "main.py"
 _LONGEST_LINE = 16 * 1024 * 1024
 """Bytes."""
-_PATIENCE = 8.0
-"""Seconds that a process may take to end in order before it is killed."""
-_LAST_LINES = 3
-"""Lines of stderr that say why a process failed."""
 
 
 class ProcessEnd(Record):

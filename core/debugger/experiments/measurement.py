@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from core.debugger.headless import RunReport
 
 _MOST_NUMBERS = 10_000
+Z = 1.96
+"""Standard normal quantile of a two-sided 95 % interval."""
 
 
 class RunResult(Record):
@@ -195,10 +197,6 @@ def read_numbers(text: str) -> tuple[int, ...]:
             raise ValueError(part)
         found.update(dict.fromkeys(numbers))
     return tuple(found)
-
-
-Z = 1.96
-"""Standard normal quantile of a two-sided 95 % interval."""
 
 
 def wilson(successes: int, count: int) -> tuple[float, float]:

@@ -27,6 +27,11 @@ from core.trace.store import TraceStore
 if TYPE_CHECKING:
     from core.debugger.session import Session
 
+_BISECTING = "A bisection goes on already: wait for its end, or cancel it."
+_SHOWN = 5000
+"""Exemplars whose last replay is shown."""
+_TRYING = "Something is being tried out already: wait for its end, or cancel it."
+
 
 class Experiments:
     """The services of the experiments."""
@@ -34,9 +39,6 @@ class Experiments:
     def __init__(self, session: "Session") -> None:
         self.bisect = BisectService(session)
         self.evaluation = EvaluationService(session)
-
-
-_BISECTING = "A bisection goes on already: wait for its end, or cancel it."
 
 
 class BisectService(ExperimentService[BisectView]):
@@ -102,11 +104,6 @@ def _read(store: TraceStore, run: int) -> dict[str, Any]:
         "steps": tuple((one.number, one.action) for one in steps),
         "kept": tuple(kept),
     }
-
-
-_SHOWN = 5000
-"""Exemplars whose last replay is shown."""
-_TRYING = "Something is being tried out already: wait for its end, or cancel it."
 
 
 class EvaluationService(ExperimentService[EvaluationView]):

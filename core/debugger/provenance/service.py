@@ -27,6 +27,10 @@ from core.schema.step import (
 from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
 
+_LEAST_OWN = 8
+"""Letters of a reply from which on it is known again in a later prompt."""
+_FILE = 1_000_000
+
 
 class ProvenanceService(Service[WhyView]):
     """Looks for a text in everything that a step was made from."""
@@ -48,9 +52,6 @@ class ProvenanceService(Service[WhyView]):
 P = TypeVar("P", bound=PhaseRecord)
 _CHOOSING = ("decide", "rationale", "function", "repair", "choose")
 """Calls that lead to the action; those after them were shown it."""
-_LEAST_OWN = 8
-"""Letters of a reply from which on it is known again in a later prompt."""
-_FILE = 1_000_000
 
 
 def why(store: TraceStore, question: WhyQuestion) -> WhyView:

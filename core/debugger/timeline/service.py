@@ -32,6 +32,10 @@ _NOT_KEPT = (
 )
 _NOT_YET = "The page has not been looked at in this step yet: its log is kept from the first look on (F10)."
 _IMPORTED = "The run was imported: its file has no log of the page."
+_HELD = 0.15
+"""Seconds between two phases from which on something held the run; storing takes less."""
+_LONGEST = 300
+"""Characters of a mark's words."""
 
 
 class TimelineService(Service[TimeView]):
@@ -72,12 +76,6 @@ def _log_view(store: TraceStore, run: int, step: int) -> PageLogView:
         return PageLogView(run=run, step=step, message=_IMPORTED)
     begun = store.step(run, step).records
     return PageLogView(run=run, step=step, message=_NOT_KEPT if begun else _NOT_YET)
-
-
-_HELD = 0.15
-"""Seconds between two phases from which on something held the run; storing takes less."""
-_LONGEST = 300
-"""Characters of a mark's words."""
 
 
 def time_view(store: TraceStore, run: int) -> TimeView:

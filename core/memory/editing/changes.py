@@ -20,6 +20,9 @@ _ELEMENT = re.compile(
     r'(?:\s+"(?P<name>.*?)"(?=\s+value="|\s+[a-z]+(?:\s|$)|\s+\(|\s+options:|\s*$))?',
     re.MULTILINE,
 )
+_PLACEHOLDER = re.compile(r"\{[a-z][a-z0-9_]*\}")
+_AROUND = 30
+"""Characters shown on either side of what was found."""
 
 
 class Edited(Record):
@@ -145,11 +148,6 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, told: li
         how = "does not show it" if not same else f"shows {len(same)} like it"
         told.append(f"{where} now names [{changes[part]}] by role and name: the first look {how}.")
     return str(action.replace(**changes)) if changes else text
-
-
-_PLACEHOLDER = re.compile(r"\{[a-z][a-z0-9_]*\}")
-_AROUND = 30
-"""Characters shown on either side of what was found."""
 
 
 class ValuePlace(Record):

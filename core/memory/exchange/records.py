@@ -29,6 +29,7 @@ PICKLE = (
     "is a Python pickle: reading one runs whatever code is in it, so it is never opened. Export the steps as JSON "
     "with the program that made it, in BrowserGym with save_json=True (steps_info.json), and import that"
 )
+LONGEST = 120
 
 
 class DocumentLine(NamedTuple):
@@ -197,9 +198,6 @@ def cut(text: str, length: int = 80) -> str:
     """Return the text in one line, cut."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
-
-
-LONGEST = 120
 
 
 def id_of(*parts: object) -> str:

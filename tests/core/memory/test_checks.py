@@ -31,11 +31,11 @@ def test_what_is_wrong_with_an_action_is_told_with_its_place(action, kind, words
 
 @pytest.mark.parametrize("action", ["click [2]", 'click [button "Ok"]', "press [Enter]", "click [xpath=//a]"])
 def test_an_action_on_what_is_there_or_cannot_be_told_is_right(action):
-    assert check_actions(with_actions(action)) == ()
+    assert list(check_actions(with_actions(action))) == []
 
 
 def test_without_an_observation_nothing_is_said_of_elements():
-    assert check_actions(with_actions("click [9]", observation="")) == ()
+    assert list(check_actions(with_actions("click [9]", observation=""))) == []
 
 
 def test_what_comes_after_the_end_is_told():
@@ -66,7 +66,7 @@ def test_what_is_typed_into_a_field_that_hides_it_is_told():
     )
     (found,) = check_secrets(ALL[0].replace(steps=looks))
     assert (found.kind, found.level, found.where) == ("secret", "note", "look 1, action 2")
-    assert check_secrets(with_actions("type [2] [y]")) == ()
+    assert list(check_secrets(with_actions("type [2] [y]"))) == []
 
 
 def test_an_over_long_one_is_a_note_that_names_the_longest_look():

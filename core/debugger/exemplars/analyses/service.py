@@ -38,6 +38,13 @@ if TYPE_CHECKING:
     from core.memory.index import ExemplarIndex
 
 AnyAnalysisView = TypeVar("AnyAnalysisView", bound=AnalysisView)
+_STATE = "\nState:\n"
+_SHOWN = 20
+"""How often the tables are filled while it goes on, at the most."""
+NEAREST = 5
+"""To the task, that lines lead to."""
+_LONELY = 12
+_READ = 5000
 
 
 class AnalysisService(JobService[AnyAnalysisView]):
@@ -51,9 +58,6 @@ class AnalysisService(JobService[AnyAnalysisView]):
     async def with_index(self, use: "Callable[[ExemplarIndex], Awaitable[None]]") -> None:
         """Do something with the fresh index; how far the embedding is shows as the job's progress."""
         await self.memory.looked_up(use, self.reporting("Texts are being embedded"))
-
-
-_STATE = "\nState:\n"
 
 
 class RetrievalBenchService(AnalysisService[BenchView]):
@@ -153,10 +157,6 @@ def query_of(store: TraceStore, run: int, step: int) -> BenchQuery:
         environment=row.environment,
         source=source,
     )
-
-
-_SHOWN = 20
-"""How often the tables are filled while it goes on, at the most."""
 
 
 class LeaveOneOutService(AnalysisService[LeaveOneOutView]):
@@ -260,12 +260,6 @@ def _table(heading: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
     writer.writerow(heading)
     writer.writerows(rows)
     return out.getvalue()
-
-
-NEAREST = 5
-"""To the task, that lines lead to."""
-_LONELY = 12
-_READ = 5000
 
 
 class MapService(AnalysisService[MapView]):

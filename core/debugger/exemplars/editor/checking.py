@@ -24,6 +24,7 @@ _tokens = lru_cache(maxsize=512)(count_tokens)
 """Most steps are as they were at the edit before."""
 _MOST_PARTS = 4
 """Parts that differ which a conflict names."""
+_TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
 
 
 def checked(
@@ -61,9 +62,6 @@ def conflict_with(opened: OpenedExemplar, there: Entry, draft: Draft, *, is_own:
         text=f"{id} was saved by somebody else since it was opened: it is at version {there.version}, "
         f"yours was made of {opened.version}. {differs}",
     )
-
-
-_TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
 
 
 class _TrialPage(Record):

@@ -37,6 +37,8 @@ _REACH = 50
 _MOST_IDS = 1000
 _LINE = 80
 _REF = re.compile(r"\[(\d+)\]")
+_NOTHING = "Nothing was recorded: you did nothing in the page that could be done again."
+_GIVEN_UP = "The recording was given up: another page was opened. What you did stays in its run."
 
 
 class SavingService(Service[SavingView]):
@@ -251,10 +253,6 @@ def _question(survey: Survey, view: SavingView) -> str:
     if survey.row.ended is None:
         return f"{run} has not ended, so nobody knows yet whether it succeeds. Save it anyway?"
     return f"Nobody has judged {run} a success. Save it anyway?"
-
-
-_NOTHING = "Nothing was recorded: you did nothing in the page that could be done again."
-_GIVEN_UP = "The recording was given up: another page was opened. What you did stays in its run."
 
 
 class RecordingService(Service[RecordingView]):

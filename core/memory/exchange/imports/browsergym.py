@@ -63,6 +63,7 @@ SUMMARY = "summary_info.json"
 STEPS = "steps_info.json"
 _PAGES = ("axtree_txt", "axtree_pruned", "axtree", "pruned_html", "dom_txt", "text_obs")
 _THOUGHTS = ("think", "thought", "reasoning")
+_MOST = 50_000
 
 
 def is_experiment(folder: Path) -> bool:
@@ -245,7 +246,6 @@ def open_experiments(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(inside | ({folder} if is_experiment(folder) else set())))
 
 
-_MOST = 50_000
 _BIDS = ("bid", "from_bid", "to_bid")
 """Parameters that name an element."""
 

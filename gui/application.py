@@ -64,9 +64,9 @@ class Application:
         task = OpenedTask(
             task=opening.task, seed=opening.seed, url=opening.url, instruction=opening.instruction
         )
-        window.open_task(task)
+        window.tasks.open_task(task)
         if not opening.chosen:
-            window.welcome_at_first_start()
+            window.tasks.welcome_at_first_start()
         code = int(self._qt.exec())
         self._end(session.close())
         session.stop_worker()

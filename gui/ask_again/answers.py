@@ -1,23 +1,22 @@
 """What came of a question asked again: how often each action was proposed, why, and what was asked otherwise."""
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QListView, QSizePolicy, QStyle, QWidget
 
 from core.debugger.ask_again.views import ReplyAgain, WhatIf
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds
-from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
+from gui.widgets.item_views import LEFT, RIGHT, ROW, Index, RowDelegate, RowsModel, draw_cut
 from gui.widgets.layouts import Section, in_column, on_panel, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import OrWords
 
 UNUSABLE = ""
 """The key of the answers that name no action."""
-_BAR = Qt.ItemDataRole.UserRole
 _HEIGHT = 42
 _WIDE = 60
 """Characters of an action in a row of the list."""
@@ -62,45 +61,12 @@ def bars_of(asked: WhatIf) -> tuple[Bar, ...]:
     return tuple(bars)
 
 
-class BarsModel(QAbstractListModel):
-    """Holds the bars as they were given."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.bars: tuple[Bar, ...] = ()
-
-    def show_bars(self, bars: tuple[Bar, ...]) -> None:
-        self.beginResetModel()
-        self.bars = bars
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.bars)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.bars):
-            return None
-        bar = self.bars[index.row()]
-        if role == _BAR:
-            return bar
-        if role == Qt.ItemDataRole.DisplayRole:
-            return bar.action
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{bar.words}. {bar.figures}"
-        return bar.words if role == Qt.ItemDataRole.ToolTipRole else None
-
-
 class _BarPainter(RowDelegate):
     """Draws the action over its bar, with the figures at the right."""
 
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
-        bar: Bar = index.data(_BAR)
-        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
-            selected = state & QStyle.StateFlag.State_Selected
-            painter.fillRect(rect, self.theme.colour("selected" if selected else "raised"))
-        if state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(self.theme.colour("agent"))
-            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+        bar: Bar = index.data(ROW)
+        self.draw_ground(painter, rect, state)
         room = rect.adjusted(10, 4, -10, -6)
         line = QRect(room.left(), room.top(), room.width(), 19)
         painter.setFont(self.theme.small_font())
@@ -132,7 +98,15 @@ class Bars(QListView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.bars_model = BarsModel(self)
+        roles = Qt.ItemDataRole
+        self.bars_model = RowsModel(
+            {
+                roles.DisplayRole: lambda bar: bar.action,
+                roles.AccessibleTextRole: lambda bar: f"{bar.words}. {bar.figures}",
+                roles.ToolTipRole: lambda bar: bar.words,
+            },
+            self,
+        )
         self.setModel(self.bars_model)
         self.setItemDelegate(_BarPainter(theme, QSize(120, _HEIGHT), self))
         self.setAccessibleName("Proposed actions")
@@ -145,12 +119,12 @@ class Bars(QListView):
 
     @property
     def bars(self) -> tuple[Bar, ...]:
-        return self.bars_model.bars
+        return self.bars_model.rows
 
     @property
     def action(self) -> str | None:
         """The current action; `UNUSABLE` for the answers without one, None where there is nothing."""
-        bar: Bar | None = self.currentIndex().data(_BAR)
+        bar: Bar | None = self.currentIndex().data(ROW)
         return None if bar is None else bar.action
 
     def show_bars(self, bars: tuple[Bar, ...]) -> None:
@@ -158,7 +132,7 @@ class Bars(QListView):
         if bars == self.bars:
             return
         action = self.action
-        self.bars_model.show_bars(bars)
+        self.bars_model.show_rows(bars)
         self.setFixedHeight(min(max(len(bars), 1), 6) * _HEIGHT)
         self.select_action(action)
 

@@ -30,9 +30,9 @@ from gui.ask_again.messages import MessagesEditor
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
-from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, in_row, scrolled
-from gui.widgets.rows import ROW, Row, Rows
+from gui.widgets.rows import Row, Rows
 from gui.widgets.words import ElidedLabel, NoteLabel, labelled, set_tone
 
 _KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)

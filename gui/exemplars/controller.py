@@ -4,12 +4,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
 
-from core.debugger.snapshots import SessionView, StepView
+from core.debugger.snapshots import StepView
 from core.schema.exemplar import Exemplar
 from gui.exemplars.editor.controller import EditorController
 from gui.exemplars.library.controller import LibraryController
-from gui.exemplars.recording import RecordingController
-from gui.exemplars.saving.controller import SavingController
+from gui.exemplars.saving.controller import RecordingController, SavingController
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from core.debugger.exemplars.service import ExemplarServices
     from gui.exemplars.analyses.controller import AnalysesController
     from gui.exemplars.library.library_window import LibraryWindow
+
 
 _AFTER_MS = 3000
 """The main window has shown itself and opened its task by then."""
@@ -32,7 +32,6 @@ class ExemplarsController(FeatureController):
     def __init__(self, window: MainWindow, services: "ExemplarServices") -> None:
         super().__init__(window)
         self._services = services
-        self._instruction = ""
         self._task: tuple[str, str] | None = None
         """The task of the run under way, and its first page as a prompt shows it."""
         self._shown_task: tuple[str, str] | None = None
@@ -53,7 +52,6 @@ class ExemplarsController(FeatureController):
         self.saving.edit_requested.connect(self.editor.open_draft)
         self.editor.edited.connect(self._on_edited)
         self.library.made.connect(self._on_library_made)
-        self.follow(window.session.session_changed, self._show_session)
         window.step_shown.connect(self._on_step)
         window.closed.connect(self._on_closed)
         QTimer.singleShot(_AFTER_MS, self, self.library.prepare)
@@ -71,30 +69,19 @@ class ExemplarsController(FeatureController):
         shown.edit_requested.connect(self.editor.open)
         shown.copy_requested.connect(self.editor.open_copy)
         shown.new_requested.connect(self.editor.open_new)
-        shown.worth_requested.connect(self._on_worth)
-        shown.replay_requested.connect(self._on_replay)
+        shown.worth_requested.connect(self.window.evaluation_requested)
+        shown.replay_requested.connect(self.window.replay_requested)
         shown.watched.connect(lambda _on: self._update_pages())
         shown.tabs.currentChanged.connect(lambda _at: self._update_pages())
         self.window.library_made.emit(shown)
-
-    def _on_worth(self, ids: tuple[str, ...]) -> None:
-        if ids:
-            self.window.evaluation_requested.emit(ids[0])
-
-    def _on_replay(self, ids: tuple[str, ...]) -> None:
-        if ids:
-            self.window.replay_requested.emit(ids)
-
-    @Slot(object)
-    def _show_session(self, view: SessionView) -> None:
-        self._instruction = view.instruction
 
     @Slot(object)
     def _on_step(self, view: StepView) -> None:
         """Note the first page of the run under way: by it and the task exemplars are looked up."""
         page = view.observation.clean or view.observation.raw
-        if view.live and view.number == 1 and self._instruction and page:
-            self._task = (self._instruction, page)
+        instruction = self.window.view.instruction
+        if view.live and view.number == 1 and instruction and page:
+            self._task = (instruction, page)
             self._update_pages()
 
     @Slot(object)

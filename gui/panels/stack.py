@@ -7,9 +7,9 @@ from core.debugger.breakpoints.kinds.actions import PolicyPopped, PolicyPushed
 from core.debugger.snapshots import FrameView, StackView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
-from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, scrolled
-from gui.widgets.rows import ROW, Row, Rows
+from gui.widgets.rows import Row, Rows
 from gui.widgets.words import OrWords
 
 _NONE = (

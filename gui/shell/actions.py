@@ -257,9 +257,13 @@ def make_actions(theme: Theme, parent: QObject) -> dict[str, QAction]:
 
 def explain(action: QAction, words: str) -> None:
     """Set what an action's tooltip says, with its key."""
-    key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    key = native_key(action)
     action.setToolTip(f"{words} ({key})" if key else words)
-    action.setStatusTip("")
+
+
+def native_key(action: QAction) -> str:
+    """Return an action's key as the system writes it."""
+    return action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def plain(text: str) -> str:

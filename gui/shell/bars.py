@@ -1,9 +1,10 @@
 """The tool bar and the status bar: what runs, how it goes on, and where it stands."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, SignalInstance, Slot
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QShortcut
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QMenu,
     QSizePolicy,
@@ -13,21 +14,25 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.snapshots import Catalogue, SessionView
+from core.debugger.snapshots import Catalogue, PresetOption, SessionView
+from core.schema.messages import LLMChoice
 from core.schema.step import Origin
 from gui.shell.actions import explain
 from gui.shell.menus import KEY as MECHANISMS_KEY
-from gui.shell.menus import tooltip_words, value_words
+from gui.shell.menus import add_choices, check_choice, tooltip_words, value_words
 from gui.theme.theme import Theme
 from gui.widgets.buttons import PickerButton
 from gui.widgets.enabled_commands import can_pause
-from gui.widgets.formats import facts
+from gui.widgets.formats import count, dollars, milliseconds
+from gui.widgets.layouts import holding, in_row
 from gui.widgets.origin import OriginMark
 from gui.widgets.remembered import OpenedTask
 from gui.widgets.search import SearchField
 from gui.widgets.words import ElidedLabel, set_tone
 
 _SEARCH_IDLE_MS = 200
+_LEGEND: tuple[Origin, ...] = ("agent", "person", "remedy")
+Choices = Sequence[PresetOption | LLMChoice]
 _WORDED = ("run", "step", "stop")
 """Buttons with their word beside the icon; the others have it in the tooltip."""
 
@@ -91,9 +96,7 @@ class ToolBar(QToolBar):
         self.search.setMinimumWidth(120)
         self.search.setMaximumWidth(186)
         self.addWidget(self.search)
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_SEARCH_IDLE_MS)
+        self._idle = QTimer(self, singleShot=True, interval=_SEARCH_IDLE_MS)
         self._idle.timeout.connect(self._on_search)
         self.search.textChanged.connect(lambda _text: self._idle.start())
         self.search.next_wanted.connect(self._on_search)
@@ -104,16 +107,8 @@ class ToolBar(QToolBar):
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Offer these presets and LLMs."""
         self._catalogue = catalogue
-        self._fill(
-            self.preset.menu(),
-            [(p.name, p.title, p.description) for p in catalogue.presets],
-            self.preset_chosen,
-        )
-        self._fill(
-            self.llm.menu(),
-            [(one.name, one.title, one.description) for one in catalogue.llms],
-            self.llm_chosen,
-        )
+        self._fill(self.preset.menu(), catalogue.presets, self.preset_chosen)
+        self._fill(self.llm.menu(), catalogue.llms, self.llm_chosen)
         self.llm.menu().addSeparator()
         self.llm.menu().addAction(self._actions["llm_settings"])
         self.show_session(self._session)
@@ -122,81 +117,61 @@ class ToolBar(QToolBar):
         """Offer these tasks beside the chooser."""
         menu = self.task.menu()
         menu.clear()
-        for name in ("new_task", "again", "next_seed"):
-            menu.addAction(self._actions[name])
+        menu.addActions([self._actions[name] for name in ("new_task", "again", "next_seed")])
         if recent:
             menu.addSection("Opened lately")
         for opened in recent:
             text = opened.url or f"{opened.task} · seed {opened.seed}"
             action = menu.addAction(text.replace("&", "&&"))
-            action.setData(opened)
-            action.triggered.connect(self._on_recent)
+            action.triggered.connect(lambda _on, opened=opened: self.task_reopened.emit(opened))
 
     def show_session(self, view: SessionView) -> None:
         """Show what is chosen, and whether F5 runs or pauses."""
         self._session = view
         task = f"{view.task} · seed {view.seed}" if view.task else "choose…"
         self.task.show_value(task, f"{view.instruction or 'Choose a task'} (Ctrl+N)")
-        self._show_choice(self.preset, view.preset, [(p.name, p.title) for p in self._catalogue.presets])
-        self._show_choice(self.llm, view.llm, [(one.name, one.title) for one in self._catalogue.llms])
+        self._show_choice(
+            self.preset, view.preset, self._catalogue.presets, "Choose the preset (Ctrl+Shift+P)"
+        )
+        self._show_choice(self.llm, view.llm, self._catalogue.llms, "Choose the LLM (Ctrl+Shift+M)")
         self.mechanisms.show_value(value_words(view.mechanisms), tooltip_words(view.mechanisms))
         run = self._actions["run"]
         pausing = can_pause(view)
         run.setText("&Pause" if pausing else "&Run")
         run.setIconText("Pause" if pausing else "Run")
         run.setIcon(self._theme.icon("debug-pause" if pausing else "debug-start"))
-        asking = "; a second press cancels a waiting LLM call" if pausing else ""
         explain(
             run,
-            f"Stop at the next phase boundary{asking}"
+            "Stop at the next phase boundary; a second press cancels a waiting LLM call"
             if pausing
             else "Go on by itself until the end or a pause",
         )
 
     def focus_search(self) -> None:
-        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.search.selectAll()
+        self.search.reach()
 
     def _button(self, name: str) -> QToolButton:
         button = self.widgetForAction(self._actions[name])
         assert isinstance(button, QToolButton)
         return button
 
-    def _fill(self, menu: QMenu, choices: list[tuple[str, str, str]], chosen: SignalInstance) -> None:
+    def _fill(self, menu: QMenu, choices: Choices, chosen: SignalInstance) -> None:
         menu.clear()
         menu.setToolTipsVisible(True)
-        group = QActionGroup(menu)
-        for name, title, description in choices:
-            action = QAction(title.replace("&", "&&"), menu, checkable=True)
-            action.setData(name)
-            action.setToolTip(description or title)
-            action.triggered.connect(lambda _on, name=name: chosen.emit(name))
-            group.addAction(action)
-            menu.addAction(action)
+        titles = ((one.name, one.title.replace("&", "&&")) for one in choices)
+        for action, one in zip(add_choices(menu, titles, chosen.emit), choices, strict=True):
+            action.setToolTip(one.description or one.title)
         if not choices:
             menu.addAction("Nothing to choose from yet").setEnabled(False)
 
-    def _show_choice(self, picker: PickerButton, name: str, choices: list[tuple[str, str]]) -> None:
-        title = next((title for known, title in choices if known == name), name)
-        picker.show_value(
-            title,
-            "Choose the preset (Ctrl+Shift+P)" if picker is self.preset else "Choose the LLM (Ctrl+Shift+M)",
-        )
-        for action in picker.menu().actions():
-            if action.isCheckable():
-                action.setChecked(action.data() == name)
-
-    def _on_recent(self) -> None:
-        action = self.sender()
-        if isinstance(action, QAction):
-            self.task_reopened.emit(action.data())
+    def _show_choice(self, picker: PickerButton, name: str, choices: Choices, tooltip: str) -> None:
+        title = next((one.title for one in choices if one.name == name), name)
+        picker.show_value(title, tooltip)
+        check_choice(picker.menu(), name)
 
     def _on_search(self) -> None:
         self._idle.stop()
         self.search_wanted.emit(self.search.text().strip())
-
-
-_LEGEND: tuple[Origin, ...] = ("agent", "person", "remedy")
 
 
 class StatusLine(QStatusBar):
@@ -209,32 +184,20 @@ class StatusLine(QStatusBar):
         self.facts.setFont(theme.small_font())
         self.doing = ElidedLabel("", self)
         self.doing.setFont(theme.small_font())
-        left = QWidget(self)
-        row = QHBoxLayout(left)
-        row.setContentsMargins(12, 0, 0, 0)
-        row.setSpacing(16)
-        row.addWidget(self.facts)
-        row.addWidget(self.doing, 1)
-        self.addWidget(left, 1)
-        legend = QWidget(self)
-        marks = QHBoxLayout(legend)
-        marks.setContentsMargins(0, 0, 10, 0)
-        marks.setSpacing(14)
-        for origin in _LEGEND:
-            mark = OriginMark(theme, origin, legend)
-            mark.setFont(theme.small_font())
-            mark.show_origin(origin)
-            marks.addWidget(mark)
-        self.saved = QLabel(legend)
-        self.saved.setFont(theme.small_font())
-        marks.addWidget(self.saved)
-        self.addPermanentWidget(legend)
+        left = in_row(None, self.facts, (self.doing, 1), margins=(12, 0, 0, 0), spacing=16)
+        self.addWidget(holding(left), 1)
+        marks = [OriginMark(theme, origin, self) for origin in _LEGEND]
+        self.saved = QLabel(self)
+        for widget in (*marks, self.saved):
+            widget.setFont(theme.small_font())
+        legend = in_row(None, *marks, self.saved, margins=(0, 0, 10, 0), spacing=14)
+        self.addPermanentWidget(holding(legend))
         self.show_session(SessionView())
 
     @Slot(object)
     def show_session(self, view: SessionView) -> None:
         """Replace what is on screen with `view`."""
-        self.facts.setText(facts(view))
+        self.facts.setText(_facts(view))
         self.doing.setText("" if view.mode in ("failed", "ended") else view.message)
         self.saved.setText("✓ saved" if view.saved else "✗ not saved")
         self.saved.setToolTip(
@@ -243,3 +206,19 @@ class StatusLine(QStatusBar):
             else "The database did not take the last change; what was saved before is kept"
         )
         set_tone(self.saved, "good" if view.saved else "bad")
+
+
+def _facts(view: SessionView) -> str:
+    """Return the status bar's line, such as ``step 4 of 30 · phase review · 3 calls · …``."""
+    if view.run is None:
+        return {"opening": "opening the task…", "failed": "no run"}.get(view.mode, "no task is open")
+    parts = [f"step {view.step} of {view.max_steps}"]
+    if view.phase and view.mode not in ("ended", "failed"):
+        parts.append(f"phase {view.phase}")
+    parts.append(count(view.calls, "call"))
+    parts.append(count(view.tokens, "token"))
+    if view.cost is not None:
+        parts.append(dollars(view.cost))
+    if view.beside_llm_ms is not None:
+        parts.append(f"{milliseconds(view.beside_llm_ms)} beside the LLM")
+    return " · ".join(parts)

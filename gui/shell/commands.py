@@ -8,9 +8,16 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 from core.debugger.snapshots import SessionView, StepView
 from core.trace.exports.registry import FORMATS, chosen_format
 from core.trace.records import RunRow
-from gui.shell.help import KeysDialog
+from gui.shell.help import HelpWindow, KeysDialog
 from gui.shell.parts import WindowParts
-from gui.widgets.enabled_commands import CommandContext, can_pause, enabled
+from gui.widgets.enabled_commands import (
+    BUSY,
+    RESTING,
+    can_hand_over,
+    can_pause,
+    can_say_how_it_ended,
+    can_step,
+)
 from gui.widgets.provenance_menu import selected_in
 
 IMPORTED = "Runs (*.backstep *.json);;All files (*)"
@@ -26,10 +33,12 @@ class WindowCommands(QObject):
         self._window = window
         self._view = SessionView()
         self._step: StepView | None = None
-        self._docs: QWidget | None = None
+        self._docs: HelpWindow | None = None
 
-    def connect_actions(self) -> None:
-        window = self._window
+        self._connect_actions()
+
+    def _connect_actions(self) -> None:
+        window, session, run = self._window, self._window.session, self._window.session.run_commands
         slots: dict[str, Callable[..., object]] = {
             "new_task": window.tasks.choose_task,
             "add_tasks": window.tasks.add_tasks,
@@ -39,11 +48,11 @@ class WindowCommands(QObject):
             "import": self._on_import,
             "quit": window.close,
             "run": self._on_run,
-            "step": self._on_step,
-            "over": self._on_over,
-            "into": self._on_step,
-            "out": self._on_out,
-            "phase": self._on_phase,
+            "step": lambda: self._from_now(run.step),
+            "over": lambda: self._from_now(run.over),
+            "into": lambda: self._from_now(run.step),
+            "out": lambda: self._from_now(run.out),
+            "phase": lambda: self._from_now(run.phase),
             "run_to_step": self._on_run_to_step,
             "run_to_subtask": window.plan.run_to_subtask,
             "back": self._on_back,
@@ -54,18 +63,18 @@ class WindowCommands(QObject):
             "back_to_change": window.breakpoints.go_to_change,
             "add_breakpoint": window.breakpoints.add_requested.emit,
             "add_watch": self._on_add_watch,
-            "stop": window.session.run_commands.stop,
+            "stop": run.stop,
             "previous": self._on_previous,
             "next_recorded": self._on_next_recorded,
             "now": self._on_escape,
             "accept": window.action.accept,
-            "ask_again": window.session.corrections.ask_again,
-            "skip": window.session.corrections.skip,
+            "ask_again": session.corrections.ask_again,
+            "skip": session.corrections.skip,
             "fire_remedy": window.plan.fire,
             "edit_plan": self._on_edit_plan,
-            "handover": self._on_handover,
-            "success": self._on_success,
-            "failure": self._on_failure,
+            "handover": lambda: session.live_page.set_handover(not self._view.handed_over),
+            "success": lambda: run.end(True),
+            "failure": lambda: run.end(False),
             "faster": window.menus.faster,
             "slower": window.menus.slower,
             "max_steps": self._on_max_steps,
@@ -85,29 +94,39 @@ class WindowCommands(QObject):
         actions["point"].setCheckable(True)
         actions["point"].triggered.connect(window.page.set_pointing)
 
-    def refresh(self, session: SessionView, step: StepView | None) -> None:
+    def refresh(self, view: SessionView, step: StepView | None) -> None:
         """Let only those commands be given that make sense now."""
-        self._view, self._step = session, step
+        self._view, self._step = view, step
         window = self._window
         recorded = step is not None and not step.live
-        scene = CommandContext(
-            session=session,
-            recorded=recorded,
-            editable=window.action.editable and not recorded,
-            answering=window.action.answering,
-            pointing=window.page.pointing,
-            message=window.page.messages.shown,
-            run_in_view=self._run_in_view() is not None,
-            step_before=self._neighbour(-1) is not None,
-            step_after=self._neighbour(1) is not None,
-            plan_editable=window.plan.can_edit,
-            remedy_waits=window.plan.remedy is not None,
-            back_to=self._back_to() is not None,
-            subtask_ahead=window.plan.subtask is not None,
-            hit_before=window.breakpoints.can_go_to_hit,
-            change_before=window.breakpoints.can_go_to_change,
-        )
-        for name, on in enabled(scene).items():
+        pointing = window.page.pointing
+        acceptable = window.action.editable and not recorded and not view.handed_over
+        reviewing = acceptable and not window.action.answering
+        has_run = self._run_in_view() is not None
+        goes_back = self._back_to() is not None and view.mode != "opening"
+        states = {
+            **dict.fromkeys(("step", "over", "into", "out", "phase", "run_to_step"), can_step(view)),
+            "run_to_subtask": can_step(view) and window.plan.subtask is not None,
+            "run": can_step(view) or can_pause(view),
+            "stop": view.run is not None and view.mode in ("answering", *RESTING, *BUSY),
+            **dict.fromkeys(("back", "fork"), goes_back),
+            **dict.fromkeys(("bisect", "keep", "export"), has_run),
+            "back_to_hit": window.breakpoints.can_go_to_hit,
+            "back_to_change": window.breakpoints.can_go_to_change,
+            "accept": acceptable,
+            "ask_again": reviewing,
+            "skip": reviewing or bool(view.held_request),
+            "point": pointing or acceptable,
+            "edit_plan": window.plan.can_edit,
+            "fire_remedy": window.plan.remedy is not None,
+            "handover": can_hand_over(view),
+            **dict.fromkeys(("success", "failure"), can_say_how_it_ended(view)),
+            **dict.fromkeys(("again", "next_seed"), bool(view.task)),
+            "previous": self._neighbour(-1) is not None,
+            "next_recorded": recorded and self._neighbour(1) is not None,
+            "now": recorded or pointing or window.page.messages.shown,
+        }
+        for name, on in states.items():
             window.actions_by_name[name].setEnabled(on)
 
     def _run_in_view(self) -> int | None:
@@ -158,15 +177,6 @@ class WindowCommands(QObject):
         else:
             self._from_now(self._window.session.run_commands.run)
 
-    def _on_step(self) -> None:
-        self._from_now(self._window.session.run_commands.step)
-
-    def _on_over(self) -> None:
-        self._from_now(self._window.session.run_commands.over)
-
-    def _on_out(self) -> None:
-        self._from_now(self._window.session.run_commands.out)
-
     def _on_run_to_step(self) -> None:
         number, chosen = QInputDialog.getInt(
             self._window,
@@ -180,13 +190,8 @@ class WindowCommands(QObject):
             self._from_now(lambda: self._window.session.run_commands.run_to_step(number))
 
     def _on_add_watch(self) -> None:
-        dock = self._window.dock("Breakpoints")
-        dock.show()
-        dock.raise_()
+        self._window.dock("Breakpoints").bring()
         self._window.breakpoints.begin_watch()
-
-    def _on_phase(self) -> None:
-        self._from_now(self._window.session.run_commands.phase)
 
     def _from_now(self, ask: Callable[[], None]) -> None:
         """Go on from the step under way, with the action as it was edited."""
@@ -197,19 +202,8 @@ class WindowCommands(QObject):
             self._window.action.settle(ask)
 
     def _on_edit_plan(self) -> None:
-        dock = self._window.dock("Plan & remedies")
-        dock.show()
-        dock.raise_()
+        self._window.dock("Plan & remedies").bring()
         self._window.plan.edit()
-
-    def _on_handover(self) -> None:
-        self._window.session.live_page.set_handover(not self._view.handed_over)
-
-    def _on_success(self) -> None:
-        self._window.session.run_commands.end(True)
-
-    def _on_failure(self) -> None:
-        self._window.session.run_commands.end(False)
 
     def _on_previous(self) -> None:
         if step := self._neighbour(-1):
@@ -245,8 +239,7 @@ class WindowCommands(QObject):
             self._window.session.run_commands.set_max_steps(count)
 
     def _on_export(self) -> None:
-        run = self._run_in_view()
-        if run is not None:
+        if (run := self._run_in_view()) is not None:
             self.export(run)
 
     def export(self, run: int) -> None:
@@ -300,8 +293,6 @@ class WindowCommands(QObject):
             window.why_requested.emit(run, number, text)
 
     def _on_docs(self) -> None:
-        from gui.shell.help import HelpWindow
-
         if self._docs is None:
             self._docs = HelpWindow(self._window.theme, self._window)
         self._docs.show()

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QMainWindow, QToolButton, QWidget
+from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QWidget
 
 from gui.theme.theme import Theme
-from gui.widgets.words import ElidedLabel, set_tone
+from gui.widgets.buttons import icon_button
+from gui.widgets.layouts import in_row
+from gui.widgets.words import ElidedLabel
 
 
 class _Title(QWidget):
@@ -19,29 +21,19 @@ class _Title(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.name = QLabel(dock.name, self)
         self.name.setFont(theme.heading_font())
-        self.fact = ElidedLabel("", self)
+        self.fact = ElidedLabel("", self, tone="dim")
         self.fact.setFont(theme.small_font())
         self.fact.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        set_tone(self.fact, "dim")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 3, 4, 3)
-        row.setSpacing(4)
-        row.addWidget(self.name)
-        row.addWidget(self.fact, 1)
-        for icon, words, slot in (
-            ("multiple-windows", f"Float or dock {dock.name} (double-click the title)", dock.toggle_floating),
-            ("close", f"Hide {dock.name}; View shows it again ({dock.key})", dock.close),
-        ):
-            button = QToolButton(self)
-            button.setIcon(theme.icon(icon))
-            button.setIconSize(QSize(12, 12))
+        float_words = f"Float or dock {dock.name} (double-click the title)"
+        hide_words = f"Hide {dock.name}; View shows it again ({dock.key})"
+        buttons = (
+            icon_button(theme, "multiple-windows", float_words, dock.toggle_floating, self, size=12),
+            icon_button(theme, "close", hide_words, dock.close, self, size=12),
+        )
+        for button in buttons:
             button.setFixedSize(20, 20)
-            button.setToolTip(words)
-            button.setAccessibleName(words)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            button.clicked.connect(slot)
-            row.addWidget(button)
-            theme.changed.connect(button.update)
+        in_row(self, self.name, (self.fact, 1), *buttons, margins=(10, 3, 4, 3), spacing=4)
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), 27)
@@ -52,9 +44,6 @@ class _Title(QWidget):
 
 class PanelDock(QDockWidget):
     """Holds one panel; in a group of tabs the tab names it and the title line is left out."""
-
-    reached = Signal()
-    """The person asked for it by its key or from the menu."""
 
     def __init__(self, theme: Theme, name: str, key: str, panel: QWidget, parent: QWidget) -> None:
         super().__init__(name.replace("&", "&&"), parent)
@@ -76,6 +65,11 @@ class PanelDock(QDockWidget):
     def show_fact(self, text: str) -> None:
         """Put the fact that matters at the right of the title."""
         self._title.fact.setText(text)
+
+    def bring(self) -> None:
+        """Show it, in front of the other tabs of its group."""
+        self.show()
+        self.raise_()
 
     def toggle_floating(self) -> None:
         self.setFloating(not self.isFloating())
@@ -135,9 +129,7 @@ class Docks(QObject):
     def __init__(self, theme: Theme, window: QMainWindow, panels: dict[str, QWidget]) -> None:
         super().__init__(window)
         self._window = window
-        self._regrouping = QTimer(self)
-        self._regrouping.setSingleShot(True)
-        self._regrouping.setInterval(0)
+        self._regrouping = QTimer(self, singleShot=True, interval=0)
         self._regrouping.timeout.connect(self._regroup)
         self.by_name: dict[str, PanelDock] = {}
         window.setDockOptions(
@@ -151,9 +143,8 @@ class Docks(QObject):
         for place in PLACES:
             dock = PanelDock(theme, place.name, place.key, panels[place.name], window)
             self.by_name[place.name] = dock
-            dock.dockLocationChanged.connect(self._regroup_soon)
-            dock.topLevelChanged.connect(self._regroup_soon)
-            dock.visibilityChanged.connect(self._regroup_soon)
+            for moved in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
+                moved.connect(lambda *_: self._regrouping.start())
         self.arrange()
 
     def arrange(self) -> None:
@@ -172,7 +163,7 @@ class Docks(QObject):
         for dock in first.values():
             dock.raise_()
         self.size_at_first()
-        self._regroup_soon()
+        self._regrouping.start()
 
     def size_at_first(self) -> None:
         docks = self.by_name
@@ -196,8 +187,7 @@ class Docks(QObject):
         if dock.isVisible() and focus is not None and dock.isAncestorOf(focus) and self.is_in_front(name):
             dock.hide()
             return
-        dock.show()
-        dock.raise_()
+        dock.bring()
         target = dock.widget()
         inside = [
             w
@@ -205,9 +195,6 @@ class Docks(QObject):
             if w.focusPolicy() & Qt.FocusPolicy.TabFocus and w.isVisible()
         ]
         (inside[0] if inside else target).setFocus(Qt.FocusReason.ShortcutFocusReason)
-
-    def _regroup_soon(self) -> None:
-        self._regrouping.start()
 
     def _regroup(self) -> None:
         for dock in self.by_name.values():

@@ -8,7 +8,6 @@ from PySide6.QtGui import (
     QAction,
     QDesktopServices,
     QImage,
-    QKeySequence,
     QTextBlock,
     QTextCursor,
     QTextDocument,
@@ -19,7 +18,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QScrollArea,
     QTextBrowser,
@@ -28,12 +26,13 @@ from PySide6.QtWidgets import (
 )
 
 from core.storage.resources import RESOURCES
-from gui.shell.actions import plain
+from gui.shell.actions import native_key, plain
 from gui.shell.docks import PLACES
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import SearchField
-from gui.widgets.words import set_tone
+from gui.widgets.words import dim_label
 
 CONTENTS = RESOURCES / "docs" / "README.md"
 _MARGIN = 20
@@ -107,15 +106,8 @@ class HelpWindow(QDialog):
         forward = key_button("Forward", "The page after", "Alt+Right", self.pages.forward, self)
         contents = key_button("Contents", "All pages", "Alt+Home", self.show_contents, self)
         find = key_button("Find", "Go to the search field", "Ctrl+F", self.search.setFocus, self)
-        head = QHBoxLayout()
-        head.setContentsMargins(10, 8, 10, 8)
-        head.setSpacing(6)
-        for widget in (back, forward, contents, self.search, find):
-            head.addWidget(widget)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(head)
-        column.addWidget(self.pages)
+        head = in_row(None, back, forward, contents, self.search, find, margins=(10, 8, 10, 8), spacing=6)
+        in_column(self, head, self.pages)
         self.pages.backwardAvailable.connect(back.setEnabled)
         self.pages.forwardAvailable.connect(forward.setEnabled)
         self.pages.historyChanged.connect(self._on_page)
@@ -185,7 +177,7 @@ class KeysDialog(QDialog):
         grid.setHorizontalSpacing(24)
         grid.setVerticalSpacing(5)
         groups = (
-            ("Commands", [(self._key(action), plain(action.text())) for action in actions]),
+            ("Commands", [(native_key(action), plain(action.text())) for action in actions]),
             ("Docks: show and go to; once more hides", [(place.key, place.name) for place in PLACES]),
             ("In the panels", list(_ELSEWHERE)),
         )
@@ -195,9 +187,8 @@ class KeysDialog(QDialog):
             grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
             for key, words in rows:
                 row = grid.rowCount()
-                keys = QLabel(key, inside)
+                keys = dim_label(key)
                 keys.setFont(theme.machine_font())
-                set_tone(keys, "dim")
                 grid.addWidget(keys, row, 0)
                 grid.addWidget(QLabel(words, inside), row, 1)
         grid.setColumnStretch(1, 1)
@@ -210,6 +201,3 @@ class KeysDialog(QDialog):
         layout.addWidget(area)
         layout.addWidget(buttons)
         self.resize(520, 620)
-
-    def _key(self, action: QAction) -> str:
-        return action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)

@@ -10,13 +10,11 @@ from PySide6.QtWidgets import QWidget
 from core.debugger.snapshots import Catalogue, LivePageView, PersonQuestion, Picked, SessionView, StepView
 from core.schema.action_space import PermissibleRow
 from core.schema.events import LogLine
-from core.trace.records import RunRow
 from gui.page.overlay import kept_boxes
 from gui.shell.commands import WindowCommands
 from gui.shell.parts import WindowParts
 from gui.shell.window_frame import Heartbeat, WindowFrame
 from gui.widgets.relay import Relay
-from gui.widgets.remembered import OpenedTask
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -30,27 +28,20 @@ class MainWindow(WindowParts):
     """Shows what the session announces and asks it for what the person wants.
 
     `page_area` is the live page: see `PageStack`. Preset, LLM and pace of the
-    last time are asked for by `restore_choices`, and the first-start welcome
-    shown by `welcome_at_first_start`; whoever starts the program decides
-    whether to.
+    last time are asked for by `restore_choices`; whoever starts the program
+    decides whether to.
     """
 
-    def __init__(
-        self,
-        session: "Session",
-        page_area: QWidget,
-        settings: QSettings,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(session, page_area, settings, parent)
-        self._view = SessionView()
+    def __init__(self, session: "Session", page_area: QWidget, settings: QSettings) -> None:
+        super().__init__(session, page_area, settings)
+        self.view = SessionView()
+        """What the session has said of itself last."""
         self._step: StepView | None = None
         self._problems: frozenset[str] = frozenset()
         """What is wrong with files, as the Log has it already."""
         self.frame = WindowFrame(self)
+        self._commands = WindowCommands(self)
         self._connect_panels()
-        self.conduct = WindowCommands(self)
-        self.conduct.connect_actions()
         self._relays = self._follow_session()
         self.heartbeat = Heartbeat(self)
         self.heartbeat.stalled.connect(self._on_stalled)
@@ -75,14 +66,6 @@ class MainWindow(WindowParts):
             self.session.agent.set_llm(chosen)
         self.session.run_commands.set_pace(self.remembered.pace)
 
-    def welcome_at_first_start(self) -> None:
-        """Show the welcome unless it was seen and not asked for again."""
-        self.tasks.welcome_at_first_start()
-
-    def open_task(self, opened: OpenedTask) -> None:
-        """Open a task and remember it as the last one."""
-        self.tasks.open_task(opened)
-
     @property
     def step_in_view(self) -> StepView | None:
         """What the panels show of a step, of the one under way or of a recorded one."""
@@ -96,8 +79,8 @@ class MainWindow(WindowParts):
         self.runs.run_requested.connect(session.trace.open_run)
         self.runs.back_requested.connect(session.branches.go_back)
         self.runs.current_requested.connect(session.branches.make_current)
-        self.runs.naming_requested.connect(self._on_naming_requested)
-        self.runs.export_requested.connect(self._on_export_requested)
+        self.runs.naming_requested.connect(self._commands.name_run)
+        self.runs.export_requested.connect(self._commands.export)
         self.runs.state_changed.connect(self._refresh_actions)
         self.breakpoints.state_changed.connect(self._refresh_actions)
         self.permissible.highlight_requested.connect(self.page.overlay.highlight)
@@ -115,13 +98,13 @@ class MainWindow(WindowParts):
         self.page.pointing_changed.connect(self.action.show_pointing)
         self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
         self.page.pointing_changed.connect(self._refresh_actions)
-        self.page.point_requested.connect(self._on_point)
-        self.docks.by_name["Observation"].visibilityChanged.connect(self._mark_kept)
+        self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
+        self.dock("Observation").visibilityChanged.connect(self._mark_kept)
         self.state.file_wanted.connect(_open_file)
         self.stack.file_wanted.connect(_open_file)
         self.stack.call_wanted.connect(self._on_call_wanted)
-        self.plan.plan_edited.connect(self._on_plan_edited)
-        self.plan.remedy_fired.connect(self._on_remedy_fired)
+        self.plan.plan_edited.connect(session.corrections.edit_plan)
+        self.plan.remedy_fired.connect(session.corrections.fire_remedy)
         self.plan.subtask_wanted.connect(session.run_commands.run_to_subtask)
         self.plan.state_changed.connect(self._refresh_actions)
         self.page.handover_requested.connect(session.live_page.set_handover)
@@ -135,8 +118,8 @@ class MainWindow(WindowParts):
         self.tasks.settings_wanted.connect(self.llm_settings_requested)
         self.tool_bar.search_wanted.connect(session.trace.search_runs)
         self.menus.pace_chosen.connect(self._on_pace)
-        self.menus.mechanisms.switched.connect(self._on_switched)
-        self.menus.mechanisms.amount_set.connect(self._on_amount_set)
+        self.menus.mechanisms.switched.connect(session.agent.set_mechanism)
+        self.menus.mechanisms.amount_set.connect(session.agent.set_amount)
 
     def _follow_session(self) -> list[Relay]:
         session = self.session
@@ -174,8 +157,8 @@ class MainWindow(WindowParts):
 
     @Slot(object)
     def _show_session(self, view: SessionView) -> None:
-        gone = view.run is None and self._view.run is not None
-        self._view = view
+        gone = view.run is None and self.view.run is not None
+        self.view = view
         if gone:
             self._show_no_step()
         self.tasks.show_session(view)
@@ -236,16 +219,14 @@ class MainWindow(WindowParts):
                 self.action.show_picked(one)
 
     def _refresh_actions(self) -> None:
-        self.conduct.refresh(self._view, self._step)
+        self._commands.refresh(self.view, self._step)
 
     def _on_replace(self, row: PermissibleRow) -> None:
-        self.docks.by_name["Next action"].show()
-        self.docks.by_name["Next action"].raise_()
+        self.dock("Next action").bring()
         self.action.show_row(row)
 
     def _on_call_wanted(self, number: int) -> None:
-        self.docks.by_name["Prompt"].show()
-        self.docks.by_name["Prompt"].raise_()
+        self.dock("Prompt").bring()
         self.prompt.show_call(number)
 
     def _on_why_requested(self, text: str) -> None:
@@ -261,27 +242,6 @@ class MainWindow(WindowParts):
 
     def _on_folded(self) -> None:
         self.remembered.folding = self.runs.folding.words
-
-    def _on_naming_requested(self, row: RunRow) -> None:
-        self.conduct.name_run(row)
-
-    def _on_export_requested(self, run: int) -> None:
-        self.conduct.export(run)
-
-    def _on_switched(self, name: str, on: bool) -> None:
-        self.session.agent.set_mechanism(name, on)
-
-    def _on_amount_set(self, name: str, value: int) -> None:
-        self.session.agent.set_amount(name, value)
-
-    def _on_plan_edited(self, subtasks: tuple[str, ...], current: int) -> None:
-        self.session.corrections.edit_plan(subtasks, current)
-
-    def _on_remedy_fired(self, number: int) -> None:
-        self.session.corrections.fire_remedy(number)
-
-    def _on_point(self, x: float, y: float, final: bool) -> None:
-        self.session.live_page.point(x, y, final=final)
 
     def _on_preset(self, name: str) -> None:
         self.remembered.preset = name

@@ -1,9 +1,11 @@
 """The menus of the window."""
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QMainWindow,
     QMenu,
@@ -17,6 +19,7 @@ from core.debugger.snapshots import AmountView, MechanismView
 from gui.shell.docks import PLACES, Docks
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_row
 
 KEY = "Ctrl+Shift+H"
 _NONE = "No mechanisms to switch yet: open a task (Ctrl+N)"
@@ -77,12 +80,11 @@ class MechanismsMenu(QMenu):
         self.addAction(self.as_preset)
 
     def _add_amount(self, name: str) -> None:
-        row = AmountRow(self)
+        row = self._amounts[name] = AmountRow(self)
         row.amount_set.connect(lambda value: self.amount_set.emit(name, value))
         holder = QWidgetAction(self)
         holder.setDefaultWidget(row)
         self.addAction(holder)
-        self._amounts[name] = row
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         action = self.actionAt(event.position().toPoint())
@@ -103,7 +105,7 @@ class MechanismsMenu(QMenu):
         for view in changed(self._views):
             if view.on != view.by_preset:
                 self.switched.emit(view.name, view.by_preset)
-            if view.amount is not None and view.amount.value != view.amount.by_preset:
+            if view.amount is not None and _is_set(view):
                 self.amount_set.emit(view.name, view.amount.by_preset)
 
 
@@ -118,10 +120,7 @@ class AmountRow(QWidget):
         self.spin = QSpinBox(self)
         self.spin.setKeyboardTracking(False)
         self.spin.valueChanged.connect(self.amount_set)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(34, 0, 10, 3)
-        row.addWidget(self.spin)
-        row.addWidget(self.label, 1)
+        in_row(self, self.spin, (self.label, 1), margins=(34, 0, 10, 3))
 
     def show_amount(self, amount: AmountView, *, enabled: bool) -> None:
         preset = "" if amount.value == amount.by_preset else f" (preset: {amount.by_preset})"
@@ -191,30 +190,43 @@ PACES: tuple[tuple[float, str], ...] = (
     (5.0, "Five seconds"),
 )
 
-_GOING_ON = (
-    "run",
-    "step",
-    "over",
-    "into",
-    "out",
-    "phase",
-    "run_to_step",
-    "run_to_subtask",
-    "stop",
-    "",
-    "back",
-    "fork",
-    "bisect",
-    "keep",
-    "back_to_hit",
-    "back_to_change",
-    "",
-    "add_breakpoint",
-    "add_watch",
+_FILE = (
+    ("new_task", "add_tasks", "again", "next_seed"),
+    ("export", "import"),
+    ("llm_settings",),
+    ("quit",),
 )
-_REVIEW = ("accept", "ask_again", "skip", "fire_remedy", "edit_plan", "point", "handover", "record")
-_ENDING = ("success", "failure", "", "max_steps")
-_RECORDED = ("previous", "next_recorded", "now", "why")
+"""Commands in groups, which lines part."""
+_RUN = (
+    ("run", "step", "over", "into", "out", "phase", "run_to_step", "run_to_subtask", "stop"),
+    ("back", "fork", "bisect", "keep", "back_to_hit", "back_to_change"),
+    ("add_breakpoint", "add_watch"),
+    ("accept", "ask_again", "skip", "fire_remedy", "edit_plan", "point", "handover", "record"),
+    ("previous", "next_recorded", "now", "why"),
+    ("success", "failure"),
+    ("max_steps",),
+)
+
+
+def add_choices(
+    menu: QMenu, choices: Iterable[tuple[Any, str]], choose: Callable[[Any], object]
+) -> list[QAction]:
+    """Add an entry for each value with its text, one of which is checked at a time; returns the entries."""
+    group = QActionGroup(menu)
+    for value, text in choices:
+        action = QAction(text, menu, checkable=True)
+        action.setData(value)
+        action.triggered.connect(lambda _on, value=value: choose(value))
+        group.addAction(action)
+    menu.addActions(group.actions())
+    return group.actions()
+
+
+def check_choice(menu: QMenu, value: object) -> None:
+    """Check the entry of a value."""
+    for action in menu.actions():
+        if action.isCheckable():
+            action.setChecked(action.data() == value)
 
 
 class Menus(QObject):
@@ -230,50 +242,20 @@ class Menus(QObject):
         self._pace = 0.0
         self.bar = QMenuBar(window)
         self.pace = self._pace_menu(window)
-        self._fill(
-            "&File",
-            (
-                "new_task",
-                "add_tasks",
-                "again",
-                "next_seed",
-                "",
-                "export",
-                "import",
-                "",
-                "llm_settings",
-                "",
-                "quit",
-            ),
-        )
-        run = self._fill(
-            "&Run",
-            (
-                *_GOING_ON,
-                "",
-                *_REVIEW,
-                "",
-                *_RECORDED,
-                "",
-                "success",
-                "failure",
-                "",
-                "max_steps",
-            ),
-        )
+        self._fill("&File", _FILE)
+        run = self._fill("&Run", _RUN)
         run.addMenu(self.pace)
         self.mechanisms = MechanismsMenu(window)
         run.addMenu(self.mechanisms)
-        self._view = self._fill("&View", ("search_runs", "find", "library", ""))
+        self._view = self._fill("&View", (("search_runs", "find", "library"),))
+        self._view.addSeparator()
         self._fill_view()
-        self._fill("&Help", ("docs", "keys", "welcome"))
+        self._fill("&Help", (("docs", "keys", "welcome"),))
 
     def show_pace(self, seconds: float) -> None:
         """Mark this pace as the one in force."""
         self._pace = seconds
-        for action in self.pace.actions():
-            if action.isCheckable():
-                action.setChecked(action.data() == seconds)
+        check_choice(self.pace, seconds)
 
     def faster(self) -> None:
         shorter = [pace for pace, _words in PACES if pace < self._pace]
@@ -285,52 +267,40 @@ class Menus(QObject):
         if longer:
             self.pace_chosen.emit(longer[0])
 
-    def _fill(self, title: str, names: tuple[str, ...]) -> QMenu:
+    def _fill(self, title: str, groups: tuple[tuple[str, ...], ...]) -> QMenu:
         menu = self.bar.addMenu(title)
         menu.setToolTipsVisible(True)
-        for name in names:
-            if name:
-                menu.addAction(self._actions[name])
-            else:
+        for at, names in enumerate(groups):
+            if at:
                 menu.addSeparator()
+            menu.addActions([self._actions[name] for name in names])
         return menu
 
     def _pace_menu(self, window: QMainWindow) -> QMenu:
         menu = QMenu("Pa&ce", window)
         menu.setToolTipsVisible(True)
         menu.addSection("Wait between steps of a run")
-        group = QActionGroup(menu)
-        for seconds, words in PACES:
-            action = QAction(words, menu, checkable=True)
-            action.setData(seconds)
-            action.setChecked(seconds == 0)
-            action.triggered.connect(lambda _on, seconds=seconds: self.pace_chosen.emit(seconds))
-            group.addAction(action)
-            menu.addAction(action)
+        add_choices(menu, PACES, self.pace_chosen.emit)
+        check_choice(menu, 0.0)
         menu.addSeparator()
-        menu.addAction(self._actions["faster"])
-        menu.addAction(self._actions["slower"])
+        menu.addActions([self._actions["faster"], self._actions["slower"]])
         return menu
 
     def _fill_view(self) -> None:
         self._toggles: dict[str, QAction] = {}
         for place in PLACES:
-            name = place.name.replace("&", "&&")
-            action = QAction(f"{name}\t{place.key}", self._view, checkable=True)
+            action = self._toggles[place.name] = self._view.addAction(
+                f"{place.name.replace('&', '&&')}\t{place.key}"
+            )
+            action.setCheckable(True)
             action.triggered.connect(lambda on, name=place.name: self._on_toggled(name, on))
-            self._view.addAction(action)
-            self._toggles[place.name] = action
         self._view.aboutToShow.connect(self._on_view)
         self._view.addAction(self._actions["time_bar"])
         self._view.addSeparator()
         themes = self._view.addMenu("&Theme")
-        group = QActionGroup(themes)
-        for choice, words in (("system", "As the &system"), ("light", "&Light"), ("dark", "&Dark")):
-            action = QAction(words, themes, checkable=True)
-            action.setChecked(self._theme.choice == choice)
-            action.triggered.connect(lambda _on, choice=choice: self._theme.choose(choice))
-            group.addAction(action)
-            themes.addAction(action)
+        schemes = (("system", "As the &system"), ("light", "&Light"), ("dark", "&Dark"))
+        add_choices(themes, schemes, self._theme.choose)
+        check_choice(themes, self._theme.choice)
         self._view.addAction(self._actions["reset_layout"])
 
     def _on_view(self) -> None:
@@ -339,6 +309,7 @@ class Menus(QObject):
 
     def _on_toggled(self, name: str, on: bool) -> None:
         dock = self._docks.by_name[name]
-        dock.setVisible(on)
         if on:
-            dock.raise_()
+            dock.bring()
+        else:
+            dock.hide()

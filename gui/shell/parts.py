@@ -7,14 +7,28 @@ from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gui.page.page_stack import PageStack
+from gui.panels.action.panel import ActionPanel
+from gui.panels.action_space import PermissiblePanel
+from gui.panels.breakpoints.panel import BreakpointsPanel
+from gui.panels.calls import CallsPanel
+from gui.panels.diff import DiffPanel
+from gui.panels.exemplars import ExemplarsPanel
+from gui.panels.log import LogPanel
+from gui.panels.observation import ObservationPanel
+from gui.panels.page_log import PageLogPanel
+from gui.panels.plan.panel import PlanPanel
+from gui.panels.prompt import PromptPanel
+from gui.panels.runs.panel import RunsPanel
+from gui.panels.stack import StackPanel
+from gui.panels.state.panel import StatePanel
 from gui.panels.timeline.bar import TimeStrip
 from gui.shell.actions import make_actions
 from gui.shell.bars import StatusLine, ToolBar
 from gui.shell.docks import PLACES, Docks, PanelDock
 from gui.shell.menus import Menus
-from gui.shell.panels import Panels
 from gui.task_chooser.opening import TaskOpening
 from gui.theme.theme import Theme
+from gui.widgets.formats import cut
 from gui.widgets.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -46,14 +60,8 @@ class WindowParts(QMainWindow):
     closed = Signal()
     """The window has closed; nothing is relayed to it any more."""
 
-    def __init__(
-        self,
-        session: "Session",
-        page_area: QWidget,
-        settings: QSettings,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: "Session", page_area: QWidget, settings: QSettings) -> None:
+        super().__init__()
         self.session = session
         self.theme = Theme(settings, self)
         self.remembered = Remembered(settings)
@@ -66,22 +74,11 @@ class WindowParts(QMainWindow):
     def _build(self, page_area: QWidget) -> None:
         theme = self.theme
         self.actions_by_name = make_actions(theme, self)
-        for action in self.actions_by_name.values():
-            self.addAction(action)
-        panels = Panels(theme)
-        self.runs, self.state, self.permissible = panels.runs, panels.state, panels.permissible
-        self.action, self.stack, self.plan = panels.action, panels.stack, panels.plan
-        self.exemplars, self.breakpoints = panels.exemplars, panels.breakpoints
-        self.observation, self.prompt, self.calls, self.log = (
-            panels.observation,
-            panels.prompt,
-            panels.calls,
-            panels.log,
-        )
-        self.diff, self.page_log = panels.diff, panels.page_log
+        self.addActions(list(self.actions_by_name.values()))
+        panels = self._make_panels()
         self.page = PageStack(theme, page_area, self)
         self.setCentralWidget(self.page)
-        self.docks = Docks(theme, self, panels.by_name)
+        self.docks = Docks(theme, self, panels)
         self.menus = Menus(self.actions_by_name, self.docks, theme, self)
         self.setMenuBar(self.menus.bar)
         self.tool_bar = ToolBar(theme, self.actions_by_name, self.menus.pace, self.menus.mechanisms, self)
@@ -94,17 +91,50 @@ class WindowParts(QMainWindow):
         self.setStatusBar(self.status)
         for place in PLACES:
             QShortcut(place.key, self, lambda name=place.name: self.docks.reach(name))
-            panel = panels.by_name[place.name]
+            panel = panels[place.name]
             if hasattr(panel, "fact_changed"):
-                panel.fact_changed.connect(lambda fact, name=place.name: self.panel_fact(name, fact))
+                panel.fact_changed.connect(lambda fact, name=place.name: self._show_fact(name, fact))
 
-    def panel_fact(self, name: str, fact: str) -> None:
+    def _make_panels(self) -> dict[str, QWidget]:
+        """Make one of each panel; return them by the names of their docks."""
+        theme = self.theme
+        self.runs = RunsPanel(theme)
+        self.breakpoints = BreakpointsPanel(theme)
+        self.state = StatePanel(theme)
+        self.permissible = PermissiblePanel(theme)
+        self.action = ActionPanel(theme)
+        self.stack = StackPanel(theme)
+        self.plan = PlanPanel(theme)
+        self.exemplars = ExemplarsPanel(theme)
+        self.observation = ObservationPanel(theme)
+        self.prompt = PromptPanel(theme)
+        self.diff = DiffPanel(theme)
+        self.calls = CallsPanel(theme)
+        self.page_log = PageLogPanel(theme)
+        self.log = LogPanel(theme)
+        return {
+            "Runs & steps": self.runs,
+            "Breakpoints": self.breakpoints,
+            "State": self.state,
+            "Permissible actions": self.permissible,
+            "Next action": self.action,
+            "Policy stack": self.stack,
+            "Plan & remedies": self.plan,
+            "Exemplars": self.exemplars,
+            "Observation": self.observation,
+            "Prompt": self.prompt,
+            "Diff": self.diff,
+            "Calls": self.calls,
+            "Page log": self.page_log,
+            "Log": self.log,
+        }
+
+    def _show_fact(self, name: str, fact: str) -> None:
         """Put a panel's fact in its dock's title and, for tabs, in the tab."""
         dock = self.docks.by_name[name]
         dock.show_fact(fact)
         if name in ("State", "Prompt", "Calls"):
-            short = fact if len(fact) <= _TAB_FACT else f"{fact[: _TAB_FACT - 1]}…"
-            dock.setWindowTitle(f"{name} {short}".rstrip().replace("&", "&&"))
+            dock.setWindowTitle(f"{name} {cut(fact, _TAB_FACT)}".rstrip().replace("&", "&&"))
 
     def dock(self, name: str) -> PanelDock:
         """Return the dock of that name, as the View menu has it."""

@@ -14,9 +14,7 @@ class WindowFrame(QObject):
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self._lifting = QTimer(self)
-        self._lifting.setSingleShot(True)
-        self._lifting.setInterval(0)
+        self._lifting = QTimer(self, singleShot=True, interval=0)
         self._lifting.timeout.connect(self.lift_dialogs)
         window.resize(FIRST_SIZE)
         window.installEventFilter(self)
@@ -44,7 +42,7 @@ class Heartbeat(QObject):
     """Beats every `interval_ms` and tells of each beat that came more than `limit_ms` late.
 
     `stalled` is sent after the stall, with how late the beat was in
-    milliseconds; `worst` is the longest since `reset`.
+    milliseconds; `worst` is the longest since the start.
     """
 
     stalled = Signal(float)
@@ -53,23 +51,18 @@ class Heartbeat(QObject):
         super().__init__(parent)
         self._limit = limit_ms
         self._clock = QElapsedTimer()
-        self._timer = QTimer(self)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(interval_ms)
+        self._timer = QTimer(self, timerType=Qt.TimerType.PreciseTimer, interval=interval_ms)
         self._timer.timeout.connect(self._on_beat)
         self.worst = 0.0
 
     def start(self) -> None:
         """Begin measuring from now; what happened before does not count."""
-        self.reset()
+        self.worst = 0.0
         self._clock.start()
         self._timer.start()
 
     def stop(self) -> None:
         self._timer.stop()
-
-    def reset(self) -> None:
-        self.worst = 0.0
 
     def _on_beat(self) -> None:
         late = self._clock.nsecsElapsed() / 1e6 - self._timer.interval()

@@ -79,14 +79,6 @@ class _Glyph(QIconEngine):
         return _Glyph(self._name, self._colour)
 
 
-def glyph_icon(name: str, colour: Callable[[QIcon.Mode], str]) -> QIcon:
-    """Return the icon of that codicon name; empty where the font lacks it.
-
-    `colour` is asked at each painting, so the icon follows the theme.
-    """
-    return QIcon(_Glyph(name, colour))
-
-
 Choice = Literal["system", "light", "dark"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
 _KEY = "theme"
@@ -139,14 +131,17 @@ class Theme(QObject):
         self._apply()
 
     def icon(self, name: str, *, accent: bool = False, tone: str = "text") -> QIcon:
-        """Return a codicon in the colour of `tone`, or for an accent button in the one that lies on it."""
+        """Return a codicon in the colour of `tone`, or for an accent button in the one that lies on it.
+
+        It follows the theme; it is empty where the font lacks the name.
+        """
 
         def colour(mode: QIcon.Mode) -> str:
             if mode == QIcon.Mode.Disabled:
                 return self.tokens.faint
             return str(getattr(self.tokens, "on_accent" if accent else tone))
 
-        return glyph_icon(name, colour)
+        return QIcon(_Glyph(name, colour))
 
     def colour(self, token: str) -> QColor:
         return QColor(getattr(self.tokens, token))
@@ -155,7 +150,7 @@ class Theme(QObject):
         return self._sized(QFont(QApplication.font().family()), _TEXT_PX, bold)
 
     def heading_font(self) -> QFont:
-        return self._sized(QFont(QApplication.font().family()), _HEADING_PX, True)
+        return self.small_font(bold=True)
 
     def small_font(self, *, bold: bool = False) -> QFont:
         return self._sized(QFont(QApplication.font().family()), _HEADING_PX, bold)

@@ -16,22 +16,31 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
-from gui.widgets.words import labelled
+from gui.widgets.words import labelled, set_flag
+
+_ICON = 14
 
 
 def key_button(
-    text: str, words: str, key: str, do: Callable[[], object], parent: QWidget | None = None
+    text: str,
+    words: str,
+    key: str,
+    do: Callable[[], object],
+    parent: QWidget | None = None,
+    *,
+    accent: bool = False,
 ) -> QPushButton:
     """Return a button that is never the one that Enter presses by itself; it needs no key.
 
     Esc is only told of: a dialog has that one already.
     """
-    button = QPushButton(text, parent)
-    button.setAutoDefault(False)
+    button = QPushButton(text, parent, autoDefault=False)
     if key and key != "Esc":
         button.setShortcut(key)
     button.setToolTip(f"{words} ({key.replace('Return', 'Enter')})" if key else words)
     button.clicked.connect(lambda: do())
+    if accent:
+        set_flag(button, "accent", True)
     return button
 
 
@@ -42,19 +51,20 @@ def icon_button(
     do: Callable[[], object] | None = None,
     parent: QWidget | None = None,
     *,
+    key: str = "",
     size: int = 14,
 ) -> QToolButton:
-    """Return a button that is an icon of this many pixels; name and tooltip say what it does."""
-    button = labelled(QToolButton(parent), words, words)
+    """Return a button that is an icon of this many pixels; name and tooltip say what it does.
+
+    The tooltip tells of the `key` too, which is heard elsewhere.
+    """
+    button = labelled(QToolButton(parent), words, f"{words} ({key})" if key else words)
     button.setIcon(theme.icon(icon))
     button.setIconSize(QSize(size, size))
     if do is not None:
         button.clicked.connect(lambda: do())
     theme.changed.connect(button.update)
     return button
-
-
-_ICON = 14
 
 
 class PickerButton(QToolButton):

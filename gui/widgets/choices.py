@@ -1,6 +1,6 @@
-"""Combo boxes: one that gives way where room is short, and one that offers what has a title and a name."""
+"""Combo boxes: what they offer has a title and a value; one gives way where room is short."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QWidget
@@ -10,7 +10,17 @@ from core.schema.messages import LLMChoice
 from gui.widgets.words import labelled
 
 
-def choice_box(name: str, tooltip: str, *, letters: int, parent: QWidget | None = None) -> QComboBox:
+def titled_box(
+    choices: Iterable[tuple[str, object]], name: str = "", tooltip: str = "", parent: QWidget | None = None
+) -> QComboBox:
+    """Return a box that offers titles, each of which stands for a value."""
+    box = labelled(QComboBox(parent), name, tooltip)
+    for title, value in choices:
+        box.addItem(title, value)
+    return box
+
+
+def choice_box(name: str, tooltip: str, *, letters: int = 0, parent: QWidget | None = None) -> QComboBox:
     """Return a box that is as wide as there is room, and at least so many letters."""
     box = labelled(QComboBox(parent), name, tooltip)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 
-from core.debugger.snapshots import SessionView
 from core.trace.records import StepRow
 
 _REF = re.compile(r"\[\d+\]")
@@ -35,6 +34,11 @@ def ranges(numbers: Iterable[int], dash: str = "–") -> str:
     return ", ".join(f"{run[0]}{dash}{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
+def cut(text: str, most: int) -> str:
+    """Return a text of at most so many letters, the last of which tells that there are more."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def thousands(number: int) -> str:
     """Return ``5 120``, with narrow no-break spaces between thousands."""
     return f"{number:,}".replace(",", "\u202f")
@@ -60,19 +64,3 @@ def seconds(value: float) -> str:
 
 def milliseconds(value: float) -> str:
     return seconds(value / 1000)
-
-
-def facts(view: SessionView) -> str:
-    """Return the status bar's line, such as ``step 4 of 30 · phase review · 3 calls · …``."""
-    if view.run is None:
-        return {"opening": "opening the task…", "failed": "no run"}.get(view.mode, "no task is open")
-    parts = [f"step {view.step} of {view.max_steps}"]
-    if view.phase and view.mode not in ("ended", "failed"):
-        parts.append(f"phase {view.phase}")
-    parts.append(count(view.calls, "call"))
-    parts.append(count(view.tokens, "token"))
-    if view.cost is not None:
-        parts.append(dollars(view.cost))
-    if view.beside_llm_ms is not None:
-        parts.append(f"{milliseconds(view.beside_llm_ms)} beside the LLM")
-    return " · ".join(parts)

@@ -1,9 +1,10 @@
 """Rows of a list that say where something was found: a title, and the words around it with the match marked."""
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
     QKeyEvent,
@@ -11,14 +12,13 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextCharFormat,
     QTextLayout,
-    QTextOption,
 )
 from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyleOptionViewItem, QWidget
 
 from gui.theme.theme import Theme
-from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
+from gui.widgets.item_views import LEFT, RIGHT, ROW, Index, RowDelegate, RowsModel, draw_cut
+from gui.widgets.rows import wrapped
 
-_ROW = Qt.ItemDataRole.UserRole
 _SIDE = 12
 _GROUP = 24
 
@@ -41,33 +41,13 @@ class FoundRow:
         return ". ".join(part for part in (self.title, self.word, self.excerpt) if part)
 
 
-class _Model(QAbstractListModel):
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[FoundRow, ...] = ()
-
-    def show_rows(self, rows: tuple[FoundRow, ...]) -> None:
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.rows)
+class _FoundModel(RowsModel):
+    """The headings among the rows cannot be chosen."""
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         chosen = 0 <= index.row() < len(self.rows) and self.rows[index.row()].key is not None
         both = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         return both if chosen else Qt.ItemFlag.NoItemFlags
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        if role == _ROW:
-            return row
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return row.spoken
-        return None
 
 
 class _Painter(RowDelegate):
@@ -76,7 +56,7 @@ class _Painter(RowDelegate):
         self._view = view
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        row: FoundRow | None = index.data(_ROW)
+        row: FoundRow | None = index.data(ROW)
         width = max(80, self._view.viewport().width())
         if row is None or row.key is None:
             return QSize(width, _GROUP)
@@ -84,7 +64,7 @@ class _Painter(RowDelegate):
         return QSize(width, int(QFontMetrics(self.theme.small_font()).height() + height + 12))
 
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
-        row: FoundRow = index.data(_ROW)
+        row: FoundRow = index.data(ROW)
         room = rect.adjusted(_SIDE, 0, -_SIDE, 0)
         if row.key is None:
             painter.fillRect(rect, self.theme.colour("raised"))
@@ -95,9 +75,7 @@ class _Painter(RowDelegate):
             painter.setPen(self.theme.colour("dim"))
             draw_cut(painter, room, row.word, RIGHT)
             return
-        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
-            chosen = state & QStyle.StateFlag.State_Selected
-            painter.fillRect(rect, self.theme.colour("selected" if chosen else "raised"))
+        self.draw_ground(painter, rect, state & ~QStyle.StateFlag.State_HasFocus)
         painter.setFont(self.theme.small_font())
         line = painter.fontMetrics().height()
         head = QRect(room.left(), rect.top() + 4, room.width(), line)
@@ -111,30 +89,16 @@ class _Painter(RowDelegate):
         layout.draw(painter, QPointF(room.left(), head.bottom() + 3))
 
     def _laid_out(self, row: FoundRow, width: int) -> QTextLayout:
-        layout = QTextLayout(row.excerpt, self.theme.machine_font())
-        option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        layout.setTextOption(option)
         look = QTextCharFormat()
         look.setBackground(self.theme.colour("found"))
         look.setFontUnderline(True)
-        formats = []
+        marks = []
         for start, end in row.spans:
-            marked = QTextLayout.FormatRange()
-            # Qt counts letters beyond the first plane as two.
-            marked.start = len(row.excerpt[:start].encode("utf-16-le", "surrogatepass")) // 2
-            marked.length = len(row.excerpt[start:end].encode("utf-16-le", "surrogatepass")) // 2
-            marked.format = look
-            formats.append(marked)
-        layout.setFormats(formats)
-        layout.beginLayout()
-        height = 0.0
-        while (line := layout.createLine()).isValid():
-            line.setLineWidth(max(40, width - 2 * _SIDE))
-            line.setPosition(QPointF(0, height))
-            height += line.height()
-        layout.endLayout()
-        return layout
+            mark = QTextLayout.FormatRange()
+            mark.start, mark.length = _length(row.excerpt[:start]), _length(row.excerpt[start:end])
+            mark.format = look
+            marks.append(mark)
+        return wrapped(self.theme.machine_font(), row.excerpt, max(40, width - 2 * _SIDE), marks)
 
 
 class FoundRows(QListView):
@@ -145,7 +109,8 @@ class FoundRows(QListView):
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.rows_model = _Model(self)
+        roles = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
+        self.rows_model = _FoundModel(dict.fromkeys(roles, attrgetter("spoken")), self)
         self.setModel(self.rows_model)
         self.setItemDelegate(_Painter(theme, self))
         self.setAccessibleName(name)
@@ -180,6 +145,11 @@ class FoundRows(QListView):
             self.scheduleDelayedItemsLayout()
 
     def _on_chosen(self, index: Index) -> None:
-        row: FoundRow | None = index.data(_ROW)
+        row: FoundRow | None = index.data(ROW)
         if row is not None and row.key is not None:
             self.chosen.emit(row.key)
+
+
+def _length(text: str) -> int:
+    """Return the length of a text as Qt counts it: letters beyond the first plane are two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

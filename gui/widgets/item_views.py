@@ -1,10 +1,20 @@
-"""Rows of lists, tables and trees: how one is drawn, and its context menu."""
+"""Rows of lists, tables and trees: what a list holds, how a row is drawn, and its context menu."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QSize, Qt
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+)
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -18,8 +28,35 @@ from PySide6.QtWidgets import (
 from gui.theme.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
+ROW = Qt.ItemDataRole.UserRole
+"""What a row of a `RowsModel` is, as it was given."""
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class RowsModel(QAbstractListModel):
+    """Holds rows as they were given; `words` tells by role what a row says."""
+
+    def __init__(self, words: Mapping[int, Callable[[Any], str]], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._words = words
+        self.rows: tuple[Any, ...] = ()
+
+    def show_rows(self, rows: tuple[Any, ...]) -> None:
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.rows):
+            return None
+        row = self.rows[index.row()]
+        if role == ROW:
+            return row
+        return (self._words[role](row) or None) if role in self._words else None
 
 
 class RowDelegate(QStyledItemDelegate):
@@ -41,6 +78,17 @@ class RowDelegate(QStyledItemDelegate):
         painter.save()
         self.draw(painter, option.rect, option.state, index)
         painter.restore()
+
+    def draw_ground(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
+        """Shade what is selected or under the pointer, and frame what has the focus."""
+        flags = QStyle.StateFlag
+        if state & (flags.State_Selected | flags.State_MouseOver):
+            painter.fillRect(
+                rect, self.theme.colour("selected" if state & flags.State_Selected else "raised")
+            )
+        if state & flags.State_HasFocus:
+            painter.setPen(self.theme.colour("agent"))
+            painter.drawRect(rect.adjusted(0, 0, -1, -1))
 
 
 def draw_cut(painter: QPainter, room: QRect, text: str, align: Qt.AlignmentFlag = LEFT) -> None:

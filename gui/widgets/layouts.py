@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
-from gui.widgets.words import ElidedLabel, set_tone
+from gui.widgets.words import ElidedLabel
 
 Content = QWidget | QLayout | int
 """A number is an empty stretch of this share."""
@@ -60,6 +60,13 @@ def splitter(
     made.setSizes(list(sizes))
     made.setChildrenCollapsible(False)
     return made
+
+
+def holding(content: QLayout) -> QWidget:
+    """Return a widget that has this layout."""
+    around = QWidget()
+    around.setLayout(content)
+    return around
 
 
 def _filled(
@@ -154,21 +161,11 @@ class Section(QWidget):
         super().__init__(parent)
         self.title = QLabel(title, self)
         self.title.setFont(theme.heading_font())
-        self.fact = ElidedLabel("", self)
+        self.fact = ElidedLabel("", self, tone="dim")
         self.fact.setFont(theme.small_font())
         self.fact.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        set_tone(self.fact, "dim")
-        self.head = QHBoxLayout()
-        self.head.setContentsMargins(10, 6, 10, 2)
-        self.head.setSpacing(6)
-        self.head.addWidget(self.title)
-        self.head.addWidget(self.fact, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 2)
-        column.setSpacing(0)
-        column.addLayout(self.head)
-        for content in contents:
-            column.addWidget(content)
+        self.head = in_row(None, self.title, (self.fact, 1), margins=(10, 6, 10, 2), spacing=6)
+        in_column(self, self.head, *contents, margins=(0, 0, 0, 2), spacing=0)
 
     def show_fact(self, text: str) -> None:
         """Put the fact that matters at the right of the heading."""
@@ -177,11 +174,7 @@ class Section(QWidget):
 
 def indented(content: QWidget) -> QWidget:
     """Return a widget that holds this one in line with headings and rows."""
-    around = QWidget()
-    column = QVBoxLayout(around)
-    column.setContentsMargins(10, 0, 10, 0)
-    column.addWidget(content)
-    return around
+    return holding(in_column(None, content, margins=(10, 0, 10, 0)))
 
 
 def on_panel(widget: QWidget) -> None:
@@ -192,16 +185,10 @@ def on_panel(widget: QWidget) -> None:
 
 def scrolled(name: str, *contents: QWidget, tall: QWidget | None = None) -> QScrollArea:
     """Return an area that scrolls these under each other, never sideways; `tall` takes the room left over."""
-    inside = QWidget()
-    column = QVBoxLayout(inside)
-    column.setContentsMargins(0, 0, 0, 6)
-    column.setSpacing(0)
-    for content in contents:
-        column.addWidget(content, 1 if content is tall else 0)
-    column.addStretch(0 if tall else 1)
+    shares = [(content, int(content is tall)) for content in contents]
     area = QScrollArea()
     area.setWidgetResizable(True)
-    area.setWidget(inside)
+    area.setWidget(holding(in_column(None, *shares, 0 if tall else 1, margins=(0, 0, 0, 6), spacing=0)))
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)

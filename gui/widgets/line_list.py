@@ -9,16 +9,15 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QComboBox,
-    QHBoxLayout,
     QListView,
     QPushButton,
     QStyle,
-    QVBoxLayout,
     QWidget,
 )
 
 from gui.theme.theme import Theme
 from gui.widgets.item_views import Index, RowDelegate, draw_cut
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import SearchField
 from gui.widgets.words import OrWords
 
@@ -66,23 +65,14 @@ class LineList(QWidget):
         self.list.setAccessibleName(name)
         self.list.copy_wanted.connect(self.copy)
         self.or_words = OrWords(self.list, self)
-        self.head = QHBoxLayout()
-        self.head.setContentsMargins(10, 3, 8, 3)
-        self.head.setSpacing(6)
-        self.head.addWidget(self.choice)
-        self.head.addStretch(1)
-        self.head.addWidget(self.search, 1)
-        self.head.addWidget(self.copy_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(self.head)
-        layout.addWidget(self.or_words, 1)
+        self.head = in_row(
+            None, self.choice, 1, (self.search, 1), self.copy_button, margins=(10, 3, 8, 3), spacing=6
+        )
+        in_column(self, self.head, (self.or_words, 1), spacing=0)
         theme.changed.connect(self.list.viewport().update)
 
     def focus_search(self) -> None:
-        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.search.selectAll()
+        self.search.reach()
 
     def chosen(self) -> Iterator[int]:
         """Yield the rows that are selected, or all that show where none is."""

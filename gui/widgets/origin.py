@@ -7,6 +7,19 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from core.schema.step import Origin
 from gui.theme.theme import Theme
 
+_CORNERS: dict[Origin, tuple[tuple[float, float], ...]] = {
+    "person": ((0, -1), (1, 0), (0, 1), (-1, 0)),
+    "remedy": ((0, -1), (1, 0.8), (-1, 0.8)),
+    "replay": ((-0.8, -0.8), (0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)),
+}
+"""The shapes, across and down in a square of side 2; the agent's is a disc."""
+_MEANINGS: dict[Origin, str] = {
+    "agent": "The agent's own action",
+    "person": "Chosen or changed by a person",
+    "remedy": "An alternative prepared before",
+    "replay": "Taken over from a recorded run",
+}
+
 
 def paint_origin(
     painter: QPainter, room: QRectF, origin: Origin, colour: QColor, *, hollow: bool = False
@@ -23,30 +36,9 @@ def paint_origin(
     painter.setPen(pen)
     painter.setBrush(Qt.BrushStyle.NoBrush if hollow else colour)
     centre, radius = room.center(), min(room.width(), room.height()) / 2 - 1
-    if origin == "person":
-        painter.drawPolygon(
-            QPolygonF(
-                [
-                    centre + QPointF(0, -radius),
-                    centre + QPointF(radius, 0),
-                    centre + QPointF(0, radius),
-                    centre + QPointF(-radius, 0),
-                ]
-            )
-        )
-    elif origin == "remedy":
-        painter.drawPolygon(
-            QPolygonF(
-                [
-                    centre + QPointF(0, -radius),
-                    centre + QPointF(radius, radius * 0.8),
-                    centre + QPointF(-radius, radius * 0.8),
-                ]
-            )
-        )
-    elif origin == "replay":
-        side = radius * 0.8
-        painter.drawRect(QRectF(centre.x() - side, centre.y() - side, 2 * side, 2 * side))
+    corners = [centre + QPointF(across, down) * radius for across, down in _CORNERS.get(origin, ())]
+    if corners:
+        painter.drawPolygon(QPolygonF(corners))
     else:
         painter.drawEllipse(centre, radius * 0.85, radius * 0.85)
     painter.restore()
@@ -58,16 +50,9 @@ def paint_chosen(painter: QPainter, room: QRectF, colour: QColor) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colour)
-    middle = room.center().y()
-    painter.drawPolygon(
-        QPolygonF(
-            [
-                QPointF(room.left() + 1, room.top()),
-                QPointF(room.right(), middle),
-                QPointF(room.left() + 1, room.bottom()),
-            ]
-        )
-    )
+    room = room.adjusted(1, 0, 0, 0)
+    tip = QPointF(room.right(), room.center().y())
+    painter.drawPolygon(QPolygonF([room.topLeft(), tip, room.bottomLeft()]))
     painter.restore()
 
 
@@ -113,11 +98,3 @@ class OriginMark(QWidget):
             int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft),
             self._text,
         )
-
-
-_MEANINGS: dict[Origin, str] = {
-    "agent": "The agent's own action",
-    "person": "Chosen or changed by a person",
-    "remedy": "An alternative prepared before",
-    "replay": "Taken over from a recorded run",
-}

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from gui.theme.theme import Theme
-from gui.widgets.item_views import Index
+from gui.widgets.item_views import LEFT, RIGHT, Index
 
 _WIDEST = 320
 
@@ -88,7 +88,7 @@ class PlainModel(QAbstractTableModel):
             return None
         column = self.columns[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _side(column)
+            return int(RIGHT if column.number else LEFT)
         if role == Qt.ItemDataRole.ToolTipRole:
             return column.tooltip or None
         return column.title if role == Qt.ItemDataRole.DisplayRole else None
@@ -100,7 +100,7 @@ class PlainModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return line.cells[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _side(self.columns[index.column()])
+            return int(RIGHT if self.columns[index.column()].number else LEFT)
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
             return line.tooltip or None
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -108,14 +108,8 @@ class PlainModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ForegroundRole and line.tone and line.toned in (None, index.column()):
             return self._theme.colour(line.tone)
         if role == Qt.ItemDataRole.FontRole and line.strong:
-            font: QFont = self._theme.text_font(bold=True)
-            return font
+            return self._theme.text_font(bold=True)
         return None
-
-
-def _side(column: Column) -> int:
-    side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
-    return int(side | Qt.AlignmentFlag.AlignVCenter)
 
 
 class PlainTable(QTableView):

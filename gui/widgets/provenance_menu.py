@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPlainTextEdit, QWidget
+
+from gui.widgets.formats import cut
 
 _SHOWN = 30
 
@@ -22,14 +24,13 @@ class WhyMenu(QObject):
                 lambda place, widget=widget: self.menu_of(widget).popup(widget.mapToGlobal(place))
             )
 
-    def menu_of(self, widget: QWidget, place: QPoint | None = None) -> QMenu:
+    def menu_of(self, widget: QWidget) -> QMenu:
         """Return the menu of a widget."""
         menu = _standard(widget)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.setToolTipsVisible(True)
         text = selected_in(widget) or _whole(widget)
-        shown = " ".join(text.split())
-        shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
+        shown = cut(" ".join(text.split()), _SHOWN)
         menu.addSeparator()
         words = (
             f"Where does “{shown}” come from?".replace("&", "&&") if shown else "Where does this come from?"

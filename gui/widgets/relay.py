@@ -87,9 +87,7 @@ class Relay(QObject):
         self._keep = keep
         self._interval = interval_ms / 1000
         self._last = 0.0
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setTimerType(QtCore.Qt.TimerType.PreciseTimer)
+        self._timer = QTimer(self, singleShot=True, timerType=QtCore.Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._deliver)
         self._woken.connect(self._on_woken, QtCore.Qt.ConnectionType.QueuedConnection)
         self._inbox = _Inbox(source, keep, self)

@@ -1,5 +1,9 @@
 """What the window remembers from one start to the next."""
 
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Generic, TypeVar
+
 from PySide6.QtCore import QByteArray, QSettings
 
 from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, LeaveOneOutView
@@ -13,6 +17,8 @@ _RECENT = 8
 _QUERIES = 12
 _LONGEST = 40_000
 """Characters of a page that is remembered with a lookup; of a longer one only the task is."""
+T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 
 
 class OpenedTask(Record):
@@ -26,215 +32,116 @@ class OpenedTask(Record):
     """The browser profile that keeps logins; empty is a clean one."""
 
 
+class _Kept(Generic[T]):
+    """An attribute of `Remembered` that is kept as text under a key; `default` where there is none to be read."""
+
+    def __init__(
+        self, key: str, default: T, read: Callable[[str], T], write: Callable[[T], str] = str
+    ) -> None:
+        """`read` raises a ValueError at a text that is damaged."""
+        self._key, self._default = key, default
+        self._read, self._write = read, write
+
+    def __get__(self, remembered: "Remembered", owner: type["Remembered"]) -> T:
+        try:
+            return self._read(str(remembered.settings.value(self._key, "")))
+        except ValueError:
+            return self._default
+
+    def __set__(self, remembered: "Remembered", value: T) -> None:
+        remembered.settings.setValue(self._key, self._write(value))
+
+
+def _to_json(record: Record | None) -> str:
+    return "" if record is None else record.model_dump_json(exclude_defaults=True)
+
+
+def _to_word(on: bool) -> str:
+    return "true" if on else "false"
+
+
 class Remembered:
     """Reads and writes `settings`; what is damaged there counts as not remembered."""
 
+    preset = _Kept("last/preset", "", str)
+    llm = _Kept("last/llm", "", str)
+    folding = _Kept("tree/folding", "", str)
+    """Which runs of the tree are open, and which branches folded."""
+    fork = _Kept("last/fork", Changes(), Changes.model_validate_json, _to_json)
+    """What was chosen for the last fork."""
+    bisect = _Kept[BisectRequest | None]("last/bisect", None, BisectRequest.model_validate_json, _to_json)
+    """What was asked of the last bisection."""
+    worth = _Kept[EvaluationRequest | None](
+        "last/worth", None, EvaluationRequest.model_validate_json, _to_json
+    )
+    """What was asked of the last evaluation of exemplars."""
+    library_query = _Kept("library/query", Query(), Query.model_validate_json, _to_json)
+    """What was looked for in the library, and in which order."""
+    duplicates_within = _Kept(
+        "duplicates/within", DuplicatesView().within, lambda text: min(2.0, max(0.0, float(text)))
+    )
+    """The distance up to which exemplars counted as near duplicates."""
+    leaving_votes = _Kept("leaving/votes", LeaveOneOutView().votes, lambda text: min(50, max(1, int(text))))
+    """How many voted when exemplars were left out."""
+    pace = _Kept("last/pace", 0.0, lambda text: max(0.0, float(text)))
+    """Seconds to wait between the steps of a run."""
+    waits_folded = _Kept("time/folded", True, lambda text: text != "false", _to_word)
+    """Whether the time bar draws waits short."""
+    welcome_seen = _Kept("welcome/seen", False, lambda text: text == "true", _to_word)
+
     def __init__(self, settings: QSettings) -> None:
-        self._settings = settings
-
-    @property
-    def preset(self) -> str:
-        return self._text("last/preset")
-
-    @preset.setter
-    def preset(self, name: str) -> None:
-        self._settings.setValue("last/preset", name)
-
-    @property
-    def llm(self) -> str:
-        return self._text("last/llm")
-
-    @llm.setter
-    def llm(self, name: str) -> None:
-        self._settings.setValue("last/llm", name)
-
-    @property
-    def fork(self) -> Changes:
-        """What was chosen for the last fork."""
-        try:
-            return Changes.model_validate_json(self._text("last/fork") or "{}")
-        except ValueError:
-            return Changes()
-
-    @fork.setter
-    def fork(self, changes: Changes) -> None:
-        self._settings.setValue("last/fork", changes.model_dump_json(exclude_defaults=True))
-
-    @property
-    def bisect(self) -> BisectRequest | None:
-        """What was asked of the last bisection."""
-        try:
-            return BisectRequest.model_validate_json(self._text("last/bisect"))
-        except ValueError:
-            return None
-
-    @bisect.setter
-    def bisect(self, request: BisectRequest) -> None:
-        self._settings.setValue("last/bisect", request.model_dump_json())
-
-    @property
-    def worth(self) -> EvaluationRequest | None:
-        """What was asked of the last evaluation of exemplars."""
-        try:
-            return EvaluationRequest.model_validate_json(self._text("last/worth"))
-        except ValueError:
-            return None
-
-    @worth.setter
-    def worth(self, request: EvaluationRequest) -> None:
-        self._settings.setValue("last/worth", request.model_dump_json())
-
-    @property
-    def duplicates_within(self) -> float:
-        """The distance up to which exemplars counted as near duplicates."""
-        try:
-            return min(2.0, max(0.0, float(self._text("duplicates/within"))))
-        except ValueError:
-            return DuplicatesView().within
-
-    @duplicates_within.setter
-    def duplicates_within(self, distance: float) -> None:
-        self._settings.setValue("duplicates/within", str(distance))
-
-    @property
-    def leaving_votes(self) -> int:
-        """How many voted when exemplars were left out."""
-        try:
-            return min(50, max(1, int(self._text("leaving/votes"))))
-        except ValueError:
-            return LeaveOneOutView().votes
-
-    @leaving_votes.setter
-    def leaving_votes(self, votes: int) -> None:
-        self._settings.setValue("leaving/votes", str(votes))
+        self.settings = settings
 
     @property
     def bench_queries(self) -> tuple[BenchQuery, ...]:
         """What was looked up last on the bench, the latest first."""
-        found = []
-        for text in self._texts("bench/last"):
-            try:
-                found.append(BenchQuery.model_validate_json(text))
-            except ValueError:
-                continue
-        return tuple(found[:_QUERIES])
+        return self._records("bench/last", BenchQuery)[:_QUERIES]
 
     def add_bench_query(self, query: BenchQuery) -> None:
         if len(query.observation) > _LONGEST:
             query = query.replace(observation="", source="")
-        others = [
-            one
-            for one in self.bench_queries
-            if (one.task, one.observation) != (query.task, query.observation)
-        ]
-        kept = [query, *others][:_QUERIES]
-        self._settings.setValue("bench/last", [one.model_dump_json(exclude_defaults=True) for one in kept])
-
-    @property
-    def library_query(self) -> Query:
-        """What was looked for in the library, and in which order."""
-        try:
-            return Query.model_validate_json(self._text("library/query") or "{}")
-        except ValueError:
-            return Query()
-
-    @library_query.setter
-    def library_query(self, query: Query) -> None:
-        self._settings.setValue("library/query", query.model_dump_json(exclude_defaults=True))
-
-    def part(self, name: str) -> QByteArray | None:
-        """Return how a part of a window was left, such as the widths of columns."""
-        value = self._settings.value(name)
-        return value if isinstance(value, QByteArray) else None
-
-    def keep_part(self, name: str, state: QByteArray) -> None:
-        self._settings.setValue(name, state)
-
-    @property
-    def folding(self) -> str:
-        """Which runs of the tree are open, and which branches folded."""
-        return self._text("tree/folding")
-
-    @folding.setter
-    def folding(self, words: str) -> None:
-        self._settings.setValue("tree/folding", words)
-
-    @property
-    def pace(self) -> float:
-        """Seconds to wait between the steps of a run."""
-        try:
-            return max(0.0, float(self._text("last/pace") or 0))
-        except ValueError:
-            return 0.0
-
-    @pace.setter
-    def pace(self, seconds: float) -> None:
-        self._settings.setValue("last/pace", str(seconds))
-
-    @property
-    def waits_folded(self) -> bool:
-        """Whether the time bar draws waits short."""
-        return self._text("time/folded") != "false"
-
-    @waits_folded.setter
-    def waits_folded(self, on: bool) -> None:
-        self._settings.setValue("time/folded", "true" if on else "false")
+        looked_up = (query.task, query.observation)
+        others = [one for one in self.bench_queries if (one.task, one.observation) != looked_up]
+        self.settings.setValue("bench/last", [_to_json(one) for one in (query, *others)][:_QUERIES])
 
     @property
     def recent(self) -> tuple[OpenedTask, ...]:
         """The tasks opened last, newest first, each once."""
-        found = []
-        for text in self._texts("last/tasks"):
-            try:
-                found.append(OpenedTask.model_validate_json(text))
-            except ValueError:
-                continue
-        return tuple(found[:_RECENT])
+        return self._records("last/tasks", OpenedTask)[:_RECENT]
 
     def add_recent(self, opened: OpenedTask) -> None:
         others = [one for one in self.recent if (one.task, one.url) != (opened.task, opened.url)]
-        texts = [one.model_dump_json() for one in (opened, *others)][:_RECENT]
-        self._settings.setValue("last/tasks", texts)
+        self.settings.setValue("last/tasks", [one.model_dump_json() for one in (opened, *others)][:_RECENT])
 
     @property
     def last_task(self) -> OpenedTask | None:
         return next(iter(self.recent), None)
 
-    @property
-    def welcome_seen(self) -> bool:
-        return self._text("welcome/seen") == "true"
+    def part(self, name: str) -> QByteArray | None:
+        """Return how a window or a part of one was left, such as the widths of columns."""
+        value = self.settings.value(name)
+        return value if isinstance(value, QByteArray) else None
 
-    @welcome_seen.setter
-    def welcome_seen(self, seen: bool) -> None:
-        self._settings.setValue("welcome/seen", "true" if seen else "false")
+    def keep_part(self, name: str, state: QByteArray) -> None:
+        self.settings.setValue(name, state)
 
     def layout(self, version: int) -> tuple[QByteArray, QByteArray] | None:
         """Return the window's geometry and state, or None where an older version stored them."""
-        geometry, state = self._settings.value("layout/geometry"), self._settings.value("layout/state")
-        if self._text("layout/version") != str(version):
+        geometry, state = self.part("layout/geometry"), self.part("layout/state")
+        if geometry is None or state is None or str(self.settings.value("layout/version")) != str(version):
             return None
-        if isinstance(geometry, QByteArray) and isinstance(state, QByteArray):
-            return geometry, state
-        return None
+        return geometry, state
 
     def keep_layout(self, geometry: QByteArray, state: QByteArray, version: int) -> None:
-        self._settings.setValue("layout/geometry", geometry)
-        self._settings.setValue("layout/state", state)
-        self._settings.setValue("layout/version", str(version))
-        self._settings.sync()
+        self.keep_part("layout/geometry", geometry)
+        self.keep_part("layout/state", state)
+        self.settings.setValue("layout/version", str(version))
+        self.settings.sync()
 
-    def geometry(self, window: str) -> QByteArray | None:
-        """Return where a window beside the main one was when it was closed."""
-        geometry = self._settings.value(f"windows/{window}")
-        return geometry if isinstance(geometry, QByteArray) else None
-
-    def keep_geometry(self, window: str, geometry: QByteArray) -> None:
-        self._settings.setValue(f"windows/{window}", geometry)
-
-    def _text(self, key: str) -> str:
-        value = self._settings.value(key, "")
-        return value if isinstance(value, str) else str(value)
-
-    def _texts(self, key: str) -> list[str]:
-        stored = self._settings.value(key, [])
-        return [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
+    def _records(self, key: str, kind: type[R]) -> tuple[R, ...]:
+        stored = self.settings.value(key, [])
+        found = []
+        for text in [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []:
+            with suppress(ValueError):
+                found.append(kind.model_validate_json(text))
+        return tuple(found)

@@ -7,12 +7,11 @@ scrolling panel; the wheel is left to that panel.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
+from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QModelIndex,
-    QObject,
     QPersistentModelIndex,
     QPoint,
     QPointF,
@@ -45,9 +44,8 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
-from gui.widgets.item_views import RIGHT, Index, RowDelegate
+from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowsModel
 
-ROW = Qt.ItemDataRole.UserRole
 _SIDE = 10
 _ICON = 18
 _CHECK = 21
@@ -93,36 +91,6 @@ class Row:
         return ". ".join(part for part in parts if part)
 
 
-class RowsModel(QAbstractListModel):
-    """Holds the rows as they were given."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[Row, ...] = ()
-
-    def show_rows(self, rows: tuple[Row, ...]) -> None:
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.rows)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        if role == ROW:
-            return row
-        if role == Qt.ItemDataRole.DisplayRole:
-            return row.text
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return row.spoken
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return row.tooltip or None
-        return None
-
-
 class RowPainter(RowDelegate):
     """Draws a row and knows how high it has to be."""
 
@@ -142,12 +110,7 @@ class RowPainter(RowDelegate):
 
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
         row: Row = index.data(ROW)
-        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
-            selected = state & QStyle.StateFlag.State_Selected
-            painter.fillRect(rect, self.theme.colour("selected" if selected else "raised"))
-        if state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(self.theme.colour("agent"))
-            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+        self.draw_ground(painter, rect, state)
         text, word, detail = self._places(row, rect)
         if row.checked is not None:
             self._paint_check(painter, self._check(row, text), row)
@@ -155,12 +118,12 @@ class RowPainter(RowDelegate):
             place = QRect(text.left() - _ICON, text.top() + (_line(self._font(row)) - 13) // 2, 13, 13)
             self.theme.icon(row.icon, tone=row.tone).paint(painter, place)
         painter.setPen(self.theme.colour("agent" if row.link else "dim" if row.quiet else "text"))
-        _wrapped(self._font(row), row.text, text.width()).draw(painter, QPointF(text.topLeft()))
+        wrapped(self._font(row), row.text, text.width()).draw(painter, QPointF(text.topLeft()))
         painter.setFont(self.theme.small_font())
         painter.setPen(self.theme.colour(row.tone))
         painter.drawText(word, int(RIGHT), row.word)
         painter.setPen(self.theme.colour("dim"))
-        _wrapped(self.theme.small_font(), row.detail, detail.width()).draw(painter, QPointF(detail.topLeft()))
+        wrapped(self.theme.small_font(), row.detail, detail.width()).draw(painter, QPointF(detail.topLeft()))
 
     def check_of(self, row: Row, rect: QRect) -> QRect:
         """Return where the check box of a row is that is drawn in `rect`; nowhere where it has none."""
@@ -228,7 +191,9 @@ class Rows(QListView):
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.rows_model = RowsModel(self)
+        roles = Qt.ItemDataRole
+        words = {roles.DisplayRole: "text", roles.AccessibleTextRole: "spoken", roles.ToolTipRole: "tooltip"}
+        self.rows_model = RowsModel({role: attrgetter(name) for role, name in words.items()}, self)
         self.setModel(self.rows_model)
         self._painter = RowPainter(theme, self)
         self._checking = False
@@ -367,17 +332,18 @@ def _line(font: QFont) -> int:
 
 def _room(font: QFont, text: str, place: QRect) -> QRect:
     """Return `place` with the height that `text` needs at its width."""
-    height = ceil(_wrapped(font, text, place.width()).boundingRect().height()) if text else 0
+    height = ceil(wrapped(font, text, place.width()).boundingRect().height()) if text else 0
     return QRect(place.topLeft(), QSize(place.width(), height))
 
 
-def _wrapped(font: QFont, text: str, width: int) -> QTextLayout:
+def wrapped(font: QFont, text: str, width: int, marks: Sequence[QTextLayout.FormatRange] = ()) -> QTextLayout:
     """Lay `text` out in lines of at most this width, broken within a word only where it is too long."""
     shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
     layout = QTextLayout(shown.replace("\n", "\u2028"), font)
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     layout.setTextOption(option)
+    layout.setFormats(marks)
     layout.beginLayout()
     y = 0.0
     while (line := layout.createLine()).isValid():

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
+from gui.widgets.layouts import in_row
 from gui.widgets.text_view import TextView
-from gui.widgets.words import set_tone
+from gui.widgets.words import dim_label, set_tone
 
 
 class SearchField(QLineEdit):
@@ -28,6 +29,11 @@ class SearchField(QLineEdit):
         self.setClearButtonEnabled(True)
         self.addAction(theme.icon("search"), QLineEdit.ActionPosition.LeadingPosition).setText("Search")
         theme.changed.connect(self.update)
+
+    def reach(self) -> None:
+        """Go to the field, to type other words over those that are there."""
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.selectAll()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -57,25 +63,18 @@ class Finder(QWidget):
         super().__init__(parent)
         self._views = tuple(views)
         self._turn = 0
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_IDLE_MS)
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self.refresh)
         self.field = SearchField(theme, placeholder, self)
         self.field.setMinimumWidth(90)
         self.field.setMaximumWidth(230)
         self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.field.textChanged.connect(lambda _text: self._idle.start())
-        self.field.next_wanted.connect(self.go_on)
-        self.field.previous_wanted.connect(self.go_back)
-        self.counted = QLabel(self)
+        self.field.next_wanted.connect(lambda: self._go(1))
+        self.field.previous_wanted.connect(lambda: self._go(-1))
+        self.counted = dim_label("")
         self.counted.setFont(theme.small_font())
-        set_tone(self.counted, "dim")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(self.counted)
-        row.addWidget(self.field, 1)
+        in_row(self, self.counted, (self.field, 1), spacing=6)
 
     def search_in(self, views: Sequence[TextView]) -> None:
         """Search these from now on."""
@@ -96,20 +95,12 @@ class Finder(QWidget):
 
     def show_needle(self, needle: str) -> None:
         """Put words into the field without going to their first match."""
-        self.field.blockSignals(True)
-        self.field.setText(needle)
-        self.field.blockSignals(False)
+        with QSignalBlocker(self.field):
+            self.field.setText(needle)
         self.refresh()
 
     def focus_search(self) -> None:
-        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.field.selectAll()
-
-    def go_on(self) -> None:
-        self._go(1)
-
-    def go_back(self) -> None:
-        self._go(-1)
+        self.field.reach()
 
     def _go(self, offset: int) -> None:
         if self._idle.isActive():

@@ -1,18 +1,19 @@
 """Two texts beside each other, line by line, with what differs marked by a sign and a shade."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from math import ceil
 from typing import Literal, NamedTuple
 
 from PySide6.QtCore import QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from core.debugger.compare.line_diff import LinePair, line_pairs
 from core.debugger.compare.views import comparable
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
+from gui.widgets.layouts import in_row
 from gui.widgets.text_view import TextView
 
 Mark = Literal["", "taken out", "put in", "gap", "left out"]
@@ -40,7 +41,6 @@ class MarkedText(TextView):
     """One side: lines that do not wrap, each with its mark in the margin."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
-        self._marked_theme = theme
         self._lines: tuple[SideLine, ...] = ()
         super().__init__(theme, name, parent)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -81,13 +81,13 @@ class MarkedText(TextView):
 
     def paint_margin(self, margin: QWidget) -> None:
         painter = QPainter(margin)
-        painter.fillRect(margin.rect(), self._marked_theme.colour("panel"))
+        painter.fillRect(margin.rect(), self._theme.colour("panel"))
         painter.setFont(self.font())
         for line, place in self.visible_lines():
             room = QRect(0, place.top(), margin.width(), place.height())
             painter.fillRect(room, self._shade(line))
             if line.first and line.mark in _SIGNS:
-                painter.setPen(self._marked_theme.colour(_TONES[line.mark]))
+                painter.setPen(self._theme.colour(_TONES[line.mark]))
                 painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), _SIGNS[line.mark])
         painter.end()
 
@@ -105,10 +105,10 @@ class MarkedText(TextView):
 
     def _shade(self, line: SideLine) -> QColor:
         if line.mark in _TONES:
-            shade = self._marked_theme.colour(_TONES[line.mark])
+            shade = self._theme.colour(_TONES[line.mark])
             shade.setAlpha(_SHADE)
             return shade
-        return self._marked_theme.colour("raised") if line.mark else QColor(Qt.GlobalColor.transparent)
+        return self._theme.colour("raised") if line.mark else QColor(Qt.GlobalColor.transparent)
 
 
 class _Margin(QWidget):
@@ -141,16 +141,10 @@ class SideBySide(QWidget):
             view.horizontalScrollBar().valueChanged.connect(other.horizontalScrollBar().setValue)
             view.filled.connect(self._on_filled)
         self.left.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_IDLE_MS)
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._on_resized)
         self._go_to: int | None = None
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(1)
-        row.addWidget(self.left, 1)
-        row.addWidget(self.right, 1)
+        in_row(self, (self.left, 1), (self.right, 1), spacing=1)
 
     @property
     def changed(self) -> int:
@@ -224,12 +218,7 @@ def _level(pair: LinePair, columns: int) -> Iterator[tuple[SideLine, SideLine]]:
     """Yield the rows of one pair of lines, as many on either side."""
     lefts = _side(pair.left, "" if pair.same else "taken out", columns)
     rights = _side(pair.right, "" if pair.same else "put in", columns)
-    gap: Mark = "" if pair.same else "gap"
-    for at in range(max(len(lefts), len(rights))):
-        yield (
-            lefts[at] if at < len(lefts) else SideLine("", gap),
-            rights[at] if at < len(rights) else SideLine("", gap),
-        )
+    yield from zip_longest(lefts, rights, fillvalue=SideLine("", "" if pair.same else "gap"))
 
 
 def _side(line: str | None, mark: Mark, columns: int) -> list[SideLine]:

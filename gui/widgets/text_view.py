@@ -8,6 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -101,23 +102,10 @@ class TextView(QPlainTextEdit):
 
     def show_pieces(self, pieces: Sequence[Piece]) -> None:
         """Replace the text by these parts, each beginning on its own line."""
-        if tuple(pieces) == self._pieces:
-            return
-        self._pieces = tuple(pieces)
-        self._source = "\n".join(piece.text for piece in pieces)
-        self._render()
-
-    def append_text(self, text: str) -> None:
-        """Put more behind what `show_text` gave."""
-        if text:
-            self._pieces = (
-                (*self._pieces[:-1], Piece(self._pieces[-1].text + text)) if self._pieces else (Piece(text),)
-            )
-            self._source += text
-            broken = _LONG_LINE.sub(lambda match: f"{match[0]}{_JOINER}\n", text)
-            self._shown += broken
-            self._todo.append((broken, None))
-            self._fill()
+        if (pieces := tuple(pieces)) != self._pieces:
+            self._pieces = pieces
+            self._source = "\n".join(piece.text for piece in pieces)
+            self._render()
 
     def search(self, needle: str) -> int:
         """Mark every match, regardless of case, and go to the first; returns how many there are."""
@@ -184,22 +172,15 @@ class TextView(QPlainTextEdit):
             if piece.heading is None:
                 text = _LONG_LINE.sub(lambda match: f"{match[0]}{_JOINER}\n", text)
             shown.append(text)
-            slices = range(0, len(text), _SLICE) if piece.heading is None else range(0, 1)
-            self._todo.extend(
-                (text[start : start + _SLICE] if piece.heading is None else text, piece.heading)
-                for start in slices
-            )
+            size = _SLICE if piece.heading is None else max(1, len(text))
+            self._todo += [(text[start : start + size], piece.heading) for start in range(0, len(text), size)]
         self._shown = "".join(shown)
         self._places = self._places_of(shown)
         self._find_all()
         self._fill()
 
     def _places_of(self, shown: Sequence[str]) -> dict[int, int]:
-        starts: list[int] = []
-        at = 0
-        for text in shown:
-            starts.append(at)
-            at += len(text)
+        starts = [0, *accumulate(map(len, shown))][: len(shown)]
         counted = _in_utf16(self._shown, starts) if _ASTRAL.search(self._shown) else starts
         pairs = zip(self._pieces, counted, strict=True)
         return {piece.heading: place for piece, place in pairs if piece.heading is not None}
@@ -278,8 +259,8 @@ class TextView(QPlainTextEdit):
                 self.firstVisibleBlock().blockNumber() + int(self.viewport().height() / line) + 1
             )
             end = block.position() + block.length() if block.isValid() else self.document().characterCount()
-            for index in range(bisect_left(self._starts, first), min(bisect_left(self._starts, end), 10**9)):
-                marks.append(self._mark(index))
+            in_view = range(bisect_left(self._starts, first), bisect_left(self._starts, end))
+            marks = [self._mark(index) for index in in_view]
         self.setExtraSelections(marks)
 
     def _mark(self, index: int) -> QTextEdit.ExtraSelection:

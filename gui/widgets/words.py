@@ -21,9 +21,12 @@ class ElidedLabel(QLabel):
         parent: QWidget | None = None,
         *,
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        tone: str = "",
     ) -> None:
         super().__init__(parent)
         self._mode = mode
+        if tone:
+            set_tone(self, tone)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setText(text)
@@ -53,9 +56,8 @@ class ElidedLabel(QLabel):
 
 def small_label(theme: Theme, parent: QWidget | None = None) -> ElidedLabel:
     """Return a dim line in small letters, for a fact beside other things."""
-    label = ElidedLabel("", parent)
+    label = ElidedLabel("", parent, tone="dim")
     label.setFont(theme.small_font())
-    set_tone(label, "dim")
     return label
 
 
@@ -75,8 +77,16 @@ class EmptyText(QLabel):
 class NoteLabel(QLabel):
     """A paragraph among others that can be copied; hidden where it has nothing to say."""
 
-    def __init__(self, tone: str = "dim", text: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        tone: str = "dim",
+        text: str = "",
+        parent: QWidget | None = None,
+        *,
+        margins: tuple[int, int, int, int] = (0, 0, 0, 0),
+    ) -> None:
         super().__init__(parent)
+        self.setContentsMargins(*margins)
         self.setWordWrap(True)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -116,6 +126,13 @@ def labelled(widget: AnyWidget, name: str, tooltip: str = "") -> AnyWidget:
     widget.setAccessibleName(name)
     widget.setToolTip(tooltip)
     return widget
+
+
+def dim_label(text: str) -> QLabel:
+    """Return a label of what stands beside it or below."""
+    label = QLabel(text)
+    set_tone(label, "dim")
+    return label
 
 
 def set_tone(widget: QWidget, tone: str) -> None:

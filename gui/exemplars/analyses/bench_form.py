@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFormLayout,
     QLabel,
+    QLayout,
     QPlainTextEdit,
     QSpinBox,
     QWidget,
@@ -20,10 +21,12 @@ from core.schema.exemplar import RecallSettings
 from gui.exemplars.analyses.page import heading
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.layouts import in_column, in_row
-from gui.widgets.words import set_flag
+from gui.widgets.choices import titled_box
+from gui.widgets.formats import cut
+from gui.widgets.layouts import holding, in_column, in_row
+from gui.widgets.words import NoteLabel, set_flag
 
-_BY = (("family", "by family: the nearest vote"), ("exemplars", "the nearest themselves"))
+_BY = (("by family: the nearest vote", "family"), ("the nearest themselves", "exemplars"))
 
 
 class SettingsForm(QWidget):
@@ -34,31 +37,22 @@ class SettingsForm(QWidget):
         self._presets: dict[str, RecallSettings] = {}
         self.preset = QComboBox(self)
         self.preset.setToolTip("Take the settings that a preset has")
-        self.by = QComboBox(self)
-        for value, words in _BY:
-            self.by.addItem(words, value)
-        self.votes = QSpinBox(self)
-        self.votes.setRange(1, 50)
+        self.by = titled_box(_BY, parent=self)
+        self.votes = QSpinBox(self, minimum=1, maximum=50)
         self.votes.setToolTip("How many of the nearest vote, or go in")
-        self.reach = QDoubleSpinBox(self)
-        self.reach.setRange(0.0, 2.0)
-        self.reach.setSingleStep(0.05)
+        self.reach = QDoubleSpinBox(self, minimum=0.0, maximum=2.0, singleStep=0.05)
         self.reach.setToolTip("How much farther than the nearest one may lie to have a vote; with 2 all vote")
-        self.most = QSpinBox(self)
-        self.most.setRange(1, 50)
+        self.most = QSpinBox(self, minimum=1, maximum=50)
         self.most.setToolTip("How many are prompted with at the most")
         self.has_threshold = QCheckBox("none beyond", self)
         self.has_threshold.setToolTip("Use none where the nearest lies beyond this distance")
-        self.threshold = QDoubleSpinBox(self)
-        self.threshold.setRange(0.0, 2.0)
-        self.threshold.setSingleStep(0.05)
-        self.threshold.setDecimals(3)
-        self.threshold.setValue(1.0)
+        self.threshold = QDoubleSpinBox(
+            self, decimals=3, minimum=0.0, maximum=2.0, singleStep=0.05, value=1.0
+        )
         self.threshold.setEnabled(False)
         self.has_threshold.toggled.connect(self.threshold.setEnabled)
         self.others = QCheckBox("of other environments, too", self)
-        limit = QWidget(self)
-        in_row(limit, self.has_threshold, (self.threshold, 1))
+        limit = holding(in_row(None, self.has_threshold, (self.threshold, 1)))
         form = QFormLayout(self)
         form.setContentsMargins(12, 2, 12, 6)
         form.setSpacing(6)
@@ -124,9 +118,8 @@ class BenchForm(QWidget):
         super().__init__(parent)
         self._source = ""
         self._last: tuple[BenchQuery, ...] = ()
-        self.last = QComboBox(self)
-        self.last.setAccessibleName("The last lookups")
-        self.last.setToolTip("Put one of the last lookups into the form again")
+        again = "Put one of the last lookups into the form again"
+        self.last = titled_box((), "The last lookups", again, self)
         self.last.activated.connect(self._on_last)
         self.task = self._text("The task", 64)
         self.task.setPlaceholderText("A task, such as: Book the cheapest flight from Oslo to Rome.")
@@ -143,12 +136,8 @@ class BenchForm(QWidget):
             lambda: self.take_wanted.emit(self.run.value(), self.step.value()),
             self,
         )
-        self.source = QLabel(self)
-        self.source.setWordWrap(True)
-        self.source.setContentsMargins(12, 0, 12, 0)
-        self.environment = QComboBox(self)
-        self.environment.setEditable(True)
-        self.environment.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.source = NoteLabel("", parent=self, margins=(12, 0, 12, 0))
+        self.environment = QComboBox(self, editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
         self.environment.setAccessibleName("The environment of the task")
         self.environment.setToolTip("It counts only where exemplars of other environments do not")
         self.settings = SettingsForm("Settings", self)
@@ -156,7 +145,8 @@ class BenchForm(QWidget):
         self.other = SettingsForm("Other settings", self)
         self.other.hide()
         self.compare.toggled.connect(self._on_compare)
-        column = in_column(
+        take = (QLabel("From run"), self.run, QLabel("step"), self.step, self.take_button, 1)
+        in_column(
             self,
             heading(theme, "Last lookups"),
             _inset(self.last),
@@ -164,32 +154,20 @@ class BenchForm(QWidget):
             _inset(self.task),
             heading(theme, "Page"),
             _inset(self.observation),
+            holding(in_row(None, *take, margins=(12, 4, 12, 2))),
+            self.source,
+            heading(theme, "Environment of the task"),
+            _inset(self.environment),
+            heading(theme, "Settings"),
+            self.settings,
+            _inset(self.compare),
+            self.other,
             margins=(0, 0, 0, 8),
             spacing=2,
         )
-        row = QWidget(self)
-        in_row(
-            row,
-            QLabel("From run"),
-            self.run,
-            QLabel("step"),
-            self.step,
-            self.take_button,
-            1,
-            margins=(12, 4, 12, 2),
-        )
-        column.addWidget(row)
-        column.addWidget(self.source)
-        column.addWidget(heading(theme, "Environment of the task"))
-        column.addWidget(_inset(self.environment))
-        column.addWidget(heading(theme, "Settings"))
-        column.addWidget(self.settings)
-        column.addWidget(_inset(self.compare))
-        column.addWidget(self.other)
-        self.task.textChanged.connect(self._on_edited)
-        self.observation.textChanged.connect(self._on_edited)
+        self.task.textChanged.connect(lambda: self._show_source(""))
+        self.observation.textChanged.connect(lambda: self._show_source(""))
         self.show_last(())
-        self._on_edited()
 
     @property
     def query(self) -> BenchQuery:
@@ -207,8 +185,7 @@ class BenchForm(QWidget):
         self.task.setPlainText(query.task)
         self.observation.setPlainText(query.observation)
         self.environment.setEditText(query.environment)
-        self._source = query.source
-        self._show_source()
+        self._show_source(query.source)
 
     def show_query(self, query: BenchQuery) -> None:
         """Put all of a lookup into the form."""
@@ -224,8 +201,7 @@ class BenchForm(QWidget):
         self.last.clear()
         self.last.addItem("choose one…" if queries else "none yet")
         for one in queries:
-            words = " ".join(one.task.split())
-            self.last.addItem(words if len(words) <= 70 else words[:69] + "…")
+            self.last.addItem(cut(" ".join(one.task.split()), 70))
         self.last.setEnabled(bool(queries))
 
     def show_environments(self, names: Sequence[str]) -> None:
@@ -244,8 +220,7 @@ class BenchForm(QWidget):
         return field
 
     def _number(self, name: str) -> QSpinBox:
-        field = QSpinBox(self)
-        field.setRange(1, 9_999_999)
+        field = QSpinBox(self, minimum=1, maximum=9_999_999)
         field.setAccessibleName(name)
         field.setMinimumWidth(70)
         return field
@@ -260,16 +235,10 @@ class BenchForm(QWidget):
             self.other.show_settings(self.settings.settings)
         self.other.setVisible(on)
 
-    def _on_edited(self) -> None:
-        self._source = ""
-        self._show_source()
-
-    def _show_source(self) -> None:
-        self.source.setText(f"Taken from {self._source}." if self._source else "")
-        self.source.setVisible(bool(self._source))
+    def _show_source(self, source: str) -> None:
+        self._source = source
+        self.source.show_text(f"Taken from {source}." if source else "")
 
 
-def _inset(field: QWidget) -> QWidget:
-    around = QWidget()
-    in_column(around, field, margins=(12, 0, 12, 2))
-    return around
+def _inset(field: QWidget) -> QLayout:
+    return in_column(None, field, margins=(12, 0, 12, 2))

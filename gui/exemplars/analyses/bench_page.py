@@ -9,10 +9,11 @@ from core.schema.exemplar import Exemplar, Recall
 from gui.exemplars.analyses.bench_form import BenchForm
 from gui.exemplars.analyses.page import AnalysisPage, panel
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
-from gui.widgets.layouts import in_row, on_panel, scrolled, splitter
+from gui.widgets.layouts import holding, in_row, on_panel, scrolled, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 
 _START = (
     "Type a task at the left, or take one from a run, and press Look up (Ctrl+Enter): what a run would be shown "
@@ -52,42 +53,38 @@ class BenchPage(AnalysisPage):
     draft_requested = Signal(object)
     """An exemplar to be tried in place of the stored one, or None."""
     take_requested = Signal(int, int)
-    cancel_requested = Signal()
-    exemplar_opened = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, "End the lookup", parent)
         self._view = BenchView()
         self.form = BenchForm(theme, self)
         self.form.look_up_wanted.connect(self._on_look_up)
         self.form.take_wanted.connect(self.take_requested)
-        self.look_up_button = self.button(
-            "Look up", "See what a run would be shown", "Ctrl+Return", self._on_look_up, accent=True
+        self.look_up_button = key_button(
+            "Look up", "See what a run would be shown", "Ctrl+Return", self._on_look_up, self, accent=True
         )
-        self.cancel_button = self.button("Cancel", "End the lookup", "Alt+C", self.cancel_requested.emit)
-        self.bar.addWidget(self.look_up_button)
-        self.bar.addWidget(self.cancel_button)
-        self.bar.addWidget(self.progress)
-        self.bar.addWidget(self.words, 1)
+        self.add(self.look_up_button, self.cancel_button, self.progress, self.words)
         self.draft_words = NoteLabel("remedy", parent=self)
-        self.draft_button = self.button(
-            "Without the draft", "Look up with the stored exemplar again", "Alt+D", self._on_no_draft
+        self.draft_button = key_button(
+            "Without the draft",
+            "Look up with the stored exemplar again",
+            "Alt+D",
+            lambda: self.compare_with(None),
+            self,
         )
-        self.draft_bar = QWidget(self)
-        in_row(self.draft_bar, (self.draft_words, 1), self.draft_button, margins=(12, 6, 12, 6))
+        self.draft_bar = holding(
+            in_row(None, (self.draft_words, 1), self.draft_button, margins=(12, 6, 12, 6))
+        )
         self.looked_up = ElidedLabel("", self)
         self.looked_up.setContentsMargins(12, 8, 12, 0)
         self.looked_up.setFont(theme.heading_font())
-        self.now = NoteLabel("", parent=self)
-        self.now.setContentsMargins(12, 4, 12, 2)
-        self.before = NoteLabel("dim", parent=self)
-        self.before.setContentsMargins(12, 2, 12, 6)
+        self.now = NoteLabel("", parent=self, margins=(12, 4, 12, 2))
+        self.before = NoteLabel("dim", parent=self, margins=(12, 2, 12, 6))
         self.table = PlainTable(theme, "What would be retrieved", _COLUMNS, self)
         self.table.opened.connect(lambda id: self.exemplar_opened.emit(str(id)))
         result = panel(self.looked_up, self.now, self.before, self.table, tall=self.table)
         self.or_words = OrWords(result, self)
         left = scrolled("What is looked up", self.form)
-        left.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         inside = left.widget()
         assert inside is not None
         on_panel(inside)
@@ -99,7 +96,6 @@ class BenchPage(AnalysisPage):
             stretch=(0, 1),
         )
         self.column.addWidget(split, 1)
-        set_tone(self.words, "dim")
         self.show_view(self._view)
 
     def show_task(self, task: str, observation: str = "") -> None:
@@ -122,7 +118,6 @@ class BenchPage(AnalysisPage):
         fact = "" if view.members is None else f"{count(view.members, 'exemplar')} can be retrieved."
         self.show_working(view, fact)
         self.look_up_button.setEnabled(not view.busy)
-        self.cancel_button.setEnabled(view.busy)
         self.draft_bar.setVisible(bool(view.draft))
         self.draft_words.show_text(
             f"Tried with the draft of {view.draft} in place of the stored one; nothing is saved by it."
@@ -153,9 +148,6 @@ class BenchPage(AnalysisPage):
             self.form.task.setFocus()
             return
         self.look_up_requested.emit(query)
-
-    def _on_no_draft(self) -> None:
-        self.compare_with(None)
 
 
 def recall_words(found: Recall) -> str:

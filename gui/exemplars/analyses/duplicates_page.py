@@ -1,17 +1,18 @@
 """Near duplicates: pairs with their distance, side by side, to be kept both or merged."""
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QLabel, QWidget
 
 from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView
 from core.memory.analysis.records import Sameness
 from gui.exemplars.analyses.page import AnalysisPage, panel
 from gui.theme.theme import Theme
-from gui.widgets.formats import count, thousands
+from gui.widgets.buttons import key_button
+from gui.widgets.formats import count, cut, thousands
 from gui.widgets.found_rows import FoundRow, FoundRows
-from gui.widgets.layouts import in_row, splitter
+from gui.widgets.layouts import holding, in_row, splitter
 from gui.widgets.side_by_side import SideBySide
-from gui.widgets.words import ElidedLabel, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, OrWords
 
 SAME: dict[Sameness, str] = {
     "task and steps": "same task, same steps",
@@ -32,43 +33,31 @@ class DuplicatesPage(AnalysisPage):
 
     find_requested = Signal(float, bool)
     """The distance, and whether pairs that are kept are listed, too."""
-    cancel_requested = Signal()
     pair_requested = Signal(str, str)
     keep_requested = Signal(str, str, bool)
     """A pair, and whether both are to be kept, or it is to be listed again."""
     merge_requested = Signal(str, str)
     """The exemplar that stays, and the one that is archived."""
     undo_requested = Signal()
-    exemplar_opened = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, "End it; what was found stays in view", parent)
         self._view = DuplicatesView()
         self._chosen: tuple[str, str] | None = None
-        self.within = QDoubleSpinBox(self)
-        self.within.setRange(0.0, 2.0)
-        self.within.setSingleStep(0.05)
-        self.within.setDecimals(3)
+        self.within = QDoubleSpinBox(self, decimals=3, minimum=0.0, maximum=2.0, singleStep=0.05)
         self.within.setValue(DuplicatesView().within)
         self.within.setToolTip("The distance up to which a pair is listed, from 0 (equal) to 2")
         self.with_kept = QCheckBox("With those kept", self)
         self.with_kept.setToolTip("List also the pairs of which you said that both are to be kept")
-        self.find_button = self.button(
-            "Find", "Compare all with all", "Ctrl+Return", self._on_find, accent=True
+        self.find_button = key_button(
+            "Find", "Compare all with all", "Ctrl+Return", self._on_find, self, accent=True
         )
-        self.cancel_button = self.button(
-            "Cancel", "End it; what was found stays in view", "Alt+C", self.cancel_requested.emit
+        self.undo_button = key_button(
+            "Undo", "Take back the last of what was done here", "Ctrl+Z", self.undo_requested.emit, self
         )
-        self.undo_button = self.button(
-            "Undo", "Take back the last of what was done here", "Ctrl+Z", self.undo_requested.emit
-        )
-        self.labelled("&Within", self.within)
-        self.bar.addWidget(self.with_kept)
-        self.bar.addWidget(self.find_button)
-        self.bar.addWidget(self.cancel_button)
-        self.bar.addWidget(self.progress)
-        self.bar.addWidget(self.words, 1)
-        self.bar.addWidget(self.undo_button)
+        self.add_labelled("&Within", self.within)
+        self.add(self.with_kept, self.find_button, self.cancel_button)
+        self.add(self.progress, self.words, self.undo_button)
         self.rows = FoundRows(theme, "Pairs that are much alike", self)
         self.rows.selectionModel().currentChanged.connect(self._on_row)
         self.or_words = OrWords(self.rows, self)
@@ -87,44 +76,33 @@ class DuplicatesPage(AnalysisPage):
         self.same = QLabel(self)
         self.same.setFont(theme.heading_font())
         self.same.setContentsMargins(10, 8, 10, 4)
-        self.left_name, self.right_name = self._name(), self._name()
-        names = QWidget(self)
-        in_row(names, (self.left_name, 1), (self.right_name, 1), margins=(26, 0, 10, 4))
-        self.keep_button = self.button("Keep both", "Do not list this pair again", "Ctrl+K", self._on_keep)
-        self.keep_left = self.button(
-            "Merge into left", "Archive the right one; its tags and note go to the left", "Ctrl+Left",
-            lambda: self._on_merge(left=True),
-        )  # fmt: skip
-        self.keep_right = self.button(
-            "Merge into right", "Archive the left one; its tags and note go to the right", "Ctrl+Right",
-            lambda: self._on_merge(left=False),
-        )  # fmt: skip
-        self.open_left = self.button("Open left", "Open it in the editor", "Ctrl+1", lambda: self._on_open(0))
-        self.open_right = self.button(
-            "Open right", "Open it in the editor", "Ctrl+2", lambda: self._on_open(1)
+        middle = Qt.TextElideMode.ElideMiddle
+        self.left_name = ElidedLabel("", self, mode=middle, tone="dim")
+        self.right_name = ElidedLabel("", self, mode=middle, tone="dim")
+        names = in_row(None, (self.left_name, 1), (self.right_name, 1), margins=(26, 0, 10, 4))
+        self.keep_button = key_button(
+            "Keep both", "Do not list this pair again", "Ctrl+K", self._on_keep, self
+        )
+        self.keep_left = key_button(
+            "Merge into left", "", "Ctrl+Left", lambda: self._on_merge(left=True), self
+        )
+        self.keep_right = key_button(
+            "Merge into right", "", "Ctrl+Right", lambda: self._on_merge(left=False), self
+        )
+        self.open_left = key_button(
+            "Open left", "Open it in the editor", "Ctrl+1", lambda: self._on_open(0), self
+        )
+        self.open_right = key_button(
+            "Open right", "Open it in the editor", "Ctrl+2", lambda: self._on_open(1), self
         )
         self.only_changes = QCheckBox("Only what differs", self)
         self.only_changes.toggled.connect(self.sides.set_only_changes)
-        foot = QWidget(self)
-        in_row(
-            foot,
-            self.keep_left,
-            self.keep_right,
-            self.keep_button,
-            1,
-            self.only_changes,
-            self.open_left,
-            self.open_right,
-            margins=(10, 6, 10, 8),
-            spacing=8,
-        )
-        self.pair = OrWords(panel(self.same, names, self.sides, foot, tall=self.sides), self)
+        merging = (self.keep_left, self.keep_right, self.keep_button)
+        opening = (self.only_changes, self.open_left, self.open_right)
+        foot = in_row(None, *merging, 1, *opening, margins=(10, 6, 10, 8), spacing=8)
+        whole = panel(self.same, holding(names), self.sides, holding(foot), tall=self.sides)
+        self.pair = OrWords(whole, self)
         return panel(self.pair, tall=self.pair)
-
-    def _name(self) -> ElidedLabel:
-        label = ElidedLabel("", self, mode=Qt.TextElideMode.ElideMiddle)
-        set_tone(label, "dim")
-        return label
 
     @Slot(object)
     def show_view(self, view: DuplicatesView) -> None:
@@ -133,7 +111,6 @@ class DuplicatesPage(AnalysisPage):
         self._view = view
         self.show_working(view, self._summary())
         self.find_button.setEnabled(not view.busy)
-        self.cancel_button.setEnabled(view.busy)
         self.undo_button.setEnabled(bool(view.undo))
         self.undo_button.setToolTip(f"Take back: {view.undo} (Ctrl+Z)" if view.undo else "Nothing to undo")
         self.or_words.say("" if view.groups else self._nothing())
@@ -183,11 +160,8 @@ class DuplicatesPage(AnalysisPage):
             ids = {id for pair in group for id in pair.ids}
             rows.append(FoundRow(title=f"{len(ids)} alike", word=group[0].family))
             rows += [_row(pair) for pair in group]
-        self.rows.blockSignals(True)
-        self.rows.selectionModel().blockSignals(True)
-        self.rows.show_rows(tuple(rows))
-        self.rows.selectionModel().blockSignals(False)
-        self.rows.blockSignals(False)
+        with QSignalBlocker(self.rows), QSignalBlocker(self.rows.selectionModel()):
+            self.rows.show_rows(tuple(rows))
         at = next((at for at, row in enumerate(rows) if row.key and row.key == chosen), None)
         if at is not None:
             self.rows.setCurrentIndex(self.rows.rows_model.index(at))
@@ -261,12 +235,11 @@ def _row(pair: DuplicatePair) -> FoundRow:
     return FoundRow(
         title=f"{pair.distance:.3f}  {SAME[pair.same]}" + ("  (kept)" if pair.kept else ""),
         word="" if same_family else f"{pair.family} / {pair.other_family}",
-        excerpt=_cut(pair.task) if pair.same in ("task", "task and steps")
-        else f"{_cut(pair.task)}\u2028{_cut(pair.other_task)}",
+        excerpt=_shortened(pair.task) if pair.same in ("task", "task and steps")
+        else f"{_shortened(pair.task)}\u2028{_shortened(pair.other_task)}",
         key=pair.ids,
     )  # fmt: skip
 
 
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 120 else line[:119] + "…"
+def _shortened(text: str) -> str:
+    return cut(" ".join(text.split()), 120)

@@ -1,15 +1,30 @@
 """Leave-one-out: whether each exemplar's family would be found without itself, by family and one by one."""
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLabel, QSpinBox, QSplitter, QWidget
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QCheckBox,
+    QFileDialog,
+    QHeaderView,
+    QLabel,
+    QSpinBox,
+    QTableView,
+    QWidget,
+)
 
 from core.debugger.exemplars.analyses.views import LeaveOneOutView
 from core.memory.analysis.records import FamilyFound, LeftOutExemplar, MemberFound
-from gui.exemplars.analyses.confusions import Confusions
 from gui.exemplars.analyses.page import AnalysisPage, heading, panel
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, thousands
-from gui.widgets.layouts import splitter
+from gui.widgets.item_views import Index
+from gui.widgets.layouts import holding, in_row, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import OrWords
 
@@ -18,7 +33,7 @@ _START = (
     "looked up by its own text, without itself, and the nearest others vote. Families that are taken for one another "
     "need exemplars that tell them apart."
 )
-_MOST = 5000
+_LISTED = 5000
 """Exemplars that are listed."""
 _FAMILIES = (
     Column("Family"),
@@ -36,6 +51,125 @@ _MEMBERS = (
     Column("Found"),
 )
 _SHARE, _OUTCOME = 3, 1
+_MOST = 40
+"""Families that the matrix has, those that are confused most."""
+_NOTHING = "(nothing)"
+
+
+class _ConfusionModel(QAbstractTableModel):
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.rows: tuple[str, ...] = ()
+        self.names: tuple[str, ...] = ()
+        self._cells: dict[tuple[str, str], int] = {}
+        self._members: dict[str, int] = {}
+
+    def show_families(self, families: Sequence[FamilyFound]) -> None:
+        wrong: Counter[str] = Counter()
+        for one in families:
+            for name, times in one.taken_for.items():
+                wrong[one.family] += times
+                wrong[name] += times
+        kept = [name for name, _ in wrong.most_common(_MOST)]
+        self.beginResetModel()
+        known = [one for one in families if one.family in kept]
+        self.rows = tuple(one.family for one in known if one.taken_for)
+        found = {name for one in known for name in one.taken_for if name in kept}
+        self.names = tuple(sorted({*found, *self.rows}))
+        self._members = {one.family: one.members for one in known}
+        self._cells = {
+            (one.family, name): times
+            for one in known
+            for name, times in (*one.taken_for.items(), (one.family, one.right))
+            if times
+        }
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.names)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        names = self.names if orientation == Qt.Orientation.Horizontal else self.rows
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole) and section < len(names):
+            return names[section] or _NOTHING
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not (0 <= index.row() < len(self.rows) and 0 <= index.column() < len(self.names)):
+            return None
+        family, found = self.rows[index.row()], self.names[index.column()]
+        times = self._cells.get((family, found), 0)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return str(times) if times else ""
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(Qt.AlignmentFlag.AlignCenter)
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            of = f"{times} of the {self._members[family]} of {family}"
+            return f"{of} are found as {'what they are' if found == family else found or 'nothing'}"
+        if role == Qt.ItemDataRole.BackgroundRole and times:
+            shade = QColor(self._theme.colour("good" if found == family else "bad"))
+            shade.setAlpha(30 + round(110 * times / max(1, self._members[family])))
+            return shade
+        return None
+
+
+class Confusions(QTableView):
+    """Shows the matrix; a cell that is chosen asks for its exemplars."""
+
+    pair_chosen = Signal(str, str)
+    """The family, and what it was found as."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = _ConfusionModel(theme, self)
+        self.setModel(self._model)
+        self.setAccessibleName("Confused families: the right one down, the found one across")
+        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.setFrameShape(QTableView.Shape.NoFrame)
+        self.setFont(theme.small_font())
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        corner = self.findChild(QAbstractButton)
+        if corner is not None:
+            corner.setStyleSheet("border: none; background: transparent;")
+        for header in (self.horizontalHeader(), self.verticalHeader()):
+            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+            header.setHighlightSections(True)
+        self.horizontalHeader().setDefaultSectionSize(92)
+        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.verticalHeader().setDefaultSectionSize(26)
+        self.verticalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.clicked.connect(self._on_cell)
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The families across; none where nothing is confused."""
+        return self._model.names
+
+    def show_families(self, families: Sequence[FamilyFound]) -> None:
+        self._model.show_families(families)
+
+    def cell(self, family: str, found: str) -> str:
+        """Return what a cell says."""
+        row, column = self._model.rows.index(family), self._model.names.index(found)
+        return str(self._model.index(row, column).data() or "")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self._on_cell(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def _on_cell(self, index: QModelIndex) -> None:
+        if index.data():
+            self.pair_chosen.emit(self._model.rows[index.row()], self._model.names[index.column()])
 
 
 class LeaveOneOutPage(AnalysisPage):
@@ -43,43 +177,35 @@ class LeaveOneOutPage(AnalysisPage):
 
     begin_requested = Signal(int, str)
     """How many vote, and a file of texts; an empty one means the exemplars."""
-    cancel_requested = Signal()
     export_requested = Signal(str, str)
     """Of what, ``families`` or ``exemplars``, and the path of the file."""
-    exemplar_opened = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, "End it; what was found stays in view", parent)
         self._view = LeaveOneOutView()
-        self.votes = QSpinBox(self)
-        self.votes.setRange(1, 50)
-        self.votes.setValue(LeaveOneOutView().votes)
+        self.votes = QSpinBox(self, minimum=1, maximum=50, value=LeaveOneOutView().votes)
         self.votes.setToolTip("How many of the nearest vote for a family")
-        self.begin_button = self.button(
+        self.begin_button = key_button(
             "Leave one out",
             "Look up each exemplar without itself",
             "Ctrl+Return",
-            self._on_begin,
+            lambda: self.begin_requested.emit(self.votes.value(), ""),
+            self,
             accent=True,
         )
-        self.texts_button = self.button(
+        self.texts_button = key_button(
             "Texts of a file…",
             "Try the texts of a JSON file, families with lists of texts, in place of the exemplars",
             "Ctrl+O",
             self._on_texts,
+            self,
         )
-        self.cancel_button = self.button(
-            "Cancel", "End it; what was found stays in view", "Alt+C", self.cancel_requested.emit
+        self.export_button = key_button(
+            "Export…", "Write a table as comma-separated values", "Ctrl+E", self._on_export, self
         )
-        self.export_button = self.button(
-            "Export…", "Write a table as comma-separated values", "Ctrl+E", self._on_export
-        )
-        self.labelled("&Votes", self.votes)
-        for button in (self.begin_button, self.texts_button, self.cancel_button):
-            self.bar.addWidget(button)
-        self.bar.addWidget(self.progress)
-        self.bar.addWidget(self.words, 1)
-        self.bar.addWidget(self.export_button)
+        self.add_labelled("&Votes", self.votes)
+        self.add(self.begin_button, self.texts_button, self.cancel_button)
+        self.add(self.progress, self.words, self.export_button)
         self.total = QLabel(self)
         self.total.setWordWrap(True)
         self.total.setContentsMargins(12, 6, 12, 6)
@@ -92,34 +218,27 @@ class LeaveOneOutPage(AnalysisPage):
         self.only_wrong = QCheckBox("Only wrong ones", self)
         self.only_wrong.setChecked(True)
         self.only_wrong.toggled.connect(self._show_members)
-        self.all_button = self.button(
-            "All families", "List those of all families", "Ctrl+Shift+A", self._on_all
+        self.all_button = key_button(
+            "All families", "List those of all families", "Ctrl+Shift+A", self._on_all, self
         )
         self._family, self._found = "", ""
         self._lay_out(theme)
         self.show_view(self._view)
 
     def _lay_out(self, theme: Theme) -> None:
-        head = QWidget(self)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(0, 0, 10, 4)
         self.members_title = heading(theme, "Exemplars")
-        row.addWidget(self.members_title, 1)
-        row.addWidget(self.only_wrong)
-        row.addWidget(self.all_button)
+        head = holding(
+            in_row(None, (self.members_title, 1), self.only_wrong, self.all_button, margins=(0, 0, 10, 4))
+        )
         self.members_words = OrWords(self.members, self)
         self.confusions_words = OrWords(self.confusions, self)
-        right = QSplitter(Qt.Orientation.Vertical, self)
-        right.addWidget(
-            panel(
-                heading(theme, "Families that are confused"),
-                self.confusions_words,
-                tall=self.confusions_words,
-            )
+        title = heading(theme, "Families that are confused")
+        right = splitter(
+            Qt.Orientation.Vertical,
+            panel(title, self.confusions_words, tall=self.confusions_words),
+            panel(head, self.members_words, tall=self.members_words),
+            sizes=(300, 320),
         )
-        right.addWidget(panel(head, self.members_words, tall=self.members_words))
-        right.setSizes([300, 320])
-        right.setChildrenCollapsible(False)
         split = splitter(
             Qt.Orientation.Horizontal, panel(self.families, tall=self.families), right, sizes=(690, 590)
         )
@@ -137,7 +256,6 @@ class LeaveOneOutPage(AnalysisPage):
         self.show_working(view)
         self.begin_button.setEnabled(not view.busy)
         self.texts_button.setEnabled(not view.busy)
-        self.cancel_button.setEnabled(view.busy)
         found = view.found
         self.export_button.setEnabled(found is not None and found.members > 0)
         self.or_words.say(self._nothing())
@@ -168,18 +286,15 @@ class LeaveOneOutPage(AnalysisPage):
         ]
         what = f" of {self._family}" if self._family else ""
         what += f" that are taken for {self._found}" if self._found else ""
-        shown = f", the first {thousands(_MOST)} listed" if len(found) > _MOST else ""
+        shown = f", the first {thousands(_LISTED)} listed" if len(found) > _LISTED else ""
         self.members_title.setText(f"{count(len(found), 'exemplar')}{what}{shown}")
-        self.members.show_lines([_member_line(one) for one in found[:_MOST]])
+        self.members.show_lines([_member_line(one) for one in found[:_LISTED]])
         self.members_words.say(
             "" if found else "None is wrong here." if self.only_wrong.isChecked() else "None."
         )
         self.all_button.setEnabled(bool(self._family or self._found))
 
     # What the person does
-
-    def _on_begin(self) -> None:
-        self.begin_requested.emit(self.votes.value(), "")
 
     def _on_texts(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, "Texts by family", "", "JSON (*.json);;All files (*)")

@@ -1,18 +1,21 @@
 """The map of the exemplars: who is near, where it is thin, and the current task among them."""
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QLineEdit, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from core.debugger.exemplars.analyses.views import MapView
 from gui.exemplars.analyses.map_legend import Legend
 from gui.exemplars.analyses.page import AnalysisPage, panel
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
+from gui.widgets.choices import choice_box
 from gui.widgets.formats import count
-from gui.widgets.layouts import Section, on_panel, scrolled
+from gui.widgets.layouts import Section, in_column, scrolled, splitter
 from gui.widgets.rows import Row, Rows
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 
 if TYPE_CHECKING:
     from gui.exemplars.analyses.map_plot import MapPlot
@@ -29,50 +32,46 @@ class MapPage(AnalysisPage):
     """Shows `MapView`; asks for things only by emitting."""
 
     draw_requested = Signal()
-    cancel_requested = Signal()
     task_requested = Signal(str, str)
     """A task and its page; an empty task shows none."""
-    exemplar_opened = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, "End it", parent)
         self._view = MapView()
         self._observation = ""
         self._wanted = ""
-        self.draw_button = self.button(
+        self.draw_button = key_button(
             "Draw",
             "Lay the exemplars out as they are now",
             "Ctrl+Return",
             self.draw_requested.emit,
+            self,
             accent=True,
         )
-        self.cancel_button = self.button("Cancel", "End it", "Alt+C", self.cancel_requested.emit)
-        self.fit_button = self.button(
-            "Show all", "Zoom so that all are in view; 0 in the map does so, too", "Ctrl+0", self._on_fit
+        self.fit_button = key_button(
+            "Show all",
+            "Zoom so that all are in view; 0 in the map does so, too",
+            "Ctrl+0",
+            self._on_fit,
+            self,
         )
-        self.family = QComboBox(self)
-        self.family.setToolTip("Draw those of other families in the background")
+        self.family = choice_box("Family", "Draw those of other families in the background", parent=self)
         self.family.setMinimumWidth(150)
-        self.family.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.family.currentIndexChanged.connect(self._on_family)
-        self.task = QLineEdit(self)
+        self.task = QLineEdit(self, clearButtonEnabled=True)
         self.task.setPlaceholderText("A task, to be shown among the exemplars (Enter)")
-        self.task.setClearButtonEnabled(True)
         self.task.setMinimumWidth(120)
         self.task.returnPressed.connect(self._on_task)
         self.task.textChanged.connect(self._on_text)
-        self.bar.addWidget(self.draw_button)
-        self.bar.addWidget(self.cancel_button)
-        self.bar.addWidget(self.fit_button)
-        self.labelled("&Family", self.family)
-        self.labelled("&Task", self.task)
+        self.add(self.draw_button, self.cancel_button, self.fit_button)
+        self.add_labelled("&Family", self.family)
+        self.add_labelled("&Task", self.task)
         self.bar.setStretchFactor(self.task, 2)
-        self.bar.addWidget(self.progress)
+        self.add(self.progress)
         self.plot: MapPlot | None = None
         """Once there is something to draw."""
-        self.told = NoteLabel("dim", parent=self)
-        self.told.setContentsMargins(12, 4, 12, 4)
-        self.current = ElidedLabel("", self)
+        self.told = NoteLabel("dim", parent=self, margins=(12, 4, 12, 4))
+        self.current = ElidedLabel("", self, tone="dim")
         self.current.setContentsMargins(12, 0, 12, 6)
         self.legend = Legend(theme)
         self.near = Rows(theme, "Nearest to the task")
@@ -93,33 +92,19 @@ class MapPage(AnalysisPage):
         self.legend.chosen.connect(self._on_legend)
         for rows in (self.near, self.alone, self.lonely):
             rows.pressed_on.connect(lambda id: self.exemplar_opened.emit(str(id)))
-        side = QWidget(self)
-        column = QVBoxLayout(side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(scrolled("About the map", *self.sections.values()))
-        on_panel(side)
-        set_tone(self.current, "dim")
-        split = QSplitter(Qt.Orientation.Horizontal, self)
         self._plot_panel = panel(self.told, self.current)
-        split.addWidget(self._plot_panel)
-        split.addWidget(side)
-        split.setSizes([930, 350])
-        split.setStretchFactor(0, 1)
-        split.setChildrenCollapsible(False)
+        side = panel(scrolled("About the map", *self.sections.values()))
+        split = splitter(Qt.Orientation.Horizontal, self._plot_panel, side, sizes=(930, 350), stretch=(1,))
         self.or_words = OrWords(split, self)
         self.column.addWidget(self.or_words, 1)
-        foot = QWidget(self)
-        line = QVBoxLayout(foot)
-        line.setContentsMargins(12, 4, 12, 6)
-        line.addWidget(self.words)
-        self.column.addWidget(foot)
+        self.column.addLayout(in_column(None, self.words, margins=(12, 4, 12, 6)))
 
     def _make_plot(self) -> "MapPlot":
         from gui.exemplars.analyses.map_plot import MapPlot  # With pyqtgraph, which is slow to import.
 
         plot = MapPlot(self.theme, self)
         plot.opened.connect(self.exemplar_opened)
-        plot.current_changed.connect(self._on_current)
+        plot.current_changed.connect(self.current.setText)
         column = self._plot_panel.layout()
         assert isinstance(column, QVBoxLayout)
         column.insertWidget(0, plot, 1)
@@ -139,7 +124,6 @@ class MapPage(AnalysisPage):
         before, self._view = self._view, view
         self.show_working(view, self._hint())
         self.draw_button.setEnabled(not view.busy)
-        self.cancel_button.setEnabled(view.busy)
         self.or_words.say(self._nothing())
         if view.names and self.plot is None:
             self.plot = self._make_plot()
@@ -151,12 +135,8 @@ class MapPage(AnalysisPage):
         self.told.show_text(self._share())
         if (view.task, view.wanted_task) != (before.task, before.wanted_task):
             self._show_near()
-        if (view.alone, view.lonely, view.lonely_known, view.busy) != (
-            before.alone,
-            before.lonely,
-            before.lonely_known,
-            before.busy,
-        ):
+        thin = attrgetter("alone", "lonely", "lonely_known", "busy")
+        if thin(view) != thin(before):
             self._show_thin()
 
     def _nothing(self) -> str:
@@ -190,11 +170,10 @@ class MapPage(AnalysisPage):
 
     def _show_choice(self) -> None:
         chosen = self.family.currentText()
-        self.family.blockSignals(True)
-        self.family.clear()
-        self.family.addItems([_ALL, *sorted(self._view.names)])
-        self.family.setCurrentIndex(max(0, self.family.findText(chosen)))
-        self.family.blockSignals(False)
+        with QSignalBlocker(self.family):
+            self.family.clear()
+            self.family.addItems([_ALL, *sorted(self._view.names)])
+            self.family.setCurrentIndex(max(0, self.family.findText(chosen)))
         self._on_family()
 
     def _show_families(self) -> None:
@@ -205,36 +184,20 @@ class MapPage(AnalysisPage):
     def _show_near(self) -> None:
         view, task = self._view, self._view.task
         self.sections["near"].setVisible(bool(view.wanted_task))
-        rows = [
-            Row(
-                one.task or one.id,
-                word=f"{one.distance:.3f}",
-                detail=f"{one.id}, of {one.family}"
-                + ("" if one.place is not None else ", not on the map yet"),
-                link=True,
-                key=one.id,
-                tooltip="Open it (Enter)",
-            )
-            for one in (task.near if task is not None else ())
-        ]
+        rows = []
+        for one in task.near if task is not None else ():
+            missing = "" if one.place is not None else ", not on the map yet"
+            detail = f"{one.id}, of {one.family}{missing}"
+            rows.append(_link(one.id, one.task or one.id, detail, f"{one.distance:.3f}"))
         self.near.show_rows(rows or [Row("There is none." if task else "It is being looked up…", quiet=True)])
 
     def _show_thin(self) -> None:
         view = self._view
-        alone = [
-            Row(family, detail=id, link=True, key=id, tooltip="Open it (Enter)") for family, id in view.alone
-        ]
+        alone = [_link(id, family, id) for family, id in view.alone]
         self.alone.show_rows(alone[:_LISTED] or [Row("No family has only one.", quiet=True)])
         self.sections["alone"].show_fact(str(len(alone)) if alone else "")
         lonely = [
-            Row(
-                one.id,
-                word=f"{one.distance:.3f}",
-                detail=f"{one.family}; the nearest is {one.nearest}",
-                link=True,
-                key=one.id,
-                tooltip="Open it (Enter)",
-            )
+            _link(one.id, one.id, f"{one.family}; the nearest is {one.nearest}", f"{one.distance:.3f}")
             for one in view.lonely
         ]
         waiting = "They are being sought…" if view.busy else "This was not found out: draw it again."
@@ -267,5 +230,6 @@ class MapPage(AnalysisPage):
         if not text and self._wanted:
             self._on_task()
 
-    def _on_current(self, words: str) -> None:
-        self.current.setText(words)
+
+def _link(id: str, text: str, detail: str, word: str = "") -> Row:
+    return Row(text, word=word, detail=detail, link=True, key=id, tooltip="Open it (Enter)")

@@ -70,16 +70,16 @@ class EditorController(FeatureController):
         from gui.exemplars.editor.window import EditorWindow
 
         shown, service = EditorWindow(self.window.theme, self.window), self._service
-        shown.choose_preset(self.window.remembered.preset)
+        shown.preview.choose(self.window.remembered.preset)
         shown.check_requested.connect(service.check)
         shown.check_requested.connect(self._on_edited)
         shown.save_requested.connect(service.save)
         shown.test_requested.connect(service.test)
-        shown.cancel_test_requested.connect(service.cancel_test)
+        shown.parser.cancel_requested.connect(service.cancel_test)
         shown.compare_requested.connect(service.compare)
-        shown.current_requested.connect(service.make_current)
+        shown.versions.current_requested.connect(service.make_current)
         shown.version_requested.connect(service.open_version)
-        shown.archive_requested.connect(service.archive)
+        shown.versions.archive_requested.connect(service.archive)
         shown.take_up_requested.connect(service.take_up)
         shown.forget_requested.connect(service.forget)
         shown.left.connect(self._on_left)

@@ -3,23 +3,19 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QComboBox, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
-from core.memory.editing.draft import (
-    moved_by,
-    put_in,
-    replaced,
-    taken_out,
-)
-from core.memory.editing.faults import Fault, place_of
+from core.memory.editing.draft import moved_by, put_in, replaced, taken_out
+from core.memory.editing.faults import Fault
 from core.schema.exemplar import AbstractionPair, DraftContrast
-from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import EditorTextField
+from gui.exemplars.editor.fields import EditorTextField, Edits, faults_at
 from gui.theme.theme import Theme
-from gui.widgets.layouts import in_column, in_row
-from gui.widgets.words import NoteLabel, OrWords, set_tone
+from gui.widgets.buttons import icon_button
+from gui.widgets.choices import choice_box
+from gui.widgets.layouts import holding, in_column, in_row
+from gui.widgets.words import NoteLabel, OrWords, dim_label
 
 
 class Kind(NamedTuple):
@@ -68,9 +64,7 @@ class EntriesPage(QWidget):
         self._edits = edits
         self._kind = kind
         self._faults: tuple[Fault, ...] = ()
-        self.choice = QComboBox(self)
-        self.choice.setAccessibleName(f"Which {kind.name}")
-        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.choice = choice_box(f"Which {kind.name}", "", parent=self)
         self.choice.currentIndexChanged.connect(self._on_chosen)
         self.add_button = self._button("add", f"Add a {kind.name}", "Ctrl+Shift+A", self.add)
         self.up_button = self._button("arrow-up", "Move up", "Alt+Up", lambda: self.shift(-1))
@@ -86,14 +80,9 @@ class EntriesPage(QWidget):
             margins=(10, 6, 8, 4),
             spacing=4,
         )
-        inside = QWidget(self)
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(10, 0, 10, 8)
-        column.setSpacing(4)
+        column = in_column(None, margins=(10, 0, 10, 8), spacing=4)
         self.fields: dict[str, EditorTextField] = {}
         for name, label, share in kind.fields:
-            words = QLabel(label)
-            set_tone(words, "dim")
             field = self.fields[name] = EditorTextField(
                 theme, f"{kind.name.capitalize()}: {label}", parent=self
             )
@@ -101,11 +90,11 @@ class EntriesPage(QWidget):
                 field.setFixedHeight(field.fontMetrics().lineSpacing() + 18)
             field.edited.connect(lambda text, name=name: self._on_edited(name, text))
             field.left.connect(edits.seal)
-            column.addWidget(words)
+            column.addWidget(dim_label(label))
             column.addWidget(field, share)
         self.problem = NoteLabel("bad", parent=self)
         column.addWidget(self.problem)
-        self.or_words = OrWords(inside, self)
+        self.or_words = OrWords(holding(column), self)
         in_column(self, head, (self.or_words, 1), spacing=0)
         edits.changed.connect(self.refresh)
         self.refresh()
@@ -153,13 +142,11 @@ class EntriesPage(QWidget):
 
     @property
     def _entries(self) -> tuple[Any, ...]:
-        found: tuple[Any, ...] = getattr(self._edits.now, self._kind.field)
-        return found
+        return tuple(getattr(self._edits.now, self._kind.field))
 
     def _do(self, name: str, entries: tuple[Any, ...], key: str = "") -> None:
         changes: dict[str, Any] = {self._kind.field: entries}
-        draft = self._edits.now.replace(**changes)
-        self._edits.do(name, draft, key=key)
+        self._edits.do(name, self._edits.now.replace(**changes), key=key)
 
     def _show(self) -> None:
         entries, at = self._entries, self.at
@@ -172,16 +159,11 @@ class EntriesPage(QWidget):
             return
         for name, field in self.fields.items():
             field.show_text(getattr(entries[at], name))
-        here = (one for one in self._faults if _is_of(one, self._kind.name, at))
-        self.problem.show_text("\n".join(one.text for one in here))
+        here = faults_at(self._faults, self._kind.name, at)
+        self.problem.show_text("\n".join(one.text for _, one in here))
 
-    def _button(self, icon: str, words: str, key: str, slot: Callable[[], None]) -> QToolButton:
-        button = QToolButton(self)
-        button.setIcon(self._theme.icon(icon))
-        button.setIconSize(QSize(14, 14))
-        button.setToolTip(f"{words} ({key})")
-        button.setAccessibleName(words)
-        button.clicked.connect(lambda: slot())
+    def _button(self, icon: str, words: str, key: str, do: Callable[[], None]) -> QToolButton:
+        button = icon_button(self._theme, icon, words, do, self, key=key)
         shortcut = QShortcut(QKeySequence(key), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(button.click)
@@ -197,8 +179,3 @@ class EntriesPage(QWidget):
             entry = self._entries[at].replace(**{name: text})
             words = f"edit {self._kind.name} {at + 1}"
             self._do(words, replaced(self._entries, at, entry), f"{self._kind.name} {at} {name}")
-
-
-def _is_of(fault: Fault, kind: str, at: int) -> bool:
-    place = place_of(fault.where)
-    return place.kind == kind and place.number == at

@@ -1,15 +1,85 @@
-"""Fields of the editor: they tell only what a person typed, and leave undo to the window."""
+"""The draft in view with its undo, and the fields that edit it: they leave undo to the window."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QStringListModel, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QKeySequence, QTextCharFormat, QTextCursor
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSignalBlocker,
+    QStringListModel,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QCompleter, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
+from core.memory.editing.draft import EMPTY, DraftHistory
+from core.memory.editing.faults import Fault, Where, place_of
+from core.schema.exemplar import Draft
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.words import set_flag
+
+_PAUSE_MS = 1500
+"""After such a pause in typing the next letter is a change of its own."""
+
+
+def faults_at(faults: Iterable[Fault], kind: str, number: int) -> list[tuple[Where, Fault]]:
+    """Return what is wrong with one look, contrast or pair, each with its place."""
+    placed = ((place_of(one.where), one) for one in faults)
+    return [(place, one) for place, one in placed if (place.kind, place.number) == (kind, number)]
+
+
+class Edits(QObject):
+    """Holds the history; nothing else knows what the draft is."""
+
+    changed = Signal()
+    """The draft is another one, by an edit, an undo or because something was opened."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.history = DraftHistory.of(EMPTY)
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self.seal)
+
+    @property
+    def now(self) -> Draft:
+        return self.history.now
+
+    def begin(self, draft: Draft) -> None:
+        """Go on from this draft; nothing can be undone."""
+        self.history = DraftHistory.of(draft)
+        self.changed.emit()
+
+    def do(self, name: str, draft: Draft, *, key: str = "") -> None:
+        """Make a change; those with the same `key`, such as letters in one field, are undone together."""
+        after = self.history.done(name, draft, key=key)
+        if key:
+            self._pause.start()
+        if after is not self.history:
+            self.history = after
+            self.changed.emit()
+
+    def seal(self) -> None:
+        """Have what is typed next undone by itself."""
+        self.history = self.history.sealed()
+
+    def undo(self) -> None:
+        self._go(self.history.undone())
+
+    def redo(self) -> None:
+        self._go(self.history.redone())
+
+    def _go(self, history: DraftHistory) -> None:
+        moved = history.at != self.history.at
+        self.history = history
+        if moved:
+            self.changed.emit()
+
 
 MOST = 200_000
 """Characters that can be edited; what is longer is shown in part and kept as it is."""
@@ -69,16 +139,15 @@ class EditorTextField(QPlainTextEdit):
             f"\n… {thousands(len(text) - _SHOWN)} more characters: too long to be edited here, kept as it is"
         )
         at = self.textCursor().position()
-        self.blockSignals(True)
-        self.setPlainText(text[:_SHOWN] + rest if long else text)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.setPlainText(text[:_SHOWN] + rest if long else text)
         cursor = self.textCursor()
         cursor.setPosition(min(at, self.document().characterCount() - 1))
         self.setTextCursor(cursor)
         self._draw_marks()
 
     def mark(self, marks: Iterable[LineMark]) -> None:
-        """LineMark these lines in place of those that were."""
+        """Mark these lines in place of those that were."""
         if self._marks != (marks := tuple(marks)):
             self._marks = marks
             self._draw_marks()
@@ -127,8 +196,7 @@ class EditorTextField(QPlainTextEdit):
                 look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
                 look.setUnderlineColor(self._theme.colour("bad"))
             else:
-                shade = QColor(self._theme.colour("selected" if mark.kind == "current" else "found"))
-                look.setBackground(shade)
+                look.setBackground(self._theme.colour("selected" if mark.kind == "current" else "found"))
                 look.setProperty(QTextCharFormat.Property.FullWidthSelection, True)
             selection = QTextEdit.ExtraSelection()
             selection.cursor, selection.format = cursor, look

@@ -14,11 +14,12 @@ from PySide6.QtWidgets import (
 )
 
 from core.memory.editing import changes
-from core.memory.editing.faults import Fault, place_of
+from core.memory.editing.faults import Fault
 from core.schema.errors import UsageError
 from core.schema.exemplar import DraftStep
-from gui.exemplars.editor.edits import Edits
+from gui.exemplars.editor.fields import Edits, faults_at
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
 from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords
@@ -49,9 +50,6 @@ class LooksList(QWidget):
         self.list.currentRowChanged.connect(self.current_changed)
         self.list.itemSelectionChanged.connect(self._enable)
         self.or_words = OrWords(self.list, self)
-        grid = QGridLayout()
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(4)
         self.insert_button = self._button("Insert", "Put a look in behind this one", "Insert", self.insert)
         self.delete_button = self._button("Delete", "Take the chosen looks out", "Delete", self.delete)
         self.copy_button = self._button("Duplicate", "Double the chosen looks", "Ctrl+D", self.duplicate)
@@ -65,17 +63,17 @@ class LooksList(QWidget):
         self.split_button = self._button(
             "Split", "Begin a new look at the action with the cursor", "Ctrl+Shift+M", self.split, wide=True
         )
-        for at, button in enumerate(
-            (
-                self.insert_button,
-                self.delete_button,
-                self.merge_button,
-                self.split_button,
-                self.up_button,
-                self.down_button,
-            )
-        ):
-            grid.addWidget(button, at // 2, at % 2)
+        grid = QGridLayout()
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(4)
+        pairs = (
+            (self.insert_button, self.delete_button),
+            (self.merge_button, self.split_button),
+            (self.up_button, self.down_button),
+        )
+        for row, (left, right) in enumerate(pairs):
+            grid.addWidget(left, row, 0)
+            grid.addWidget(right, row, 1)
         grid.addWidget(self.copy_button, 3, 0, 1, 2)
         in_column(self, (self.or_words, 1), grid, margins=(8, 6, 6, 8), spacing=6)
         edits.changed.connect(self.refresh)
@@ -91,12 +89,10 @@ class LooksList(QWidget):
 
     def choose(self, first: int, last: int | None = None) -> None:
         """Select these looks, and make the first of them the one in view."""
-        rows = range(first, (first if last is None else last) + 1)
         self.list.clearSelection()
         self.list.setCurrentRow(first, QItemSelectionModel.SelectionFlag.NoUpdate)
-        for row in rows:
-            item = self.list.item(row)
-            if item is not None:
+        for row in range(first, (first if last is None else last) + 1):
+            if (item := self.list.item(row)) is not None:
                 item.setSelected(True)
 
     def refresh(self) -> None:
@@ -126,7 +122,8 @@ class LooksList(QWidget):
 
     def insert(self) -> None:
         at = self.current + 1
-        self._do("insert a look", lambda: changes.inserted(self._edits.now, at), at)
+        self._edits.do("insert a look", changes.inserted(self._edits.now, at))
+        self.choose(at)
 
     def delete(self) -> None:
         chosen = self.chosen
@@ -138,8 +135,8 @@ class LooksList(QWidget):
     def duplicate(self) -> None:
         chosen = self.chosen
         if chosen:
-            first, last = chosen[-1] + 1, chosen[-1] + len(chosen)
-            self._do("duplicate looks", lambda: changes.duplicated(self._edits.now, chosen), first, last)
+            self._edits.do("duplicate looks", changes.duplicated(self._edits.now, chosen))
+            self.choose(chosen[-1] + 1, chosen[-1] + len(chosen))
 
     def shift(self, offset: int) -> None:
         chosen = self.chosen
@@ -147,32 +144,24 @@ class LooksList(QWidget):
             self._move(chosen, chosen[0] - 1 if offset < 0 else chosen[-1] + 2)
 
     def merge(self) -> None:
-        try:
-            made = changes.merged(self._edits.now, self.chosen)
-        except UsageError as error:
-            self.noted.emit(str(error))
-            return
-        first = self.chosen[0]
-        self._edits.do("merge looks", made.draft)
-        self.choose(first)
-        self.noted.emit(" ".join(made.told))
+        chosen = self.chosen
+        self._try("merge looks", lambda: changes.merged(self._edits.now, chosen), min(chosen, default=0))
 
     def split(self) -> None:
         at = self.current
-        if at < 0:
-            return
+        if at >= 0:
+            self._try("split a look", lambda: changes.split(self._edits.now, at, self._action()), at + 1)
+
+    def _try(self, name: str, change: Callable[[], changes.Edited], then: int) -> None:
+        """Make a change and choose the look `then`, or say why it cannot be made."""
         try:
-            made = changes.split(self._edits.now, at, self._action())
+            made = change()
         except UsageError as error:
             self.noted.emit(str(error))
             return
-        self._edits.do("split a look", made.draft)
-        self.choose(at + 1)
+        self._edits.do(name, made.draft)
+        self.choose(then)
         self.noted.emit(" ".join(made.told))
-
-    def _do(self, name: str, change: Callable, first: int, last: int | None = None) -> None:  # type: ignore[type-arg]
-        self._edits.do(name, change())
-        self.choose(first, last)
 
     def _move(self, chosen: Sequence[int], to: int) -> None:
         draft, place = changes.moved(self._edits.now, chosen, to)
@@ -187,7 +176,7 @@ class LooksList(QWidget):
 
     def _fill(self, item: QListWidgetItem, at: int, step: DraftStep) -> None:
         actions = "; ".join(step.actions).replace("\n", " ") or "no action yet"
-        here = [one for one in self._faults if _is_of(one, at)]
+        here = [one for _, one in faults_at(self._faults, "look", at)]
         wrong = [one for one in here if one.level != "note"]
         facts = [count(len(wrong), "problem")] if wrong else []
         if at < len(self._tokens):
@@ -212,18 +201,15 @@ class LooksList(QWidget):
         self.split_button.setEnabled(0 <= at < total and len(self._edits.now.steps[at].actions) > 1)
 
     def _button(
-        self, text: str, words: str, key: str, slot: Callable[[], None], *, wide: bool = False
+        self, text: str, words: str, key: str, do: Callable[[], None], *, wide: bool = False
     ) -> QPushButton:
         """With `wide` the key holds in the whole window, else only in the list: fields have it for letters."""
-        button = QPushButton(text, self)
-        button.setAutoDefault(False)
-        button.setToolTip(f"{words} ({key})")
-        button.clicked.connect(lambda: slot())
+        button = key_button(text, f"{words} ({key})", "", do, self)
         owner: QWidget = self.window() if wide else self.list
         shortcut = QShortcut(QKeySequence(key), owner)
         context = Qt.ShortcutContext
         shortcut.setContext(context.WindowShortcut if wide else context.WidgetWithChildrenShortcut)
-        shortcut.activated.connect(slot)
+        shortcut.activated.connect(do)
         return button
 
 
@@ -248,8 +234,3 @@ class _Looks(QListWidget):
         event.setDropAction(Qt.DropAction.IgnoreAction)
         event.accept()
         self.dropped.emit(to)
-
-
-def _is_of(fault: Fault, look: int) -> bool:
-    place = place_of(fault.where)
-    return place.kind == "look" and place.number == look

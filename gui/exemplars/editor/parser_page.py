@@ -2,21 +2,19 @@
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.debugger.exemplars.editor.views import EditorView, PageChoice, ParserTrial
-from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import EditorTextField
+from gui.exemplars.editor.fields import EditorTextField, Edits
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
+from gui.widgets.choices import choice_box
 from gui.widgets.formats import count, seconds, thousands
-from gui.widgets.layouts import in_column, in_row, splitter
+from gui.widgets.layouts import holding, in_column, in_row, splitter
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 
 _NO_PAGE = "no page"
 _HOW = (
@@ -43,43 +41,27 @@ class ParserPage(QWidget):
         self.code.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.code.edited.connect(self._on_edited)
         self.code.left.connect(edits.seal)
-        self.page = QComboBox(self)
-        self.page.setAccessibleName("Page of the test run")
-        self.page.setToolTip("The page that the program is run on")
-        self.page.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.test_button = QPushButton("Test run", self)
-        self.test_button.setToolTip("Run the program, confined, on this page (Ctrl+Enter)")
-        self.test_button.setShortcut("Ctrl+Return")
-        self.test_button.clicked.connect(self._on_test)
-        self.cancel_button = QPushButton("Cancel", self)
-        self.cancel_button.setToolTip("Kill the program (Alt+C)")
-        self.cancel_button.setShortcut("Alt+C")
-        self.cancel_button.clicked.connect(self.cancel_requested)
-        for button in (self.test_button, self.cancel_button):
-            button.setAutoDefault(False)
-        self.fact = ElidedLabel("", self)
-        set_tone(self.fact, "dim")
-        self.note = NoteLabel("dim", parent=self)
-        self.note.setContentsMargins(10, 0, 10, 4)
-        self.error = NoteLabel("bad", parent=self)
-        self.error.setContentsMargins(10, 0, 10, 4)
+        self.page = choice_box("Page of the test run", "The page that the program is run on", parent=self)
+        self.test_button = key_button(
+            "Test run", "Run the program, confined, on this page", "Ctrl+Return", self._on_test, self
+        )
+        self.cancel_button = key_button(
+            "Cancel", "Kill the program", "Alt+C", self.cancel_requested.emit, self
+        )
+        self.fact = ElidedLabel("", self, tone="dim")
+        self.note = NoteLabel("dim", parent=self, margins=(10, 0, 10, 4))
+        self.error = NoteLabel("bad", parent=self, margins=(10, 0, 10, 4))
         self.output = TextView(theme, "What the program made of the page", self)
         self.or_words = OrWords(self.output, self)
         head = in_row(
             None, (self.page, 1), self.test_button, self.cancel_button, margins=(10, 6, 8, 4), spacing=6
         )
-        result = QWidget(self)
-        column = QVBoxLayout(result)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(2)
-        line = in_row(None, self.fact, margins=(10, 0, 10, 0))
-        column.addLayout(line)
-        column.addWidget(self.error)
-        column.addWidget(self.note)
-        column.addWidget(self.or_words, 1)
-        inside = QWidget(self)
-        in_column(inside, self.code, margins=(8, 0, 8, 6))
-        split = splitter(Qt.Orientation.Vertical, inside, result, sizes=(260, 200))
+        code = in_column(None, self.code, margins=(8, 0, 8, 6))
+        fact = in_row(None, self.fact, margins=(10, 0, 10, 0))
+        result = in_column(
+            None, fact, self.error, self.note, (self.or_words, 1), margins=(0, 4, 0, 0), spacing=2
+        )
+        split = splitter(Qt.Orientation.Vertical, holding(code), holding(result), sizes=(260, 200))
         in_column(self, head, (split, 1), spacing=0)
         edits.changed.connect(self.refresh)
         self.show_view(EditorView())

@@ -4,31 +4,43 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
+    QFrame,
+    QHBoxLayout,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
+    QPushButton,
+    QTabWidget,
     QWidget,
 )
 
-from core.debugger.exemplars.editor.views import EditorView, OpenedExemplar, PageChoice, SaveWay
+from core.debugger.exemplars.editor.views import EditorView, OpenedExemplar, SaveWay
 from core.memory.editing.faults import place_of, stopping
-from gui.exemplars.editor.frame import EditorFrame
-from gui.exemplars.editor.questions import ask_conflict, ask_to_leave
-from gui.exemplars.editor.values_dialog import ValuesDialog
-from gui.exemplars.editor.versions_page import CompareVersions
+from gui.exemplars.editor.dialogs import ValuesDialog, ask_conflict, ask_to_leave
+from gui.exemplars.editor.entries_page import CONTRASTS, PAIRS, EntriesPage
+from gui.exemplars.editor.fields import Edits
+from gui.exemplars.editor.forms import HeadForm, LookForm
+from gui.exemplars.editor.looks_list import LooksList
+from gui.exemplars.editor.pages import CompareVersions, PreviewPage, ProblemsPage, VersionsPage
+from gui.exemplars.editor.parser_page import ParserPage
 from gui.theme.theme import Theme
-from gui.widgets.formats import count
+from gui.widgets.buttons import key_button
+from gui.widgets.formats import count, cut
+from gui.widgets.layouts import holding, in_column, in_row, on_panel, splitter
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag
 
+_SIZE = QSize(1280, 800)
 _CHECK_MS = 300
 """So long after the last letter the draft is kept on the disk and checked."""
 _READING = "The exemplar is being read…"
 _LONGEST_WHY = 200
 
 
-class EditorWindow(EditorFrame):
+class EditorWindow(QDialog):
     """Shows `EditorView` and edits its draft; asks for things only by emitting."""
 
     check_requested = Signal(object, int, int, str)
@@ -37,18 +49,18 @@ class EditorWindow(EditorFrame):
     """The draft, the serial, how (`SaveWay`), and what was changed in words."""
     test_requested = Signal(object, object)
     """The draft and a `PageChoice`."""
-    cancel_test_requested = Signal()
     compare_requested = Signal(int, object)
-    current_requested = Signal(int)
     version_requested = Signal(str, int)
-    archive_requested = Signal(bool)
     take_up_requested = Signal(str)
     forget_requested = Signal(str)
     left = Signal(bool)
     """What was open is put away; whether its draft is to be kept."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        super().__init__(parent)
+        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
+        self.setWindowTitle("Edit an exemplar[*]")
+        self._theme = theme
         self._view = EditorView()
         self._serial = 0
         self._gone = 0
@@ -63,11 +75,11 @@ class EditorWindow(EditorFrame):
         """The question that is open, or was last."""
         self.compared: CompareVersions | None = None
         self.values: ValuesDialog | None = None
-        self._check = QTimer(self)
-        self._check.setSingleShot(True)
-        self._check.setInterval(_CHECK_MS)
+        self._check = QTimer(self, singleShot=True, interval=_CHECK_MS)
         self._check.timeout.connect(self._on_check)
-        self._connect()
+        self._make_parts(theme)
+        self._lay_out()
+        self.resize(_SIZE.boundedTo(self.screen().availableSize()))
         self.wait()
 
     @property
@@ -121,10 +133,6 @@ class EditorWindow(EditorFrame):
             then, self._then = self._then, None
             then()
 
-    def choose_preset(self, name: str) -> None:
-        """Show the preview by this preset."""
-        self.preview.choose(name)
-
     def flush(self) -> None:
         """Have the draft kept and checked now."""
         self._check.stop()
@@ -136,10 +144,15 @@ class EditorWindow(EditorFrame):
             self._put_away(then, keep=False)
             return
         can_save = not stopping(self.edits.now)
+
+        def save() -> None:
+            self._then = lambda: self._put_away(then, keep=False)
+            self._save("save")
+
         self.asking = ask_to_leave(
             self.edits.now.task or self.edits.now.id or "the new exemplar",
             can_save=can_save,
-            save=lambda: self._save_then(lambda: self._put_away(then, keep=False)),
+            save=save,
             keep=lambda: self._put_away(then, keep=True),
             discard=lambda: self._put_away(then, keep=False),
             parent=self,
@@ -156,28 +169,95 @@ class EditorWindow(EditorFrame):
         event.ignore()
         self.leave(self.hide)
 
-    # Joining
+    # Building
 
-    def _connect(self) -> None:
-        for button, slot in (
-            (self.values_button, self.generalise),
-            (self.undo_button, self.edits.undo),
-            (self.redo_button, self.edits.redo),
-            (self.copy_button, lambda: self._save("copy")),
-            (self.save_button, lambda: self._save("save")),
-        ):
-            button.clicked.connect(slot)
+    def _make_parts(self, theme: Theme) -> None:
+        """Make the parts, which share one `Edits`."""
+        self.edits = Edits(self)
+        self.head = HeadForm(theme, self.edits, self)
+        self.look = LookForm(theme, self.edits, self)
+        self.looks = LooksList(theme, self.edits, lambda: self.look.action, self)
+        self.preview = PreviewPage(theme, self)
+        self.problems = ProblemsPage(theme, self)
+        self.parser = ParserPage(theme, self.edits, self)
+        self.versions = VersionsPage(theme, self)
+        self.contrasts = EntriesPage(theme, self.edits, CONTRASTS, self)
+        self.pairs = EntriesPage(theme, self.edits, PAIRS, self)
         self.edits.changed.connect(self._on_edited)
         self.looks.current_changed.connect(self.look.show_look)
-        self.looks.noted.connect(self.note.show_text)
-        self.preview.preset_chosen.connect(self._on_preset)
+        self.preview.preset_chosen.connect(lambda _name: self.flush())
         self.problems.place_wanted.connect(self.go_to)
-        self.parser.test_requested.connect(self._on_test)
-        self.parser.cancel_requested.connect(self.cancel_test_requested)
+        self.parser.test_requested.connect(lambda page: self.test_requested.emit(self.edits.now, page))
         self.versions.compare_requested.connect(self._on_compare)
-        self.versions.current_requested.connect(self.current_requested)
-        self.versions.archive_requested.connect(self.archive_requested)
         self.versions.open_requested.connect(self._on_open_version)
+
+    def _lay_out(self) -> None:
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.setAccessibleName("About the exemplar")
+        for page, name in (
+            (self.preview, "Preview"),
+            (self.problems, "Problems"),
+            (self.parser, "Parser"),
+            (self.versions, "Versions"),
+            (self.contrasts, "Contrasts"),
+            (self.pairs, "Pairs"),
+        ):
+            on_panel(page)
+            self.tabs.addTab(page, name)
+        self.look.setMinimumWidth(300)
+        self.tabs.setMinimumWidth(240)
+        columns = (self.looks, self.look, self.tabs)
+        for widget in columns:
+            on_panel(widget)
+        split = splitter(Qt.Orientation.Horizontal, *columns, sizes=(240, 520, 520), stretch=(0, 1, 1))
+        line = QFrame(self)
+        line.setProperty("line", True)
+        self.or_words = OrWords(holding(in_column(None, self.head, line, (split, 1), spacing=0)), self)
+        self.problem = NoteLabel("bad", parent=self, margins=(12, 4, 12, 2))
+        self.note = NoteLabel("remedy", parent=self, margins=(12, 4, 12, 2))
+        self.looks.noted.connect(self.note.show_text)
+        in_column(self, (self.or_words, 1), self.note, self.problem, self._foot(), spacing=0)
+
+    def _foot(self) -> QHBoxLayout:
+        self.fact = ElidedLabel("", self, tone="dim")
+        self.drafts_button = key_button(
+            "Drafts", "What was edited and not saved", "Alt+D", lambda: None, self
+        )
+        self.drafts_button.setMenu(QMenu(self.drafts_button))
+        self.values_button = self._button(
+            "Generalise…", "Put a placeholder in place of a value, or back", "Ctrl+G", self.generalise
+        )
+        self.undo_button = self._button("Undo", "Take back the last change", "Ctrl+Z", self.edits.undo)
+        self.redo_button = self._button("Redo", "Make it again", "Ctrl+Shift+Z", self.edits.redo)
+        self.copy_button = self._button(
+            "Save as a copy",
+            "Store it as another exemplar, under a free id",
+            "Ctrl+Shift+S",
+            lambda: self._save("copy"),
+        )
+        self.save_button = self._button(
+            "Save", "Store it as a new version", "Ctrl+S", lambda: self._save("save")
+        )
+        set_flag(self.save_button, "accent", True)
+        return in_row(
+            None,
+            (self.fact, 1),
+            self.drafts_button,
+            self.values_button,
+            self.undo_button,
+            self.redo_button,
+            self.copy_button,
+            self.save_button,
+            margins=(12, 8, 12, 10),
+            spacing=8,
+        )
+
+    def _button(self, text: str, words: str, key: str, do: Callable[[], None]) -> QPushButton:
+        """Return a button whose key holds whether it is enabled or not: a field would take it for itself."""
+        button = key_button(text, f"{words} ({key})", "", do, self)
+        QShortcut(QKeySequence(key), self).activated.connect(button.click)
+        return button
 
     # Showing
 
@@ -242,9 +322,9 @@ class EditorWindow(EditorFrame):
         self.drafts_button.setVisible(bool(kept))
         for one in kept:
             when = f"{datetime.fromtimestamp(one.when):%d %b %H:%M}"
-            title = one.title if len(one.title) < 60 else f"{one.title[:59]}…"
-            part = menu.addMenu(f"{title} · {when}".replace("&", "&&"))
-            part.addAction("Open", partial(self._on_take_up, one.key))
+            part = menu.addMenu(f"{cut(one.title, 60)} · {when}".replace("&", "&&"))
+            take_up = partial(self.take_up_requested.emit, one.key)
+            part.addAction("Open", partial(self.leave, take_up))
             part.addAction("Delete", partial(self.forget_requested.emit, one.key))
 
     def _show_texts(self) -> None:
@@ -301,23 +381,14 @@ class EditorWindow(EditorFrame):
         if self.opened is not None:
             self.check_requested.emit(self.edits.now, self._serial, self._edit, self.preview.chosen)
 
-    def _on_preset(self, _name: str) -> None:
-        self.flush()
-
     def _on_compare(self, left: int, right: int | None) -> None:
         self._comparing = (left, right)
         self.compare_requested.emit(left, right)
-
-    def _on_test(self, page: PageChoice) -> None:
-        self.test_requested.emit(self.edits.now, page)
 
     def _on_open_version(self, version: int) -> None:
         opened = self.opened
         if opened is not None:
             self.leave(lambda: self.version_requested.emit(opened.id, version))
-
-    def _on_take_up(self, key: str) -> None:
-        self.leave(lambda: self.take_up_requested.emit(key))
 
     def _save(self, way: SaveWay) -> None:
         if self.opened is None or stopping(self.edits.now):
@@ -327,10 +398,6 @@ class EditorWindow(EditorFrame):
         why = ", ".join(self.edits.history.names_since(self.opened.base))[:_LONGEST_WHY]
         self.save_requested.emit(self.edits.now, self._serial, way, why)
         self._check.start()
-
-    def _save_then(self, then: Callable[[], None]) -> None:
-        self._then = then
-        self._save("save")
 
     def _put_away(self, then: Callable[[], None], *, keep: bool) -> None:
         if keep:

@@ -13,19 +13,12 @@ if TYPE_CHECKING:
     # The window is loaded when it is opened: the main window is to come quickly.
     from core.debugger.exemplars.library.importing import ImportService
     from core.debugger.exemplars.library.service import LibraryService
-    from gui.exemplars.library.import_dialog import ImportDialog
+    from gui.exemplars.library.exchange_dialogs import ImportDialog
     from gui.exemplars.library.library_window import LibraryWindow
 
 _PARTS = tuple(
     f"gui.exemplars.library.{name}"
-    for name in (
-        "row_table",
-        "filter_bar",
-        "version_pane",
-        "detail_pane",
-        "library_page",
-        "library_window",
-    )
+    for name in ("row_table", "filter_bar", "detail_pane", "library_page", "library_window")
 )
 _BETWEEN_MS = 200
 
@@ -55,9 +48,9 @@ class LibraryController(FeatureController):
         self.follow(service.paged, self._show_pages, keep="every")
         self.follow(service.counted, lambda view: self._opened.page.show_counts(view))
         self.follow(service.detailed, lambda view: self._opened.page.detail.show_detail(view))
-        self.follow(service.compared, lambda view: self._opened.page.detail.show_compared(view))
+        self.follow(service.compared, lambda view: self._opened.page.detail.versions.show_compared(view))
         self.follow(service.checked, lambda view: self._opened.page.show_check(view))
-        self.follow(service.noticed, lambda notice: self._opened.show_notice(notice))
+        self.follow(service.noticed, lambda notice: self._opened.notices.show_notice(notice))
 
     def prepare(self) -> None:
         """Load the window's modules one at a time while nothing else is to be done, so that it opens at once."""
@@ -76,7 +69,6 @@ class LibraryController(FeatureController):
             # The list is read while the window is built.
             self._service.list_rows(self.window.remembered.library_query)
             self.shown = self._make()
-            self.shown.begin()
             self.made.emit(self.shown)
         present(self.shown)
         if id:
@@ -97,8 +89,8 @@ class LibraryController(FeatureController):
         page.table.rows_model.page_wanted.connect(service.page)
         page.table.row_chosen.connect(service.show_exemplar)
         page.table.position_changed.connect(service.set_position)
-        page.detail.compare_wanted.connect(service.compare)
-        page.detail.current_wanted.connect(service.make_current)
+        page.detail.versions.compare_wanted.connect(service.compare)
+        page.detail.versions.current_wanted.connect(service.make_current)
         shown.check_requested.connect(service.check)
         shown.archive_requested.connect(service.archive)
         shown.export_requested.connect(service.export)
@@ -110,7 +102,6 @@ class LibraryController(FeatureController):
         shown.notices.show_job(self._job)
         return shown
 
-    @Slot(object)
     def _show_pages(self, pages: tuple[PageView, ...]) -> None:
         for one in pages:
             self._opened.page.show_page(one)
@@ -129,7 +120,7 @@ class LibraryController(FeatureController):
             self.importing.show_view(view)
 
     def _on_import(self) -> None:
-        from gui.exemplars.library.import_dialog import ImportDialog
+        from gui.exemplars.library.exchange_dialogs import ImportDialog
 
         if self.importing is not None:
             self.importing.deleteLater()

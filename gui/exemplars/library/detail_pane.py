@@ -4,21 +4,111 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QFormLayout,
     QLabel,
-    QPushButton,
     QTabWidget,
     QWidget,
 )
 
 from core.debugger.exemplars.library.views import ComparedVersions, DetailView
-from gui.exemplars.library.detail_texts import facts, standing_words, trajectory_pieces
+from core.memory.library.records import Entry, Retrieval
+from core.schema.exemplar import Exemplar
 from gui.exemplars.library.row_model import moment
-from gui.exemplars.library.version_pane import VersionPane
 from gui.theme.theme import Theme
-from gui.widgets.layouts import in_column, in_row, on_panel, scrolled
+from gui.widgets.buttons import key_button
+from gui.widgets.formats import count, cut, thousands
+from gui.widgets.layouts import holding, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.search import Finder
-from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
+from gui.widgets.side_by_side import SideBySide
+from gui.widgets.text_view import Piece, TextView
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, set_flag
+
+_NONE = "An exemplar of a file has no versions here: it is read only. Keep a copy (Ctrl+D) to change it."
+_ONE = "This is the only version. Saving it again keeps this one beside the new one, to be compared here."
+_CHOOSE = "Select two versions (Ctrl+click) to compare them; one alone is compared with the current one."
+
+
+class VersionPane(QWidget):
+    """Asks for comparisons by emitting; the newest stands on top."""
+
+    compare_wanted = Signal(str, int, int)
+    current_wanted = Signal(str, int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._id = ""
+        self._current = 0
+        self.table = PlainTable(
+            theme,
+            "Versions, the newest first",
+            (Column("Version"), Column("Saved"), Column("Tokens", number=True), Column("Why")),
+            several=True,
+        )
+        self.table.marked.connect(self._on_marked)
+        self.current_button = key_button(
+            "Make current",
+            "Go by the selected version from now on; none is lost",
+            "Alt+K",
+            self._on_current,
+            self,
+        )
+        self.title = ElidedLabel(_CHOOSE, self, tone="dim")
+        self.texts = SideBySide(theme, self)
+        self.texts.set_only_changes(True)
+        head = in_row(None, (self.title, 1), self.current_button, margins=(10, 4, 10, 4))
+        below = holding(in_column(None, head, (self.texts, 1), spacing=0))
+        split = splitter(Qt.Orientation.Vertical, self.table, below, sizes=(130, 300))
+        self.or_words = OrWords(split, self)
+        in_column(self, self.or_words)
+
+    def show_detail(self, view: DetailView) -> None:
+        if view.id != self._id:
+            self.texts.show_texts("", "")
+            self.title.setText(_CHOOSE)
+        self._id = view.id
+        self._current = next((one.number for one in view.versions if one.current), 0)
+        self.or_words.say(_NONE if not view.versions else _ONE if len(view.versions) == 1 else "")
+        self.table.show_lines(
+            TableLine(
+                (
+                    f"{one.number}, current" if one.current else str(one.number),
+                    moment(one.saved),
+                    thousands(one.tokens),
+                    one.why,
+                ),
+                values=(one.number, one.saved, one.tokens, one.why),
+                key=one.number,
+            )
+            for one in reversed(view.versions)
+        )
+        self._refresh()
+
+    def show_compared(self, view: ComparedVersions) -> None:
+        """Show two versions side by side."""
+        if view.id != self._id:
+            return
+        self.texts.show_texts(view.left_text, view.right_text)
+        parts = ", ".join(one.part for one in view.differences)
+        verb = f"differ in {parts}" if parts else "say the same"
+        self.title.setText(f"Version {view.left}, left, and {view.right} {verb}.")
+
+    def _on_marked(self) -> None:
+        self._refresh()
+        chosen = set(self.table.selected)
+        pair = sorted(chosen | {self._current} if len(chosen) == 1 else chosen)
+        if len(pair) == 2:
+            self.compare_wanted.emit(self._id, *pair)
+        else:
+            self.texts.show_texts("", "")
+            self.title.setText(_CHOOSE)
+
+    def _refresh(self) -> None:
+        chosen = self.table.selected
+        self.current_button.setEnabled(len(chosen) == 1 and chosen[0] != self._current)
+
+    def _on_current(self) -> None:
+        if self.current_button.isEnabled():
+            self.current_wanted.emit(self._id, self.table.selected[0])
+
 
 _NOTHING = "Choose an exemplar in the table to read it here."
 _READING = "The exemplar is being read…"
@@ -29,7 +119,6 @@ _NEVER = (
 _UNCHECKED = "Nobody has looked for problems yet: press Check (Ctrl+K)."
 _SOUND = "Nothing is wrong with it: its actions can be read, and what they name is in its observations."
 _PATIENCE_MS = 200
-_OUTCOMES = {True: "success", False: "no success", None: "not judged"}
 
 
 class DetailPane(QWidget):
@@ -37,33 +126,23 @@ class DetailPane(QWidget):
 
     run_opened = Signal(int, int)
     check_wanted = Signal(str)
-    compare_wanted = Signal(str, int, int)
-    current_wanted = Signal(str, int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._view = DetailView()
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(_PATIENCE_MS)
-        self._patience.timeout.connect(self._say_reading)
         self.title = QLabel(self)
         self.title.setWordWrap(True)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.title.setFont(theme.text_font(bold=True))
         self.title.setMaximumHeight(76)
-        self.id = ElidedLabel("", self, mode=Qt.TextElideMode.ElideMiddle)
+        self.id = ElidedLabel("", self, mode=Qt.TextElideMode.ElideMiddle, tone="dim")
         self.id.setFont(theme.small_font())
-        set_tone(self.id, "dim")
-        self.run_button = QPushButton(self)
-        self.run_button.setAutoDefault(False)
+        self.run_button = key_button(
+            "", "Show the run that it came from in the main window", "Ctrl+G", self._on_run, self
+        )
         set_flag(self.run_button, "flat", True)
         self.run_button.setIcon(theme.icon("link-external"))
-        self.run_button.setToolTip("Show the run that it came from in the main window (Ctrl+G)")
-        self.run_button.setShortcut("Ctrl+G")
-        self.run_button.clicked.connect(self._on_run)
         self.overview = QWidget()
         self.form = QFormLayout(self.overview)
         self.form.setContentsMargins(12, 10, 12, 8)
@@ -73,13 +152,9 @@ class DetailPane(QWidget):
         self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.trajectory = TextView(theme, "Trajectory")
         self.prompt = TextView(theme, "The exemplar as a prompt tells it")
-        self.prompt_words = NoteLabel("dim")
-        self.prompt_words.setContentsMargins(10, 6, 10, 4)
+        self.prompt_words = NoteLabel("dim", margins=(10, 6, 10, 4))
         self.versions = VersionPane(theme)
-        self.versions.compare_wanted.connect(self.compare_wanted)
-        self.versions.current_wanted.connect(self.current_wanted)
-        self.standing = NoteLabel("dim")
-        self.standing.setContentsMargins(10, 6, 10, 4)
+        self.standing = NoteLabel("dim", margins=(10, 6, 10, 4))
         self.retrievals = PlainTable(
             theme,
             "Where it was retrieved, the latest first",
@@ -96,11 +171,16 @@ class DetailPane(QWidget):
         self.problems = PlainTable(
             theme, "Problems of this exemplar", (Column("Level"), Column("Where"), Column("What"))
         )
-        self.check_button = QPushButton("Check", self)
-        self.check_button.setAutoDefault(False)
-        self.check_button.setToolTip("Look for what is wrong with this exemplar (Ctrl+K)")
-        self.check_button.clicked.connect(lambda: self.check_wanted.emit(self._view.id))
+        self.check_button = key_button(
+            "Check",
+            "Look for what is wrong with this exemplar (Ctrl+K)",
+            "",
+            lambda: self.check_wanted.emit(self._view.id),
+            self,
+        )
         self._lay_out(theme)
+        self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
+        self._patience.timeout.connect(lambda: self.or_words.say(_READING))
         self.show_detail(DetailView())
 
     def wait(self, id: str) -> None:
@@ -137,10 +217,6 @@ class DetailPane(QWidget):
         self._show_problems(view)
         self.finder.refresh()
 
-    @Slot(object)
-    def show_compared(self, view: ComparedVersions) -> None:
-        self.versions.show_compared(view)
-
     def show_problems(self) -> None:
         """Bring what is wrong with it to the front."""
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
@@ -159,8 +235,7 @@ class DetailPane(QWidget):
         self.retrieved_words = OrWords(_page(self.standing, self.retrievals))
         self.problem_words = OrWords(self.problems)
         check = in_row(None, 1, self.check_button, margins=(10, 6, 10, 4))
-        checks = QWidget()
-        in_column(checks, check, (self.problem_words, 1), spacing=0)
+        checks = holding(in_column(None, check, (self.problem_words, 1), spacing=0))
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(scrolled("What it is", self.overview), "About")
@@ -169,10 +244,8 @@ class DetailPane(QWidget):
         self.tabs.addTab(self.versions, "Versions")
         self.tabs.addTab(self.retrieved_words, "Retrieved")
         self.tabs.addTab(checks, "Problems")
-        inside = QWidget(self)
         head = in_column(None, self.title, names, self.finder, margins=(12, 8, 12, 4), spacing=2)
-        in_column(inside, head, (self.tabs, 1), spacing=0)
-        self.or_words = OrWords(inside, self)
+        self.or_words = OrWords(holding(in_column(None, head, (self.tabs, 1), spacing=0)), self)
         in_column(self, self.or_words)
         on_panel(self)
 
@@ -180,9 +253,7 @@ class DetailPane(QWidget):
         while self.form.rowCount():
             self.form.removeRow(0)
         for name, value in facts(view):
-            label = QLabel(name, self.overview)
-            set_tone(label, "dim")
-            words = QLabel(value if len(value) < 2000 else f"{value[:2000]}…", self.overview)
+            words = QLabel(cut(value, 2000), self.overview)
             words.setWordWrap(True)
             words.setTextFormat(Qt.TextFormat.PlainText)
             words.setTextInteractionFlags(
@@ -190,31 +261,12 @@ class DetailPane(QWidget):
             )
             words.setMinimumWidth(60)
             words.setAccessibleName(f"{name}: {value[:200]}")
-            self.form.addRow(label, words)
+            self.form.addRow(dim_label(name), words)
 
     def _show_retrievals(self, view: DetailView) -> None:
         self.standing.show_text(standing_words(view))
         self.retrieved_words.say("" if view.retrievals else _NEVER)
-        lines = []
-        for one in view.retrievals:
-            here = one.trace == view.trace
-            lines.append(
-                TableLine(
-                    (
-                        moment(one.when),
-                        str(one.run),
-                        str(one.step),
-                        f"{one.distance:.3f}",
-                        "used" if one.used else "voted" if one.voted else "not used",
-                        _OUTCOMES[one.success] if one.success is not None else one.outcome or "not judged",
-                    ),
-                    values=(one.when, one.run, one.step, one.distance, one.used, str(one.success)),
-                    key=(one.run, one.step) if here else None,
-                    tone="" if here else "dim",
-                    tooltip="Show it in the main window (Enter)" if here else f"A run of {one.trace}",
-                )
-            )
-        self.retrievals.show_lines(lines)
+        self.retrievals.show_lines(_retrieval_line(one, view.trace) for one in view.retrievals)
 
     def _show_problems(self, view: DetailView) -> None:
         problems = view.problems
@@ -228,9 +280,6 @@ class DetailPane(QWidget):
         number = "" if problems is None else f" {len(problems)}"
         self.tabs.setTabText(self.tabs.count() - 1, f"Problems{number}")
 
-    def _say_reading(self) -> None:
-        self.or_words.say(_READING)
-
     def _on_run(self) -> None:
         entry = self._view.entry
         if entry is not None and entry.provenance.run is not None:
@@ -238,6 +287,109 @@ class DetailPane(QWidget):
 
 
 def _page(*contents: QWidget) -> QWidget:
-    page = QWidget()
-    in_column(page, *contents[:-1], (contents[-1], 1), spacing=0)
-    return page
+    return holding(in_column(None, *contents[:-1], (contents[-1], 1), spacing=0))
+
+
+def _retrieval_line(one: Retrieval, trace: str) -> TableLine:
+    here = one.trace == trace
+    judged = {True: "success", False: "no success", None: one.outcome or "not judged"}
+    return TableLine(
+        (
+            moment(one.when),
+            str(one.run),
+            str(one.step),
+            f"{one.distance:.3f}",
+            "used" if one.used else "voted" if one.voted else "not used",
+            judged[one.success],
+        ),
+        values=(one.when, one.run, one.step, one.distance, one.used, str(one.success)),
+        key=(one.run, one.step) if here else None,
+        tone="" if here else "dim",
+        tooltip="Show it in the main window (Enter)" if here else f"A run of {one.trace}",
+    )
+
+
+def trajectory_pieces(exemplar: Exemplar) -> tuple[Piece, ...]:
+    """Return looks, contrasts, abstraction and parser, each under its heading."""
+    pieces: list[Piece] = []
+
+    def add(title: str, text: str) -> None:
+        pieces.append(Piece(title, heading=len(pieces)))
+        pieces.append(Piece(text))
+
+    for number, step in enumerate(exemplar.steps, start=1):
+        parts = [step.observation or "(no observation is kept)"]
+        if step.thought:
+            parts.append(f"Thought: {step.thought}")
+        parts += [f"Action: {action}" for action in step.actions]
+        add(f"Look {number} of {len(exemplar.steps)}", "\n".join(parts) + "\n")
+    for number, contrast in enumerate(exemplar.contrasts, start=1):
+        parts = [contrast.observation] if contrast.observation else []
+        parts += [f"Tried: {contrast.tried}", f"Right: {contrast.right}"]
+        parts += [f"Why: {contrast.why}"] if contrast.why else []
+        add(f"Contrast {number}: what was tried, and what is right", "\n".join(parts) + "\n")
+    for number, pair in enumerate(exemplar.abstraction, start=1):
+        add(f"Abstraction {number}: the page", pair.state + "\n")
+        add(f"Abstraction {number}: the clean observation", pair.observation + "\n")
+    if exemplar.parser:
+        add("Parser: Python that makes the clean observation", exemplar.parser + "\n")
+    for prompt in exemplar.prompts:
+        add(f"Prompt of the program it was imported from: {prompt.name}", "\n".join(prompt.texts) + "\n")
+    return tuple(pieces)
+
+
+def facts(view: DetailView) -> tuple[tuple[str, str], ...]:
+    """Return what is known of an exemplar beside its trajectory, by name; what is empty is left out."""
+    entry = view.entry
+    if entry is None:
+        return ()
+    exemplar, provenance = entry.exemplar, entry.provenance
+    state = "read only" if view.read_only else "in the archive, not recalled" if exemplar.archived else ""
+    found = (
+        ("Family", exemplar.family),
+        ("Environment", exemplar.environment),
+        ("Site", provenance.site),
+        ("Origin", ", ".join(part for part in (provenance.origin, state) if part)),
+        ("File", view.place),
+        ("Decided by", provenance.llm),
+        ("Source", exemplar.source),
+        ("Tags", ", ".join(exemplar.tags)),
+        ("Note", exemplar.note),
+        ("Size", _size(entry)),
+        ("Made", moment(entry.made)),
+        ("Changed", moment(entry.changed) if entry.changed != entry.made else ""),
+        ("Version", f"{entry.version} of {len(view.versions)}" if view.versions else ""),
+        ("Looked up by", exemplar.metadata or "its task and first observation"),
+    )
+    return tuple((name, value) for name, value in found if value)
+
+
+def _size(entry: Entry) -> str:
+    exemplar = entry.exemplar
+    parts = [
+        f"about {count(entry.tokens, 'token')}",
+        count(len(exemplar.steps), "look"),
+        count(sum(len(step.actions) for step in exemplar.steps), "action"),
+    ]
+    if exemplar.contrasts:
+        parts.append(count(len(exemplar.contrasts), "contrast"))
+    if exemplar.abstraction:
+        parts.append(count(len(exemplar.abstraction), "abstraction pair"))
+    if exemplar.parser:
+        parts.append("a parser")
+    return ", ".join(parts)
+
+
+def standing_words(view: DetailView) -> str:
+    """Return where an exemplar was retrieved, summed up."""
+    one = view.standing
+    if not one.retrieved:
+        return ""
+    judged = one.successes + one.failures
+    words = f"Retrieved {count(one.retrieved, 'time')}, used {count(one.used, 'time')}."
+    if judged:
+        words += f" Of {count(judged, 'judged run')} that used it, {one.successes} succeeded."
+    shown = len(view.retrievals)
+    if shown < one.retrieved:
+        words += f" The last {shown} are listed."
+    return words

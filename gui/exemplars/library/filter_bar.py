@@ -1,17 +1,17 @@
 """What is looked for in the library: words or their meaning, and the filters with what each offers."""
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
+from PySide6.QtCore import QSignalBlocker, QTimer, Signal
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from core.debugger.exemplars.library.views import CountsView, Query
 from core.memory.library.records import Filter
-from gui.exemplars.library.date_picker import DatePicker
-from gui.exemplars.library.value_picker import ValuePicker
+from gui.exemplars.library.pickers import DatePicker, ValuePicker
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.choices import titled_box
 from gui.widgets.layouts import FlowLayout, in_column, in_row
 from gui.widgets.search import SearchField
-from gui.widgets.words import ElidedLabel, set_tone
+from gui.widgets.words import ElidedLabel, labelled
 
 _WORDS_MS = 160
 _MEANING_MS = 500
@@ -21,6 +21,16 @@ _STATES: tuple[tuple[str, bool | None], ...] = (
     ("In the archive", True),
     ("In use and archived", None),
 )
+
+_PICKERS = {
+    "family": "Family",
+    "environment": "Environment",
+    "site": "Site",
+    "origin": "Origin",
+    "llm": "LLM",
+    "tag": "Tags",
+}
+"""The filters by a value, with their titles."""
 
 
 class FilterBar(QWidget):
@@ -36,48 +46,31 @@ class FilterBar(QWidget):
         self.search = SearchField(
             theme, "Search task, family, id, tags, note, thoughts and actions (Ctrl+F)", self
         )
-        self.meaning = QPushButton("By meaning", self)
+        self.meaning = QPushButton("By meaning", self, autoDefault=False)
         self.meaning.setCheckable(True)
-        self.meaning.setAutoDefault(False)
         self.meaning.setToolTip(
             "List what is nearest to the words by the embedding that recall uses, with its distance (Ctrl+M)"
         )
         self.meaning.setShortcut("Ctrl+M")
-        self.family = ValuePicker(theme, "Family", parent=self)
-        self.environment = ValuePicker(theme, "Environment", parent=self)
-        self.site = ValuePicker(theme, "Site", parent=self)
-        self.origin = ValuePicker(theme, "Origin", parent=self)
-        self.llm = ValuePicker(theme, "LLM", parent=self)
-        self.tags = ValuePicker(theme, "Tags", several=True, parent=self)
-        self.made = DatePicker(theme, self)
-        self.state = QComboBox(self)
-        self.state.setAccessibleName("Archive")
-        self.state.setToolTip("Exemplars in the archive are kept and not recalled")
-        for title, archived in _STATES:
-            self.state.addItem(title, archived)
-        self.state.currentIndexChanged.connect(self._on_picked)
-        self._pickers = {
-            "family": self.family,
-            "environment": self.environment,
-            "site": self.site,
-            "origin": self.origin,
-            "llm": self.llm,
-            "tag": self.tags,
+        self.pickers = {
+            name: ValuePicker(theme, title, several=name == "tag", parent=self)
+            for name, title in _PICKERS.items()
         }
+        self.made = DatePicker(theme, self)
+        kept = "Exemplars in the archive are kept and not recalled"
+        self.state = titled_box(_STATES, "Archive", kept, self)
+        self.state.currentIndexChanged.connect(self._on_picked)
         self.clear_button = key_button(
             "Clear", "Take words and filters away", "Ctrl+Shift+C", self.clear, self
         )
-        self.words = ElidedLabel("", self)
-        self.words.setAccessibleName("How many")
-        set_tone(self.words, "dim")
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
+        self.words = labelled(ElidedLabel("", self, tone="dim"), "How many")
+        self._idle = QTimer(self, singleShot=True)
         self._idle.timeout.connect(self.changed)
         self._lay_out()
         self.search.textChanged.connect(self._on_typed)
         self.search.next_wanted.connect(self._on_enter)
         self.meaning.toggled.connect(self._on_meaning)
-        for picker in self._pickers.values():
+        for picker in self.pickers.values():
             picker.picked.connect(self._on_picked)
         self.made.picked.connect(self._on_picked)
 
@@ -86,15 +79,13 @@ class FilterBar(QWidget):
         """What is wanted, in the order that was set last."""
         words, meaning = self.search.text().strip(), self.meaning.isChecked()
         since, until = self.made.span
-        values = {
-            name: (picker.chosen or ("",))[0] for name, picker in self._pickers.items() if name != "tag"
-        }
+        values = {name: "".join(picker.chosen) for name, picker in self.pickers.items() if name != "tag"}
         return self._order.replace(
             filter=Filter.model_validate(
                 {
                     **values,
                     "words": "" if meaning else words,
-                    "tags": self.tags.chosen,
+                    "tags": self.pickers["tag"].chosen,
                     "made_from": since,
                     "made_until": until,
                     "archived": self.state.currentData(),
@@ -113,24 +104,19 @@ class FilterBar(QWidget):
         """Show what is looked for, without telling."""
         self._order = query
         wanted = query.filter
-        self.search.blockSignals(True)
-        self.search.setText(query.like or wanted.words)
-        self.search.blockSignals(False)
-        self.meaning.blockSignals(True)
-        self.meaning.setChecked(bool(query.like))
-        self.meaning.blockSignals(False)
-        for name, picker in self._pickers.items():
+        with QSignalBlocker(self.search), QSignalBlocker(self.meaning), QSignalBlocker(self.state):
+            self.search.setText(query.like or wanted.words)
+            self.meaning.setChecked(bool(query.like))
+            self.state.setCurrentIndex([archived for _, archived in _STATES].index(wanted.archived))
+        for name, picker in self.pickers.items():
             value = wanted.tags if name == "tag" else getattr(wanted, name)
             picker.choose(value if isinstance(value, tuple) else ((value,) if value else ()))
         self.made.choose(wanted.made_from, wanted.made_until)
-        self.state.blockSignals(True)
-        self.state.setCurrentIndex([archived for _, archived in _STATES].index(wanted.archived))
-        self.state.blockSignals(False)
         self.clear_button.setEnabled(self.narrowed)
 
     def show_counts(self, view: CountsView) -> None:
         """Offer the values that there are."""
-        for name, picker in self._pickers.items():
+        for name, picker in self.pickers.items():
             picker.offer(view.offers.get(name, {}))
 
     def sort_by(self, order: str, reverse: bool) -> None:
@@ -139,18 +125,13 @@ class FilterBar(QWidget):
 
     def clear(self) -> None:
         self.show_query(Query(order=self._order.order, reverse=self._order.reverse))
-        self._idle.stop()
-        self.changed.emit()
-
-    def focus_search(self) -> None:
-        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.search.selectAll()
+        self._tell()
 
     def _lay_out(self) -> None:
         first = in_row(None, (self.search, 1), self.meaning, spacing=6)
         pickers = QWidget(self)
         flow = FlowLayout(pickers, spacing=5)
-        for one in (*self._pickers.values(), self.made, self.state, self.clear_button):
+        for one in (*self.pickers.values(), self.made, self.state, self.clear_button):
             flow.addWidget(one)
         in_column(self, first, pickers, self.words, margins=(10, 8, 10, 6), spacing=6)
 
@@ -160,18 +141,20 @@ class FilterBar(QWidget):
 
     def _on_enter(self) -> None:
         if self._idle.isActive():
-            self._idle.stop()
-            self.changed.emit()
+            self._tell()
         self.left.emit()
 
     def _on_meaning(self) -> None:
         if self.search.text().strip():
-            self._idle.stop()
-            self.changed.emit()
+            self._tell()
         else:
             self.search.setFocus()
 
     def _on_picked(self) -> None:
         self.clear_button.setEnabled(self.narrowed)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Tell the query that is wanted now, and not once more when the person has come to rest."""
         self._idle.stop()
         self.changed.emit()

@@ -1,21 +1,26 @@
 """The library itself: what is looked for, the table of what is found, one exemplar whole, and the commands."""
 
+from typing import NamedTuple
+
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from core.debugger.exemplars.library.views import CheckView, Chosen, CountsView, ListView, PageView, Query
-from core.memory.library.records import Filter
-from gui.exemplars.library.check_pane import CheckPane
+from core.memory.library.records import Filter, LibraryRow
 from gui.exemplars.library.detail_pane import DetailPane
 from gui.exemplars.library.filter_bar import FilterBar
-from gui.exemplars.library.library_commands import MOST, LibraryCommands
+from gui.exemplars.library.outcomes import CheckPane
 from gui.exemplars.library.row_table import RowTable
 from gui.theme.theme import Theme
+from gui.widgets.buttons import icon_button, key_button
 from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import MenuEntry, RowMenu
-from gui.widgets.layouts import in_column, on_panel, splitter
+from gui.widgets.layouts import FlowLayout, in_column, on_panel, splitter
 from gui.widgets.words import OrWords
 
+_MOST = 1000
+"""Exemplars that can be replayed or weighed at once."""
 _WAITING = "The library is being read…"
 _EMPTY = (
     "The library is empty. An exemplar is a successful trajectory that prompts are given: keep one from a run in "
@@ -25,6 +30,112 @@ _NO_ARCHIVE = (
     "The archive is empty. Archive (Del) keeps an exemplar here that is not to be recalled any more."
 )
 _NOT_FOUND = "There is no exemplar “{id}” any more; it may have been in a file that has gone."
+
+
+class _Command(NamedTuple):
+    name: str
+    text: str
+    key: str
+    icon: str
+    words: str
+
+    @property
+    def tooltip(self) -> str:
+        key = QKeySequence(self.key).toString(QKeySequence.SequenceFormat.NativeText)
+        return f"{self.words} ({key})"
+
+
+_TEXTS = (
+    ("new", "New", "Ctrl+N", "add", "Write an exemplar by hand"),
+    ("edit", "Edit", "Ctrl+Return", "edit", "Edit the exemplar"),
+    ("copy", "Copy", "Ctrl+D", "copy", "Make a new exemplar of this one"),
+    ("archive", "Archive", "Del", "archive", "Keep it, but recall it no more; the archive gives it back"),
+    ("check", "Check", "Ctrl+K", "checklist", "Look for what is wrong with what is selected"),
+    ("check_all", "Check all found", "Ctrl+Shift+K", "checklist", "Look for what is wrong with all that are listed"),
+    ("replay", "Replay", "Ctrl+R", "debug-restart", "Carry them out on their tasks again, in the background"),
+    ("worth", "Worth…", "Ctrl+Shift+W", "graph-line", "Run tasks with and without them, in the background"),
+    ("import", "Import…", "Ctrl+I", "cloud-download", "Bring in exemplars of this or another program"),
+    ("export", "Export…", "Ctrl+E", "export", "Write exemplars as a file that this or another program reads"),
+)  # fmt: skip
+_COMMANDS = tuple(_Command(*texts) for texts in _TEXTS)
+
+
+class LibraryCommands(QWidget):
+    """A row of buttons; `asked` names the command."""
+
+    asked = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.actions_by_name: dict[str, QAction] = {}
+        self.buttons: dict[str, QPushButton] = {}
+        self.brings_back = False
+        """Whether what is selected is in the archive, so that it can be brought back."""
+        flow = FlowLayout(self, spacing=5)
+        flow.setContentsMargins(10, 0, 10, 6)
+        for one in _COMMANDS:
+            action = self._action(one.name, one.text, one.tooltip)
+            action.setIcon(theme.icon(one.icon))
+            if one.name != "archive":  # Delete is the table's: in a field it takes letters away.
+                action.setShortcut(QKeySequence(one.key))
+            self.addAction(action)
+            if one.name == "check_all":
+                continue
+            button = self.buttons[one.name] = key_button(one.text, one.tooltip, "", action.trigger, self)
+            button.setIcon(action.icon())
+            theme.changed.connect(button.update)
+            flow.addWidget(button)
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        menu.addAction(self.actions_by_name["check_all"])
+        menu.addAction(
+            self._action(
+                "reindex",
+                "Make the index anew",
+                "Throw the index of the embeddings away and make it again",
+            )
+        )
+        self.more = icon_button(theme, "ellipsis", "More commands", parent=self, key="Alt+M", size=16)
+        self.more.setShortcut("Alt+M")
+        self.more.setMenu(menu)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setProperty("picker", True)
+        flow.addWidget(self.more)
+
+    def _action(self, name: str, text: str, tooltip: str) -> QAction:
+        action = self.actions_by_name[name] = QAction(text, self)
+        action.setToolTip(tooltip)
+        action.triggered.connect(lambda: self.asked.emit(name))
+        return action
+
+    def refresh(self, rows: tuple[LibraryRow, ...] | None, selected: int, total: int) -> None:
+        """Offer what can be done with these rows; None are too many to be held."""
+        single = rows is not None and len(rows) == 1
+        several = rows is not None and 0 < len(rows) <= _MOST
+        own = rows is None or any(not row.read_only for row in rows)
+        self.brings_back = bool(rows) and own and all(row.archived for row in rows or () if not row.read_only)
+        why = "" if rows is None or own else "An exemplar of a file is read only: keep a copy (Ctrl+D)"
+        too_many = f"Select at most {count(_MOST, 'exemplar')}" if selected else "Select exemplars first"
+        states = {
+            "edit": (single and own, why or "Select one exemplar"),
+            "copy": (single, "Select one exemplar"),
+            "archive": (bool(selected) and own, why or "Select exemplars first"),
+            "check": (bool(selected), "Select exemplars first"),
+            "check_all": (bool(total), "No exemplar is listed"),
+            "replay": (several, too_many),
+            "worth": (several, too_many),
+            "export": (bool(total), "No exemplar is listed"),
+        }
+        commands = {command.name: command for command in _COMMANDS}
+        if self.brings_back:
+            words = "Take it out of the archive: it is recalled again"
+            commands["archive"] = commands["archive"]._replace(words=words)
+        for name, (on, unless) in states.items():
+            for shown in (self.actions_by_name[name], self.buttons.get(name)):
+                if shown is not None:
+                    shown.setEnabled(on)
+                    shown.setToolTip(commands[name].tooltip if on else unless)
+        self.buttons["archive"].setText("Bring back" if self.brings_back else "Archive")
 
 
 class LibraryPage(QWidget):
@@ -78,11 +189,6 @@ class LibraryPage(QWidget):
         return self._query
 
     @property
-    def chosen(self) -> Chosen:
-        """What is selected."""
-        return self.table.chosen
-
-    @property
     def all_found(self) -> Chosen:
         """All that is listed."""
         if self._list.query.like:
@@ -97,7 +203,7 @@ class LibraryPage(QWidget):
     def few(self) -> tuple[str, ...]:
         """The ids of the selected rows, where they are few enough."""
         rows = self.table.selected
-        return tuple(row.id for row in rows) if rows is not None and len(rows) <= MOST else ()
+        return tuple(row.id for row in rows) if rows is not None and len(rows) <= _MOST else ()
 
     def begin(self, query: Query) -> None:
         """Show this query, whose list has been asked for."""
@@ -131,9 +237,8 @@ class LibraryPage(QWidget):
             self.table.clearSelection()
             self.detail.wait("")
         self._say()
-        if self.window().focusWidget() in (None, self.filters.search) and not (
-            same or self.filters.search.text()
-        ):
+        typed = self.filters.search.text()
+        if self.window().focusWidget() in (None, self.filters.search) and not (same or typed):
             self.table.setFocus()  # Nobody has begun to type.
         self.refresh()
 
@@ -260,12 +365,6 @@ class LibraryPage(QWidget):
             text = self.commands.buttons[name].text()
             key = "Del" if name == "archive" else action.shortcut().toString()
             found.append(
-                MenuEntry(
-                    text,
-                    lambda name=name: self._on_command(name),  # type: ignore[misc]
-                    key=key,
-                    enabled=action.isEnabled(),
-                    why=action.toolTip(),
-                )
+                MenuEntry(text, action.trigger, key=key, enabled=action.isEnabled(), why=action.toolTip())
             )
         return tuple(found)

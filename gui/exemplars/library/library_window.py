@@ -2,20 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QDialog, QTabWidget, QWidget
 
 from core.debugger.exemplars.library.views import Chosen, Notice
 from gui.exemplars.library.library_page import LibraryPage
-from gui.exemplars.library.notice_bar import NoticeBar
+from gui.exemplars.library.outcomes import NoticeBar
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
 from gui.widgets.remembered import Remembered
 
 if TYPE_CHECKING:
     # The forms of other programs take long to load, which only who exports waits for.
-    from gui.exemplars.library.export_dialog import ExportDialog
+    from gui.exemplars.library.exchange_dialogs import ExportDialog
 
 
 class LibraryWindow(QDialog):
@@ -27,10 +27,9 @@ class LibraryWindow(QDialog):
     new_requested = Signal()
     run_opened = Signal(int, int)
     """Run and step that the main window is to show."""
-    replay_requested = Signal(tuple)
+    replay_requested = Signal(object)
     """Ids of exemplars."""
-    worth_requested = Signal(tuple)
-    """Ids of exemplars."""
+    worth_requested = Signal(str)
     import_requested = Signal()
     export_requested = Signal(object, str, str)
     """What is `Chosen`, the name of the form, and the path."""
@@ -75,18 +74,10 @@ class LibraryWindow(QDialog):
         """Bring a page that was added to the front."""
         self.tabs.setCurrentWidget(page)
 
-    def begin(self) -> None:
-        """Show what was looked for when the window was left; its list has been asked for."""
-        self.page.begin(self._remembered.library_query)
-
     def reveal(self, id: str) -> None:
         """Show and select an exemplar."""
         self.tabs.setCurrentWidget(self.page)
         self.page.reveal(id)
-
-    @Slot(object)
-    def show_notice(self, notice: Notice) -> None:
-        self.notices.show_notice(notice)
 
     def keep(self) -> None:
         """Remember size, splitters, columns, filters and order."""
@@ -124,6 +115,7 @@ class LibraryWindow(QDialog):
 
     def _restore(self) -> None:
         kept = self._remembered
+        self.page.begin(kept.library_query)
         if (geometry := kept.part("library/geometry")) is not None:
             self.restoreGeometry(geometry)
         if (split := kept.part("library/split")) is not None:
@@ -140,10 +132,10 @@ class LibraryWindow(QDialog):
 
     def _on_search(self) -> None:
         if self.tabs.currentWidget() is self.page:
-            self.page.filters.focus_search()
+            self.page.filters.search.reach()
 
     def _on_problem(self, text: str) -> None:
-        self.show_notice(Notice(text=text, bad=True))
+        self.notices.show_notice(Notice(text=text, bad=True))
 
     def _on_command(self, name: str) -> None:
         page = self.page
@@ -158,11 +150,11 @@ class LibraryWindow(QDialog):
             case "copy":
                 self.copy_requested.emit(page.few[0])
             case "archive":
-                self.archive_requested.emit(page.chosen, not page.commands.brings_back)
+                self.archive_requested.emit(page.table.chosen, not page.commands.brings_back)
             case "check":
                 if page.table.selected_count == 1:
                     page.detail.show_problems()
-                self.check_requested.emit(page.chosen)
+                self.check_requested.emit(page.table.chosen)
             case "check_all":
                 self.check_requested.emit(page.all_found)
             case "check_shown":
@@ -170,7 +162,7 @@ class LibraryWindow(QDialog):
             case "replay":
                 self.replay_requested.emit(page.few)
             case "worth":
-                self.worth_requested.emit(page.few)
+                self.worth_requested.emit(page.few[0])
             case "import":
                 self.import_requested.emit()
             case "export":
@@ -190,7 +182,7 @@ class LibraryWindow(QDialog):
             self.edit_requested.emit(id)
 
     def _export(self) -> None:
-        from gui.exemplars.library.export_dialog import ExportDialog
+        from gui.exemplars.library.exchange_dialogs import ExportDialog
 
         page = self.page
         self.export_dialog = dialog = ExportDialog(
@@ -198,7 +190,7 @@ class LibraryWindow(QDialog):
         )
         dialog.chosen.connect(
             lambda everything, form, path: self.export_requested.emit(
-                page.all_found if everything else page.chosen, form, path
+                page.all_found if everything else page.table.chosen, form, path
             )
         )
         dialog.open()

@@ -74,25 +74,15 @@ class RowModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._query = Query()
-        self._total = 0
+        self.query = Query()
+        self.total = 0
         self._pages: OrderedDict[int, tuple[LibraryRow, ...]] = OrderedDict()
         self._distances: tuple[float, ...] = ()
         self._asked: set[int] = set()
         self.visible: Callable[[], tuple[int, int]] = lambda: (0, 0)
         """Tells the first row in view and the one behind the last."""
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_IDLE_MS)
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._ask)
-
-    @property
-    def query(self) -> Query:
-        return self._query
-
-    @property
-    def total(self) -> int:
-        return self._total
 
     @property
     def held(self) -> int:
@@ -107,7 +97,7 @@ class RowModel(QAbstractTableModel):
     def show_list(self, view: ListView) -> None:
         """Replace all rows."""
         self.beginResetModel()
-        self._query, self._total = view.query, view.total
+        self.query, self.total = view.query, view.total
         self._pages.clear()
         self._asked.clear()
         self._distances = view.distances
@@ -117,19 +107,19 @@ class RowModel(QAbstractTableModel):
 
     def show_page(self, view: PageView) -> None:
         """Put in rows that were asked for; those of another list are dropped."""
-        if view.query != self._query:
+        if view.query != self.query:
             return
         page = view.first // PAGE
         self._asked.discard(page)
         if view.rows:
             self._keep(page, view.rows)
-            last = min(self._total, view.first + len(view.rows)) - 1
+            last = min(self.total, view.first + len(view.rows)) - 1
             self.dataChanged.emit(self.index(view.first, 0), self.index(last, len(COLUMNS) - 1))
         if not view.problem:
             self._idle.start()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else self._total
+        return 0 if parent.isValid() else self.total
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(COLUMNS)
@@ -141,7 +131,7 @@ class RowModel(QAbstractTableModel):
             return None
         column = COLUMNS[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _side(column)
+            return int(RIGHT if column.number else LEFT)
         if role == Qt.ItemDataRole.ToolTipRole:
             sorts = "A click sorts by it" if column.order else "It cannot be sorted by"
             return ". ".join(part for part in (column.tooltip, sorts) if part)
@@ -162,27 +152,24 @@ class RowModel(QAbstractTableModel):
         """Return what a cell says in one line; a row that is not there is asked for."""
         row, name = self.row(at), COLUMNS[column].name
         if row is None:
-            self._want()
+            if not self._idle.isActive():
+                self._idle.start()
             return "…" if name == "id" else ""
         if name == "distance":
             return f"{self._distances[at]:.3f}" if at < len(self._distances) else ""
         return cell(row, name).replace("\n", " ")
 
-    def _want(self) -> None:
-        if not self._idle.isActive():
-            self._idle.start()
-
     def _ask(self) -> None:
         """Ask for what is missing of what is in view now: what was scrolled over meanwhile is not."""
         first, end = self.visible()
         for page in range(first // PAGE, max(first, end - 1) // PAGE + 1):
-            if page * PAGE >= self._total or page in self._asked:
+            if page * PAGE >= self.total or page in self._asked:
                 continue
             if page in self._pages:
                 self._pages.move_to_end(page)
             elif len(self._asked) < _AT_ONCE:
                 self._asked.add(page)
-                self.page_wanted.emit(self._query, page * PAGE)
+                self.page_wanted.emit(self.query, page * PAGE)
 
     def _keep(self, page: int, rows: tuple[LibraryRow, ...]) -> None:
         self._pages[page] = rows
@@ -214,11 +201,6 @@ def moment(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M}" if seconds else ""
 
 
-def _side(column: LibraryColumn) -> int:
-    side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
-    return int(side | Qt.AlignmentFlag.AlignVCenter)
-
-
 class CellDelegate(RowDelegate):
     """Draws what `RowModel.text` says of a cell, by one look at its row: Qt itself asks the model seven times."""
 
@@ -227,20 +209,15 @@ class CellDelegate(RowDelegate):
         self._model = model
 
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
-        flags = QStyle.StateFlag
-        if state & flags.State_Selected:
-            painter.fillRect(rect, self.theme.colour("selected"))
-        elif state & flags.State_MouseOver:
-            painter.fillRect(rect, self.theme.colour("raised"))
-        if state & flags.State_HasFocus:
-            painter.setPen(self.theme.colour("agent"))
-            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+        self.draw_ground(painter, rect, state)
         row, column = index.row(), COLUMNS[index.column()]
         text = self._model.text(row, index.column())
         if not text:
             return
         held = self._model.row(row)
         dim = column.name not in _PLAIN or held is None or held.archived
-        painter.setPen(self.theme.colour("dim" if dim and not state & flags.State_Selected else "text"))
+        painter.setPen(
+            self.theme.colour("dim" if dim and not state & QStyle.StateFlag.State_Selected else "text")
+        )
         align: Qt.AlignmentFlag = RIGHT if column.number else LEFT
         draw_cut(painter, rect.adjusted(_SIDE, 0, -_SIDE, 0), text, align)

@@ -81,14 +81,12 @@ class RowTable(QTableView):
         self._current = ""
         self._wanted = ""
         self._places: dict[str, int] = {}
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_IDLE_MS)
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(lambda: self.position_changed.emit(*self.position))
         self._showing = False
         self.selectionModel().currentRowChanged.connect(self._on_current)
         self.selectionModel().selectionChanged.connect(self._on_selected)
-        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.verticalScrollBar().valueChanged.connect(self._on_moved)
         self.doubleClicked.connect(self._on_opened)
         self.rows_model.dataChanged.connect(self._on_came)
         theme.changed.connect(self.viewport().update)
@@ -175,16 +173,11 @@ class RowTable(QTableView):
     @property
     def selected(self) -> tuple[LibraryRow, ...] | None:
         """The selected rows from above; None where some are not held."""
-        found: list[LibraryRow] = []
-        for start, end in self._ranges():
-            if end - start > self.rows_model.held:
-                return None
-            for at in range(start, end):
-                row = self.rows_model.row(at)
-                if row is None:
-                    return None
-                found.append(row)
-        return tuple(found)
+        if self.selected_count > self.rows_model.held:
+            return None
+        rows = [self.rows_model.row(at) for start, end in self._ranges() for at in range(start, end)]
+        found = tuple(row for row in rows if row is not None)
+        return found if len(found) == len(rows) else None
 
     @property
     def chosen(self) -> Chosen:
@@ -206,6 +199,7 @@ class RowTable(QTableView):
         return ListPosition(tuple(keep[:_MOST]), anchor, first)
 
     def _ranges(self) -> tuple[tuple[int, int], ...]:
+        """Return the selected places as spans that neither touch nor overlap."""
         selection = self.selectionModel().selection()
         parts = (selection.at(number) for number in range(selection.count()))
         spans = sorted((part.top(), part.bottom() + 1) for part in parts)
@@ -238,14 +232,11 @@ class RowTable(QTableView):
         self.setColumnHidden(0, True)
 
     def _show_sort(self, query: Query) -> None:
-        header = self.horizontalHeader()
         at = next((at for at, column in enumerate(COLUMNS) if column.order == query.order), -1)
-        orders = Qt.SortOrder
-        if query.like:
-            header.setSortIndicator(0, orders.AscendingOrder)
-        else:
-            down = (query.order in DOWN) != query.reverse
-            header.setSortIndicator(at, orders.DescendingOrder if down else orders.AscendingOrder)
+        down = not query.like and (query.order in DOWN) != query.reverse
+        self.horizontalHeader().setSortIndicator(
+            0 if query.like else at, Qt.SortOrder.DescendingOrder if down else Qt.SortOrder.AscendingOrder
+        )
 
     def _on_heading(self, section: int) -> None:
         query, order = self.rows_model.query, COLUMNS[section].order
@@ -300,6 +291,6 @@ class RowTable(QTableView):
             self._idle.start()
             self.selection_changed.emit()
 
-    def _on_scrolled(self) -> None:
+    def _on_moved(self) -> None:
         if not self._showing:
             self._idle.start()

@@ -1,16 +1,20 @@
-"""Save as exemplar: opened from the tree of runs, by its key, and where a recording has ended."""
+"""How an exemplar comes of a run: saved from the tree of runs or by its key, or recorded by hand."""
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QMessageBox
 
-from core.debugger.exemplars.saving.views import SavingChoice, SavingView
+from core.debugger.exemplars.saving.views import RecordedSteps, RecordingView, SavingView
+from gui.shell.actions import explain
 from gui.shell.feature import FeatureController, present
 from gui.shell.main_window import MainWindow
+from gui.widgets.enabled_commands import BUSY
+from gui.widgets.formats import count
 
 if TYPE_CHECKING:
     # The window is loaded when it is opened: the main window is to come quickly.
-    from core.debugger.exemplars.saving.service import SavingService
+    from core.debugger.exemplars.saving.service import RecordingService, SavingService
     from gui.exemplars.saving.window import SavingWindow
 
 
@@ -36,26 +40,108 @@ class SavingController(FeatureController):
 
             self.shown = SavingWindow(self.window.theme, self.window)
             self.shown.chosen.connect(self._service.choose)
-            self.shown.save_requested.connect(self._on_save)
+            self.shown.save_requested.connect(
+                lambda choice, anyway: self._service.save(choice, anyway=anyway)
+            )
             self.shown.undo_requested.connect(self._service.undo)
             self.shown.edit_requested.connect(self.edit_requested)
             self.shown.finished.connect(self._on_closed)
-            geometry = self.window.remembered.geometry("keep")
-            if geometry is not None:
+            if (geometry := self.window.remembered.part("windows/keep")) is not None:
                 self.shown.restoreGeometry(geometry)
         self._run = run
         self.shown.wait(run)
         self._service.open(run, steps=tuple(steps))
         present(self.shown)
 
-    def _on_save(self, choice: SavingChoice, anyway: bool) -> None:
-        self._service.save(choice, anyway=anyway)
-
     def _on_closed(self) -> None:
         assert self.shown is not None
-        self.window.remembered.keep_geometry("keep", self.shown.saveGeometry())
+        self.window.remembered.keep_part("windows/keep", self.shown.saveGeometry())
 
     @Slot(object)
     def _show_view(self, view: SavingView) -> None:
         if self.shown is not None and view.run == self._run:
             self.shown.show_view(view)
+
+
+class RecordingController(FeatureController):
+    """Begins and ends recordings, and shows over the page that one goes on."""
+
+    recorded = Signal(int, object)
+    """The run, and the numbers of the steps that were recorded."""
+
+    def __init__(self, window: MainWindow, service: "RecordingService") -> None:
+        super().__init__(window)
+        self._service = service
+        self._view = RecordingView()
+        self.asking: QMessageBox | None = None
+        """The question where to begin, while it is open."""
+        self._action = window.actions_by_name["record"]
+        self._action.setCheckable(True)
+        self._action.triggered.connect(self._on_record)
+        window.page.discard_requested.connect(service.cancel)
+        self.follow(service.changed, self._show_view)
+        self.follow(service.recorded, self._on_recorded, keep="every")
+        self._show_view(self._view)
+
+    @Slot(object)
+    def _show_view(self, view: RecordingView) -> None:
+        self._view = view
+        on = view.recording
+        self._action.setChecked(on or view.starting)
+        self._action.setText("Stop recor&ding" if on else "Recor&d by hand")
+        self._action.setIconText("Stop recording" if on else "Record")
+        self._action.setIcon(self.window.theme.icon("record", tone="bad" if on else "text"))
+        explain(
+            self._action,
+            "End the recording, and keep it as an exemplar"
+            if on
+            else "Record how you do the task in the page, step by step, and keep it as an exemplar",
+        )
+        self.window.page.show_recording(view)
+
+    def _on_recorded(self, ended: tuple[RecordedSteps, ...]) -> None:
+        for one in ended:
+            self.recorded.emit(one.run, one.steps)
+
+    def _on_record(self) -> None:
+        view = self.window.view
+        self._action.setChecked(self._view.recording or self._view.starting)
+        if self._view.recording:
+            self._service.finish()
+        elif view.run is None:
+            self.window.page.messages.say(
+                "No task is open",
+                "Open the task that you want to show (Ctrl+N), then record: what you do in its page becomes an "
+                "exemplar.",
+            )
+        elif view.mode in BUSY:
+            self.window.page.messages.say("The agent is acting", "Pause first (F5), then record.")
+        elif view.mode == "ended":
+            self._service.record(fresh=True)
+        elif view.step > 1 and not view.handed_over:
+            self._ask()
+        else:
+            self._service.record(fresh=False)
+
+    def _ask(self) -> None:
+        """Ask where to begin, since steps were taken already."""
+        taken = count(self.window.view.step - 1, "step of this run is", "steps of this run are")
+        box = QMessageBox(self.window)
+        box.setWindowTitle("Record by hand")
+        box.setText(f"{taken} done already.")
+        box.setInformativeText("Record the task from its start, or go on from where it stands?")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        start = box.addButton("From the &start", QMessageBox.ButtonRole.AcceptRole)
+        here = box.addButton("From &here", QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(start)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.asking = box
+
+        def answered() -> None:
+            self.asking = None
+            if box.clickedButton() in (start, here):
+                self._service.record(fresh=box.clickedButton() is start)
+
+        box.finished.connect(answered)
+        box.open()

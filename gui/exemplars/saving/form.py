@@ -1,7 +1,8 @@
-"""What an exemplar is called and found by: id, family, tags, note and the text it is looked up by."""
+"""What a person fills in to save an exemplar: its name and what it is found by, and which corrections go in."""
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, QStringListModel, Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QCompleter,
     QFormLayout,
@@ -11,8 +12,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.saving.views import SavingView
-from gui.widgets.layouts import in_row
+from core.debugger.exemplars.saving.views import SavingContrast, SavingView
+from gui.theme.theme import Theme
+from gui.widgets.formats import cut
+from gui.widgets.layouts import in_column, in_row
+from gui.widgets.words import NoteLabel
 
 _LINES = 4
 _KEY_LENGTH = 600
@@ -25,12 +29,9 @@ class SavingForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._run = 0
         self._touched: set[str] = set()
-        """The fields that the person has written in."""
-        self.id = QComboBox(self)
-        self.id.setEditable(True)
-        self.id.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        """Which of id and family the person has written."""
+        self.id = QComboBox(self, editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
         self.id.setAccessibleName("Id")
         self.id.setToolTip(
             "Its name in the library; choose an earlier one of this run to save a new version of it"
@@ -40,6 +41,7 @@ class SavingForm(QWidget):
         self.family = self._line("Family", "Exemplars of one family go into a prompt together")
         self.tags = self._line("Tags", "Words of your own, with commas between them")
         self.tags.setPlaceholderText("such as checked, login")
+        self._families, self._tags = self._offer_for(self.family), self._offer_for(self.tags)
         self.note = self._line("Note", "For yourself and others; no LLM is shown it")
         self.metadata = QPlainTextEdit(self)
         self.metadata.setAccessibleName("Looked up by")
@@ -51,13 +53,8 @@ class SavingForm(QWidget):
         self.metadata.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.metadata.setMinimumHeight(self.fontMetrics().lineSpacing() * _LINES)
         left, right = QFormLayout(), QFormLayout()
-        for name, field in (
-            ("Id", self.id),
-            ("Family", self.family),
-            ("Tags", self.tags),
-            ("Note", self.note),
-        ):
-            left.addRow(name, field)
+        for field in (self.id, self.family, self.tags, self.note):
+            left.addRow(field.accessibleName(), field)
         right.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
         right.addRow("Looked up by", self.metadata)
         for form in (left, right):
@@ -67,22 +64,35 @@ class SavingForm(QWidget):
         in_row(self, (left, 1), (right, 1), margins=(12, 8, 12, 4), spacing=16)
         self.id.editTextChanged.connect(lambda _text: self._on_edited("id"))
         self.family.textChanged.connect(lambda _text: self._on_edited("family"))
-        self.tags.textChanged.connect(lambda _text: self._on_edited("tags"))
-        self.note.textChanged.connect(lambda _text: self._on_edited("note"))
-        self.metadata.textChanged.connect(lambda: self._on_edited("metadata"))
+        for written in (self.tags, self.note, self.metadata):
+            written.textChanged.connect(lambda *_: self.edited.emit())
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), 132)
 
     def begin(self, run: int) -> None:
         """Forget what was written for another run."""
-        self._run = run
         self._touched.clear()
-        self._fill(SavingView(run=run), everything=True)
+        for field in (self.tags, self.note, self.metadata):
+            with QSignalBlocker(field):
+                field.clear()
+        self.show_view(SavingView(run=run))
 
     def show_view(self, view: SavingView) -> None:
         """Fill in what the person has not written, and offer what the library has."""
-        self._fill(view, everything=False)
+        with QSignalBlocker(self.id), QSignalBlocker(self.family):
+            written = self.id.currentText()
+            self.id.clear()
+            self.id.addItems([one for one in (view.free_id, *view.earlier) if one])
+            self.id.setEditText(written if "id" in self._touched else view.id)
+            if "family" not in self._touched:
+                self.family.setText(view.family)
+        key = cut(view.key, _KEY_LENGTH)
+        if not self.metadata.toPlainText():
+            self.metadata.setPlaceholderText(f"Empty: task and first page, that is\n{key}" if key else "")
+        for offered, words in ((self._families, view.families), (self._tags, view.tags)):
+            if offered.stringList() != list(words):
+                offered.setStringList(words)
 
     @property
     def values(self) -> dict[str, object]:
@@ -99,40 +109,8 @@ class SavingForm(QWidget):
     def hold_id(self, id: str) -> None:
         """Go on with this id: what is saved next is a new version of it."""
         self._touched.add("id")
-        self.id.blockSignals(True)
-        self.id.setEditText(id)
-        self.id.blockSignals(False)
-
-    def _fill(self, view: SavingView, *, everything: bool) -> None:
-        for widget in (self.id, self.family, self.tags, self.note, self.metadata):
-            widget.blockSignals(True)
-        words = self.id.currentText()
-        self.id.clear()
-        self.id.addItems([one for one in (view.free_id, *view.earlier) if one])
-        self.id.setEditText(words if "id" in self._touched else view.id)
-        if "family" not in self._touched:
-            self.family.setText(view.family)
-        if everything:
-            self.tags.clear()
-            self.note.clear()
-            self.metadata.clear()
-        key = view.key if len(view.key) <= _KEY_LENGTH else f"{view.key[:_KEY_LENGTH]}…"
-        if not self.metadata.toPlainText():
-            self.metadata.setPlaceholderText(f"Empty: task and first page, that is\n{key}" if key else "")
-        self._offer(self.family, view.families)
-        self._offer(self.tags, view.tags)
-        for widget in (self.id, self.family, self.tags, self.note, self.metadata):
-            widget.blockSignals(False)
-
-    def _offer(self, field: QLineEdit, words: tuple[str, ...]) -> None:
-        known = field.completer()
-        if known is not None and known.property("words") == list(words):
-            return
-        completer = QCompleter(list(words), field)
-        completer.setProperty("words", list(words))
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        field.setCompleter(completer)
+        with QSignalBlocker(self.id):
+            self.id.setEditText(id)
 
     def _line(self, name: str, words: str) -> QLineEdit:
         field = QLineEdit(self)
@@ -140,6 +118,87 @@ class SavingForm(QWidget):
         field.setToolTip(words)
         return field
 
+    def _offer_for(self, field: QLineEdit) -> QStringListModel:
+        """Return the words that a field is completed by."""
+        words = QStringListModel(self)
+        completer = QCompleter(words, field)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        field.setCompleter(completer)
+        return words
+
     def _on_edited(self, name: str) -> None:
         self._touched.add(name)
         self.edited.emit()
+
+
+class _Correction(QWidget):
+    """One correction with its tick and its reason."""
+
+    def __init__(self, one: SavingContrast, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.step = one.step
+        self.tick = QCheckBox(f"Keep the correction of step {one.step} as a contrast", self)
+        self.tick.setToolTip("What was tried and what was right stand in the exemplar, told apart as such")
+        self.words = NoteLabel("dim", "", self, margins=(21, 0, 0, 0))
+        self.words.setFont(theme.machine_font())
+        self.reason = QLineEdit(self)
+        self.reason.setPlaceholderText("Why, in a sentence; may be left empty")
+        self.reason.setAccessibleName(f"Why the correction of step {one.step} is right")
+        in_column(self, self.tick, self.words, self.reason, margins=(10, 2, 10, 4), spacing=2)
+        self.show_correction(one)
+
+    def show_correction(self, one: SavingContrast) -> None:
+        with QSignalBlocker(self.tick):
+            self.tick.setChecked(one.chosen)
+        self.words.show_text(f"tried  {one.tried}\nright  {one.right}")
+        self.reason.setVisible(one.chosen)
+
+
+class ContrastChoices(QWidget):
+    """Lists the corrections of the steps that are chosen; a reason that was written stays."""
+
+    edited = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.corrections: list[_Correction] = []
+        self._column = in_column(self, spacing=2)
+        self._reasons: dict[int, str] = {}
+
+    @property
+    def chosen(self) -> frozenset[int]:
+        return frozenset(one.step for one in self.corrections if one.tick.isChecked())
+
+    @property
+    def reasons(self) -> dict[int, str]:
+        self._keep_reasons()
+        return {step: text.strip() for step, text in self._reasons.items() if text.strip()}
+
+    def begin(self) -> None:
+        """Forget what was written for another run."""
+        self.show_contrasts(())
+        self._reasons.clear()
+
+    def show_contrasts(self, contrasts: tuple[SavingContrast, ...]) -> None:
+        if [one.step for one in contrasts] == [one.step for one in self.corrections]:
+            for shown, one in zip(self.corrections, contrasts, strict=True):
+                shown.show_correction(one)
+            return
+        self._keep_reasons()
+        for old in self.corrections:
+            self._column.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self.corrections = []
+        for one in contrasts:
+            made = _Correction(one, self._theme, self)
+            made.reason.setText(self._reasons.get(one.step, ""))
+            made.tick.toggled.connect(lambda _on: self.edited.emit())
+            made.reason.textChanged.connect(lambda _text: self.edited.emit())
+            self._column.addWidget(made)
+            self.corrections.append(made)
+
+    def _keep_reasons(self) -> None:
+        self._reasons |= {one.step: one.reason.text() for one in self.corrections}

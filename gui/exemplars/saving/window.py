@@ -1,19 +1,17 @@
-"""Save as exemplar: which steps of a run are kept, how the LLM would see them, and what they are called."""
+"""Save as exemplar: which steps of a run are kept, how the LLM would see them, and what came of saving."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from core.debugger.exemplars.saving.views import SavingChoice, SavingStep, SavingView
-from gui.exemplars.saving.corrections import ContrastChoices
-from gui.exemplars.saving.form import SavingForm
-from gui.exemplars.saving.saved import SavedNote
+from core.debugger.exemplars.saving.views import Saved, SavingChoice, SavingStep, SavingView
+from gui.exemplars.saving.form import ContrastChoices, SavingForm
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import count, step_text
-from gui.widgets.layouts import Section, in_column, in_row, on_panel, scrolled, splitter
+from gui.widgets.formats import count, cut, step_text
+from gui.widgets.layouts import Section, holding, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.rows import Row, Rows
 from gui.widgets.text_view import Piece, TextView
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 
 _READING = "The run is being read…"
 _IDLE_MS = 250
@@ -34,11 +32,8 @@ class SavingWindow(QDialog):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
-        self._theme = theme
         self._view = SavingView(run=0)
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_IDLE_MS)
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._on_idle)
         self._build(theme)
         self.resize(1080, 740)
@@ -80,17 +75,16 @@ class SavingWindow(QDialog):
     # Building
 
     def _build(self, theme: Theme) -> None:
-        self.head = ElidedLabel("", self)
+        self.head = ElidedLabel("", self, tone="dim")
         self.head.setContentsMargins(12, 8, 12, 6)
-        set_tone(self.head, "dim")
         self.steps = Rows(theme, "Steps of the run")
         self.steps.toggled.connect(self._on_toggled)
         self.steps_section = Section(theme, "Steps", self.steps)
         self.contrasts = ContrastChoices(theme)
         self.contrasts.edited.connect(self._idle.start)
         self.contrasts_section = Section(theme, "Corrections", self.contrasts)
-        left = QWidget()
-        in_column(left, scrolled("Steps and corrections", self.steps_section, self.contrasts_section))
+        choices = scrolled("Steps and corrections", self.steps_section, self.contrasts_section)
+        left = holding(in_column(None, choices))
         on_panel(left)
         self.problems = Rows(theme, "What is wrong with it")
         self.text = TextView(theme, "The trajectory as the LLM would see it")
@@ -105,43 +99,23 @@ class SavingWindow(QDialog):
         self.form = SavingForm(self)
         self.form.edited.connect(self._on_edited)
         self.saved = SavedNote(theme, self)
-        self.question = NoteLabel("remedy", "", self)
-        self.question.setContentsMargins(12, 2, 12, 2)
-        self.problem = NoteLabel("bad", "", self)
-        self.problem.setContentsMargins(12, 2, 12, 2)
-        in_column(
-            self,
-            self.head,
-            (self.or_words, 1),
-            self.form,
-            self.saved,
-            self.question,
-            self.problem,
-            self._foot(),
-            spacing=0,
-        )
+        self.question = NoteLabel("remedy", "", self, margins=(12, 2, 12, 2))
+        self.problem = NoteLabel("bad", "", self, margins=(12, 2, 12, 2))
+        notes = (self.saved, self.question, self.problem)
+        in_column(self, self.head, (self.or_words, 1), self.form, *notes, self._foot(), spacing=0)
 
     def _foot(self) -> QHBoxLayout:
-        self.state = ElidedLabel("", self)
-        set_tone(self.state, "dim")
+        self.state = ElidedLabel("", self, tone="dim")
         self.undo_button = key_button("Undo", "Take back what was saved", "Alt+U", self.undo_requested.emit)
         self.edit_button = key_button(
             "Edit…", "Go on with it in the editor, where every word can be changed", "Alt+E", self._on_edit
         )
         self.cancel_button = key_button("Cancel", "Close without saving", "Esc", self.reject)
-        self.save_button = key_button("Save", "Put it into your library", "Ctrl+Return", self._on_save)
-        set_flag(self.save_button, "accent", True)
-        foot = in_row(
-            None,
-            (self.state, 1),
-            self.undo_button,
-            self.edit_button,
-            self.cancel_button,
-            self.save_button,
-            margins=(12, 6, 12, 10),
-            spacing=8,
+        self.save_button = key_button(
+            "Save", "Put it into your library", "Ctrl+Return", self._on_save, accent=True
         )
-        return foot
+        buttons = (self.undo_button, self.edit_button, self.cancel_button, self.save_button)
+        return in_row(None, (self.state, 1), *buttons, margins=(12, 6, 12, 10), spacing=8)
 
     # Showing
 
@@ -179,18 +153,12 @@ class SavingWindow(QDialog):
             "Tick a step at the left: nothing would be told." if view.ready else ""
         )
         self.text_or_words.say("" if view.messages else nothing)
-        about = f"about {count(view.tokens, 'token')}" if view.messages else ""
-        self.preview.show_fact(about)
-        rows = [
-            Row(
-                one.text,
-                icon="error" if one.level == "fault" else "info",
-                tone="bad" if one.level == "fault" else "remedy",
-                word=one.where,
-                key=at,
-            )
-            for at, one in enumerate(view.problems)
-        ]
+        self.preview.show_fact(f"about {count(view.tokens, 'token')}" if view.messages else "")
+        looks = {"fault": ("error", "bad")}
+        rows = []
+        for at, one in enumerate(view.problems):
+            icon, tone = looks.get(one.level, ("info", "remedy"))
+            rows.append(Row(one.text, icon=icon, tone=tone, word=one.where, key=at))
         nothing_wrong = [Row("Nothing is wrong with it.", icon="check", tone="good", quiet=True)]
         self.problems.show_rows(rows or (nothing_wrong if view.exemplar is not None else []))
 
@@ -205,8 +173,7 @@ class SavingWindow(QDialog):
         self.undo_button.setVisible(saved is not None and saved.changed)
         self.undo_button.setEnabled(saved is not None and not saved.undone and not view.busy)
         self.cancel_button.setText("Close" if saved is not None else "Cancel")
-        words = f"A new version of {view.version_of}" if view.version_of and saved is None else ""
-        self.state.setText(words)
+        self.state.setText(f"A new version of {view.version_of}" if view.version_of and saved is None else "")
 
     # What the person does
 
@@ -246,16 +213,95 @@ def _step_row(one: SavingStep) -> Row:
         state = f"put back in, though {one.why}" if one.chosen else f"left out: {one.why}"
     else:
         state = "" if one.chosen else "left out: not chosen"
-    thought = one.thought if len(one.thought) <= 200 else f"{one.thought[:199]}…"
     word = _ORIGINS.get(row.origin, "")
     return Row(
         f"{row.number}. {step_text(row)}",
         icon="warning" if one.why and one.chosen else "circle-slash" if not one.chosen else "",
         tone="remedy" if one.why and one.chosen else "dim",
         word=word,
-        detail="\n".join(part for part in (state, thought) if part),
+        detail="\n".join(part for part in (state, cut(one.thought, 200)) if part),
         quiet=not one.chosen,
         key=row.number,
         checked=one.chosen if one.possible else None,
         tooltip="Space or a click on the box keeps the step or leaves it out" if one.possible else state,
     )
+
+
+_HEIGHT = 118
+
+
+class SavedNote(QWidget):
+    """Shows `Saved`; hidden where nothing was saved."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = QLabel(self)
+        self.words.setWordWrap(True)
+        self.words.setContentsMargins(12, 4, 12, 2)
+        self.problem = NoteLabel("bad", "", self, margins=(12, 0, 12, 2))
+        self.rows = Rows(theme, "What would be retrieved for this task")
+        self._area = scrolled("What would be retrieved for this task", self.rows)
+        self._area.setMaximumHeight(_HEIGHT)
+        self._area.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        in_column(self, self.words, self.problem, self._area, margins=(0, 4, 0, 0), spacing=2)
+        self.hide()
+
+    def show_saved(self, saved: Saved | None, *, busy: bool) -> None:
+        self.setVisible(saved is not None)
+        if saved is None:
+            return
+        self.words.setText(saved_words(saved, busy=busy))
+        self.problem.show_text(saved.problem)
+        rows = [
+            Row(
+                one.id,
+                icon="check" if one.used else "",
+                tone="good" if one.used else "dim",
+                word=f"{one.distance:.3f}",
+                detail=("this one · " if one.id == saved.id else "")
+                + f"family {one.family} · {'goes into the prompt' if one.used else 'not used'}",
+                strong=one.id == saved.id,
+                key=one.id,
+                tooltip=one.task,
+            )
+            for one in saved.found
+        ]
+        self._area.setVisible(bool(rows) and not saved.undone)
+        self.rows.show_rows(rows)
+
+
+def saved_words(saved: Saved, *, busy: bool) -> str:
+    """Return what came of saving, in words."""
+    if saved.undone:
+        if saved.version > 1:
+            return f"Undone: {saved.id} is as it was before. The version that was saved is kept beside it."
+        return f"Undone: {saved.id} is in the archive, where no run finds it."
+    name = f"{saved.id}, version {saved.version}" if saved.version > 1 else saved.id
+    if not saved.changed:
+        result = f"{name} was in the library just so already."
+    else:
+        result = f"Saved: {name}. It is found from now on."
+    if busy:
+        return f"{result} Looking it up…"
+    if saved.distance is None:
+        return (
+            result
+            if saved.problem
+            else f"{result} For this task others are nearer: it is not among the nearest 50."
+        )
+    place = "it is the nearest" if saved.rank == 1 else f"it comes {_place(saved.rank)}"
+    return f"{result} For this very task {place}, at distance {saved.distance:.3f}. {_use(saved)}"
+
+
+def _use(saved: Saved) -> str:
+    """Return whether it would be in the prompt, and if not what to do."""
+    if saved.used:
+        return "Retrieved now:"
+    return (
+        f"Yet it is not used: {saved.why} Save it with that family, or have the preset go by exemplars "
+        "instead of families."
+    )
+
+
+def _place(rank: int) -> str:
+    return {2: "second", 3: "third"}.get(rank, f"{rank}th")

@@ -10,9 +10,9 @@ from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
 from gui.widgets.enabled_commands import can_step
 from gui.widgets.formats import count, ranges, seconds
-from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, indented, scrolled
-from gui.widgets.rows import ROW, Row, Rows
+from gui.widgets.rows import Row, Rows
 from gui.widgets.words import FittedText, NoteLabel, OrWords
 
 _SUBTASKS = {

@@ -8,7 +8,7 @@ from core.debugger.ask_again.views import AskView, Attribution, ExemplarChoice, 
 from core.schema.messages import Message, PromptPart
 from gui.ask_again.items import ExemplarChooser
 from gui.ask_again.window import AskAgain
-from gui.widgets.rows import ROW
+from gui.widgets.item_views import ROW
 
 
 def message(text: str, role="user") -> Message:

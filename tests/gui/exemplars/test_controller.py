@@ -80,7 +80,7 @@ def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
         ("open_new",),
     ]
     with qtbot.waitSignal(window.evaluation_requested) as asked:
-        shown.worth_requested.emit(("a/1",))
+        shown.worth_requested.emit("a/1")
     assert asked.args == ["a/1"]
     with qtbot.waitSignal(window.replay_requested) as asked:
         shown.replay_requested.emit(("a/1", "b/1"))
@@ -97,7 +97,7 @@ def test_an_exemplar_that_another_window_names_is_shown_in_the_library(window, j
 def test_the_task_of_the_run_and_what_is_edited_are_shown_where_they_are_looked_at(joined, services):
     joined.library.open()
     bench, editor = services.bench, joined.editor
-    joined._show_session(SessionView(instruction="Book it."))
+    joined.window.view = SessionView(instruction="Book it.")
     joined._on_step(StepView(run=1, number=1, observation=ObservationView(clean='[1] button "Book"')))
     editor.edited.emit(ALL[0])
     assert not any(name in ("compare_with", "show_task") for name, *_ in bench.asked)

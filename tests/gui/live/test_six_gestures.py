@@ -60,24 +60,24 @@ def test_a_failed_step_is_put_right_and_its_run_kept_and_found_with_six_gestures
     desk.open("miniwob/click-test-2")
     desk.session.run_commands.run()
     desk.wait_for("ended")
-    assert window._view.success is False
-    failed = window._view.run
+    assert window.view.success is False
+    failed = window.view.run
     window.activateWindow()
 
     person = Gestures(desk)
     qtbot.waitUntil(window.actions_by_name["back"].isEnabled, timeout=WAIT)
     person.key("Back", Qt.Key.Key_B, CONTROL)
-    qtbot.waitUntil(lambda: window._view.run not in (None, failed), timeout=WAIT)
+    qtbot.waitUntil(lambda: window.view.run not in (None, failed), timeout=WAIT)
     desk.wait_for("waiting")
     qtbot.waitUntil(window.actions_by_name["step"].isEnabled, timeout=WAIT)
     person.key("Step", Qt.Key.Key_F10)
-    qtbot.waitUntil(lambda: window._view.phase == "review" and window.action.editable, timeout=WAIT)
+    qtbot.waitUntil(lambda: window.view.phase == "review" and window.action.editable, timeout=WAIT)
     elements = window.step_in_view.action.elements
     right = next(one.ref for one in elements if one.name == "ONE")
     person.type_into("the right action", window.action.form.line, f"click [{right}]")
     person.key("Run", Qt.Key.Key_F5)
     desk.wait_for("ended")
-    assert window._view.success is True
+    assert window.view.success is True
     person.key("Save as exemplar", Qt.Key.Key_K, CONTROL | SHIFT)
     qtbot.waitUntil(lambda: saving.shown is not None and saving.shown.save_button.isEnabled(), timeout=WAIT)
     shown = saving.shown
@@ -91,13 +91,13 @@ def test_a_failed_step_is_put_right_and_its_run_kept_and_found_with_six_gestures
     saved = shown._view.saved
     assert (saved.rank, shown._view.exemplar.contrasts[0].right) == (1, f"click [{right}]")
     desk.session.agent.set_preset("remembering")
-    branch = window._view.run
+    branch = window.view.run
     desk.session.tasks.open("miniwob/click-test-2", 0)
-    qtbot.waitUntil(lambda: window._view.run not in (None, branch), timeout=WAIT)
+    qtbot.waitUntil(lambda: window.view.run not in (None, branch), timeout=WAIT)
     desk.wait_for("waiting")
     desk.step_to_review()
     store = desk.stored()
-    records = store.step(window._view.run, 1).records
+    records = store.step(window.view.run, 1).records
     store.close()
     assert saved.id in next(one for one in records if isinstance(one, Recalled)).exemplars
 
@@ -108,7 +108,7 @@ def test_a_demonstration_is_recorded_in_the_live_page_and_opened_to_be_saved(
     window = desk.window
     desk.open("miniwob/click-test")
     window.activateWindow()
-    qtbot.waitUntil(lambda: window._view.step == 1 and window._view.mode == "waiting", timeout=WAIT)
+    qtbot.waitUntil(lambda: window.view.step == 1 and window.view.mode == "waiting", timeout=WAIT)
     QTest.keyClick(window, Qt.Key.Key_D, CONTROL | SHIFT)
     qtbot.waitUntil(lambda: window.page.state_words.text().startswith("● Recording"), timeout=WAIT)
     box = next(
@@ -125,4 +125,4 @@ def test_a_demonstration_is_recorded_in_the_live_page_and_opened_to_be_saved(
     assert [look.actions[0].split(" ")[0] for look in exemplar.steps] == ["click"]
     assert saving.shown._view.provenance.origin == "demonstration"
     assert saving.shown._view.problems == ()
-    assert window._view.success is True
+    assert window.view.success is True

@@ -66,14 +66,14 @@ class LiveWindow:
 
     def wait_for(self, mode: str) -> None:
         self._qtbot.waitUntil(
-            lambda: self.window._view.mode == mode or self.window._view.mode == "failed", timeout=WAIT
+            lambda: self.window.view.mode == mode or self.window.view.mode == "failed", timeout=WAIT
         )
-        assert self.window._view.mode == mode, self.window._view.message
+        assert self.window.view.mode == mode, self.window.view.message
 
     def step_to_review(self) -> None:
         self.trigger("step")
         self._qtbot.waitUntil(
-            lambda: self.window._view.phase == "review" and self.window.action.editable, timeout=WAIT
+            lambda: self.window.view.phase == "review" and self.window.action.editable, timeout=WAIT
         )
 
     def trigger(self, name: str) -> None:
@@ -99,7 +99,7 @@ def test_a_task_is_stepped_to_success_and_lies_in_the_trace(desk: LiveWindow, ll
     assert len(chosen) == 1
     desk.trigger("step")
     desk.wait_for("ended")
-    assert desk.window._view.success is True
+    assert desk.window.view.success is True
     store = desk.stored()
     (run,) = store.runs()
     (step,) = store.steps(run.run)
@@ -127,7 +127,7 @@ def test_a_corrected_action_is_carried_out_and_kept_with_what_was_proposed(
     desk._qtbot.waitUntil(lambda: desk.window._step.action.origin == "person", timeout=WAIT)
     desk.trigger("accept")
     desk.wait_for("ended")
-    assert desk.window._view.success is True
+    assert desk.window.view.success is True
     store = desk.stored()
     (run,) = store.runs()
     detail = store.step(run.run, 1)
@@ -144,9 +144,9 @@ def test_a_recorded_step_covers_the_live_page_which_stays_shown(
     desk.step_to_review()
     desk.trigger("step")
     desk.wait_for("ended")
-    run = desk.window._view.run
+    run = desk.window.view.run
     desk.session.tasks.open("miniwob/click-test-2", 1)
-    desk._qtbot.waitUntil(lambda: desk.window._view.run not in (None, run), timeout=WAIT)
+    desk._qtbot.waitUntil(lambda: desk.window.view.run not in (None, run), timeout=WAIT)
     desk.wait_for("waiting")
     desk.session.trace.show_step(run, 1)
     desk._qtbot.waitUntil(desk.window.page.cover.isVisible, timeout=WAIT)
@@ -161,7 +161,7 @@ def test_a_run_goes_on_while_the_window_is_minimised(desk: LiveWindow, llm_serve
     desk.window.showMinimized()
     desk.session.run_commands.run()
     desk.wait_for("ended")
-    assert desk.window._view.success is True
+    assert desk.window.view.success is True
 
 
 def test_a_person_s_click_reaches_the_page_only_after_it_is_handed_over(
@@ -185,10 +185,10 @@ def test_a_person_s_click_reaches_the_page_only_after_it_is_handed_over(
     click()
     assert view.title() != "clicked"
     desk.trigger("handover")
-    desk._qtbot.waitUntil(lambda: desk.window._view.handed_over, timeout=WAIT)
+    desk._qtbot.waitUntil(lambda: desk.window.view.handed_over, timeout=WAIT)
     desk._qtbot.waitUntil(lambda: (click(), view.title() == "clicked")[1], timeout=WAIT)
     desk.trigger("handover")
-    desk._qtbot.waitUntil(lambda: not desk.window._view.handed_over, timeout=WAIT)
+    desk._qtbot.waitUntil(lambda: not desk.window.view.handed_over, timeout=WAIT)
     desk.wait_for("waiting")
 
 
@@ -220,18 +220,18 @@ def test_a_breakpoint_of_the_panel_stops_the_run_and_the_tree_leads_back_to_a_br
     qtbot.waitUntil(window.page.messages.isVisible, timeout=WAIT)
     assert window.page.messages.title.text() == "‖ Stopped"
     assert "Orders" in window.page.messages.text.text()
-    assert (window._view.step, window._view.phase) == (2, "review")
+    assert (window.view.step, window.view.phase) == (2, "review")
     qtbot.waitUntil(lambda: window.breakpoints.breakpoints.rows[0].word == "×1", timeout=WAIT)
 
-    first = window._view.run
+    first = window.view.run
     assert first is not None
     window.runs.tree.setFocus()
     window.runs.tree.setCurrentIndex(window.runs.model.step_index(first, 1))
     llm_server.script(on("textbox", "type", text="4712"))
     desk.trigger("back")
-    qtbot.waitUntil(lambda: window._view.run not in (None, first), timeout=WAIT)
+    qtbot.waitUntil(lambda: window.view.run not in (None, first), timeout=WAIT)
     desk.wait_for("waiting")
-    branch = window._view.run
+    branch = window.view.run
     assert branch is not None
     qtbot.waitUntil(lambda: "current" in (window.runs.model.run_index(branch).data() or ""), timeout=WAIT)
     left = window.runs.model.step_index(first, 1)
@@ -239,4 +239,4 @@ def test_a_breakpoint_of_the_panel_stops_the_run_and_the_tree_leads_back_to_a_br
     assert "left" in window.runs.model.run_index(first).data()
     assert window.runs.tree.isExpanded(left)
     desk.step_to_review()
-    assert window._view.step == 1
+    assert window.view.step == 1

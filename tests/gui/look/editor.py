@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.editor.views import Conflict, EditorView, OpenedExemplar, VersionTexts
 from core.memory.editing.draft import EMPTY
-from gui.exemplars.editor.questions import ask_conflict
+from gui.exemplars.editor.dialogs import ask_conflict
 from gui.exemplars.editor.window import EditorWindow
 from tests.gui.exemplars.editor import samples
 from tests.gui.look import main_window as look
@@ -13,7 +13,7 @@ from tests.gui.look.main_window import Studio
 
 def _editor(studio: Studio, view: EditorView) -> EditorWindow:
     shown = EditorWindow(studio.window.theme, studio.window)
-    shown.choose_preset("synapse")
+    shown.preview.choose("synapse")
     shown.resize(1280, 800)
     shown.show_view(view)
     draft = view.opened.draft if view.opened is not None else EMPTY

@@ -129,7 +129,7 @@ def library_nothing_found(studio: Studio) -> QWidget:
 
 def library_values(studio: Studio) -> QWidget:
     shown = _open(studio, _library(studio))
-    picker = shown.page.filters.family
+    picker = shown.page.filters.pickers["family"]
     picker.menu().popup(picker.mapToGlobal(picker.rect().bottomLeft()))
     studio.settle()
     return picker.menu()

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.saving.views import RecordingView, SavingView
-from gui.exemplars.recording import RecordingController
+from gui.exemplars.saving.controller import RecordingController
 from gui.exemplars.saving.window import SavingWindow
 from tests.gui import samples
 from tests.gui.exemplars.saving import test_window

@@ -96,7 +96,7 @@ def test_searching_looks_through_both_sides(make, qtbot: QtBot):
     places = []
     for _ in range(5):
         places.append((panel.raw.found_index, panel.clean.found_index))
-        panel.finder.go_on()
+        panel.finder.field.next_wanted.emit()
     assert (2, 1) in places
     panel.finder.field.setText("submarine")
     qtbot.waitUntil(lambda: panel.finder.counted.text() == "none found")

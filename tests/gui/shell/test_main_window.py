@@ -23,7 +23,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 def show(qtbot: QtBot, window: MainWindow, session: AskedSession, **changes) -> None:
     view = samples.SESSION.replace(**changes)
     session.session_changed.send(view)
-    qtbot.waitUntil(lambda: window._view == view)
+    qtbot.waitUntil(lambda: window.view == view)
 
 
 def review(qtbot: QtBot, window: MainWindow, session: AskedSession) -> None:
@@ -313,7 +313,7 @@ def test_layout_theme_and_choices_are_there_at_the_next_start(session, settings:
     first.tool_bar.preset_chosen.emit("laser")
     first.tool_bar.llm_chosen.emit("gpt-4o")
     first.menus.pace_chosen.emit(2.0)
-    first.open_task(OpenedTask(task="miniwob/book-flight", seed=3))
+    first.tasks.open_task(OpenedTask(task="miniwob/book-flight", seed=3))
     first.close()
     settings.sync()
 
@@ -352,21 +352,21 @@ def test_a_task_can_be_opened_again_and_with_the_next_seed(window: MainWindow, s
 
 
 def test_opening_an_open_web_task_again_keeps_its_url(window: MainWindow, session, qtbot: QtBot):
-    window.open_task(OpenedTask(task="web/open", url="http://x", instruction="Look."))
+    window.tasks.open_task(OpenedTask(task="web/open", url="http://x", instruction="Look."))
     show(qtbot, window, session, task="web/open", seed=0)
     window.actions_by_name["again"].trigger()
     assert session.asked[-1] == ("open", "web/open", 0, "http://x", "Look.", "")
 
 
 def test_the_welcome_shows_at_the_first_start_only(window: MainWindow, session, qtbot: QtBot):
-    window.welcome_at_first_start()
+    window.tasks.welcome_at_first_start()
     assert window.tasks.welcome is not None
     assert window.tasks.welcome.isVisible()
     window.tasks.welcome.buttons[0].click()
     assert ("open", "miniwob/click-test-2", 0, "", "", "") in session.asked
     assert window.page.messages.shown
     assert window.remembered.welcome_seen
-    window.welcome_at_first_start()
+    window.tasks.welcome_at_first_start()
     assert not window.tasks.welcome.isVisible()
 
 

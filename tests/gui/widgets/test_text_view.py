@@ -116,13 +116,6 @@ def test_headings_can_be_pressed_by_mouse_and_keyboard(view: TextView, qtbot: Qt
         qtbot.keyClick(view, Qt.Key.Key_Return)
 
 
-def test_text_can_be_added_at_the_end(view: TextView, qtbot: QtBot):
-    view.show_text("one")
-    view.append_text(" two")
-    fill(qtbot, view)
-    assert view.toPlainText() == view.source == "one two"
-
-
 def test_seeking_goes_to_a_match_behind_a_heading(qtbot, theme):
     view = TextView(theme, "Prompt")
     qtbot.addWidget(view)

@@ -1,3 +1,5 @@
+"""The map of the exemplars, its plot and its legend."""
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -7,8 +9,9 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import MapView, NearOnMap, TaskOnMap
 from core.memory.analysis.records import Lonely
-from gui.exemplars.analyses.map_colours import MarkStyle
+from gui.exemplars.analyses.map_legend import SYMBOLS, MarkStyle
 from gui.exemplars.analyses.map_page import MapPage
+from gui.exemplars.analyses.map_plot import picture_of
 
 POINTS = np.array([[0, 0], [1, 0], [0, 1], [-1, -1], [0.5, 0.5]], np.float32)
 VIEW = MapView(
@@ -167,3 +170,39 @@ def test_none_one_and_very_many_points_are_painted(page, count):
     if count == 1:
         away = page.plot.place_of(0) - QPointF(page.plot.rect().center())
         assert away.manhattanLength() < 3
+
+
+RED, BLUE = (255, 0, 0, 255), (0, 0, 255, 255)
+
+
+def drawn(places, shape="circle", ratio=1.0):
+    colours = np.array([RED, BLUE][: len(places)], np.uint8)
+    shapes = np.full(len(places), list(SYMBOLS).index(shape))
+    return picture_of(np.array(places, float), shapes, colours, (20, 10), ratio)
+
+
+def test_each_point_is_drawn_around_its_place_and_later_ones_above_earlier_ones():
+    picture = drawn([(5, 5), (6, 5)])
+    assert picture.shape == (10, 20, 4)
+    assert tuple(picture[5, 6]) == BLUE
+    assert tuple(picture[5, 3]) == RED
+    assert not picture[:, 10:].any()
+
+
+def test_a_point_at_the_edge_is_cut_there():
+    picture = drawn([(0, 0), (19.9, 9.9)])
+    assert tuple(picture[0, 0]) == RED
+    assert tuple(picture[9, 19]) == BLUE
+    assert not picture[0, 17:].any()
+
+
+@pytest.mark.parametrize("shape", SYMBOLS)
+def test_a_point_has_its_shape_and_is_larger_where_pixels_are_smaller(shape):
+    small = drawn([(4, 4)], shape)[..., 3] > 0
+    assert 0 < small.sum() < (drawn([(4, 4)], shape, ratio=2.0)[..., 3] > 0).sum()
+
+
+def test_a_triangle_points_up():
+    widths = (drawn([(4, 4)], "triangle")[2:7, :, 3] > 0).sum(axis=1)
+    assert list(widths) == sorted(widths)
+    assert widths[0] < widths[-1]

@@ -257,7 +257,7 @@ def test_versions_are_compared_and_made_current_only_where_nothing_is_unsaved(sh
     shown.show_view(samples.view(texts=VersionTexts(left=2, right=None, left_draft=samples.BROKEN)))
     assert shown.compared.isVisible()
     assert "lines differ" in shown.compared.windowTitle() or "line differ" in shown.compared.windowTitle()
-    with qtbot.waitSignal(shown.current_requested):
+    with qtbot.waitSignal(shown.versions.current_requested):
         page.current_button.click()
     qtbot.keyClicks(shown.look.thought, "x")
     assert not page.current_button.isEnabled()

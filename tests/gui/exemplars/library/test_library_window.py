@@ -75,9 +75,9 @@ def test_what_is_not_found_says_which_filter_to_loosen(opened):
 
 def test_filters_offer_values_and_by_meaning_shows_distances(opened):
     filters = opened.page.filters
-    opened.wait(lambda: filters.origin._values.get("by hand") == len(ALL))
-    filters.origin.choose(("by hand",))
-    filters.origin.picked.emit()
+    opened.wait(lambda: filters.pickers["origin"]._values.get("by hand") == len(ALL))
+    filters.pickers["origin"].choose(("by hand",))
+    filters.pickers["origin"].picked.emit()
     opened.wait(lambda: len(opened.ids) == len(ALL))
     filters.meaning.setChecked(True)
     filters.search.setText("Book the shortest flight to Paris.")
@@ -141,10 +141,13 @@ def test_the_commands_ask_for_what_is_selected(opened, qtbot):
         with qtbot.waitSignal(signal) as asked:
             buttons[name].click()
         assert asked.args == [ALL[0].id]
-    for name, signal in (("replay", window.replay_requested), ("worth", window.worth_requested)):
+    for name, signal, told in (
+        ("replay", window.replay_requested, (ALL[0].id,)),
+        ("worth", window.worth_requested, ALL[0].id),
+    ):
         with qtbot.waitSignal(signal) as asked:
             buttons[name].click()
-        assert asked.args == [(ALL[0].id,)]
+        assert asked.args == [told]
     with qtbot.waitSignal(window.new_requested):
         buttons["new"].click()
     opened.wait(lambda: opened.page.detail.run_button.isVisible())

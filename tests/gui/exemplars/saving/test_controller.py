@@ -85,7 +85,7 @@ def test_recording_is_marked_over_the_page_and_its_end_opens_the_window(
     action.trigger()
     assert window.page.messages.title.text() == "No task is open"
     session.session_changed.send(samples.SESSION.replace(step=1))
-    qtbot.waitUntil(lambda: joined.recording._session.run is not None)
+    qtbot.waitUntil(lambda: window.view.run is not None)
     action.trigger()
     assert services.recording.asked == [("record", False)]
     last = samples.step_row(18, 1, action="type [4] [Ada]", target='textbox "Name"', origin="person")
@@ -106,13 +106,13 @@ def test_where_steps_were_taken_it_asks_where_to_begin(
     window: MainWindow, joined, services, session, qtbot: QtBot
 ):
     session.session_changed.send(samples.SESSION.replace(step=4))
-    qtbot.waitUntil(lambda: joined.recording._session.step == 4)
+    qtbot.waitUntil(lambda: window.view.step == 4)
     window.actions_by_name["record"].trigger()
     box = joined.recording.asking
     assert "3 steps" in box.text()
     next(one for one in box.buttons() if "start" in one.text()).click()
     assert services.recording.asked == [("record", True)]
     session.session_changed.send(SessionView(mode="ended", run=18, step=4))
-    qtbot.waitUntil(lambda: joined.recording._session.mode == "ended")
+    qtbot.waitUntil(lambda: window.view.mode == "ended")
     window.actions_by_name["record"].trigger()
     assert services.recording.asked[-1] == ("record", True)

@@ -1,6 +1,8 @@
-"""A value put into a placeholder wherever it occurs, or a placeholder filled in, with what that would change."""
+"""What the editor asks: a value to be generalised, and what becomes of what would be lost."""
 
-from PySide6.QtCore import Qt
+from collections.abc import Callable
+
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -9,11 +11,13 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QListWidget,
     QListWidgetItem,
+    QMessageBox,
     QVBoxLayout,
     QWidget,
 )
 
-from core.memory.editing.changes import placeholder, placeholders, places, put_in_place
+from core.debugger.exemplars.editor.views import Conflict, SaveWay
+from core.memory.editing.changes import ValuePlace, placeholder, placeholders, places, put_in_place
 from core.schema.errors import UsageError
 from core.schema.exemplar import Draft
 from gui.exemplars.editor.fields import LineField
@@ -21,6 +25,8 @@ from gui.widgets.formats import count
 from gui.widgets.words import NoteLabel
 
 _ROLE = Qt.ItemDataRole.UserRole
+_Role = QMessageBox.ButtonRole
+_CANCEL = QMessageBox.StandardButton.Cancel
 
 
 class ValuesDialog(QDialog):
@@ -43,7 +49,7 @@ class ValuesDialog(QDialog):
         self.list.setAccessibleName("Places")
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.list.itemChanged.connect(self._on_ticked)
+        self.list.itemChanged.connect(lambda _item: self._tell())
         self.fact = NoteLabel("dim", parent=self)
         self.buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self
@@ -87,14 +93,16 @@ class ValuesDialog(QDialog):
             return str(error)
         if not self.list.count():
             return f"“{self._found}” occurs nowhere."
-        return "" if self._parts else "Tick the places that are to be changed."
+        return "" if self._ticked else "Tick the places that are to be changed."
 
     @property
     def made(self) -> Draft:
         """The draft as it would be; only to be asked for where there is no `problem`."""
         name = placeholder(self.name.text())
         found, other = (self.value.text(), name) if self.generalises else (name, self.value.text())
-        return put_in_place(self._draft, found, other, parts=self._parts, whole=self._is_whole)
+        return put_in_place(
+            self._draft, found, other, parts={one.part for one in self._ticked}, whole=self._is_whole
+        )
 
     @property
     def words(self) -> str:
@@ -112,33 +120,65 @@ class ValuesDialog(QDialog):
         return self.generalises and self.whole.isChecked()
 
     @property
-    def _parts(self) -> set[str]:
+    def _ticked(self) -> list[ValuePlace]:
         items = (self.list.item(at) for at in range(self.list.count()))
-        return {item.data(_ROLE) for item in items if item.checkState() == Qt.CheckState.Checked}
+        return [item.data(_ROLE) for item in items if item.checkState() == Qt.CheckState.Checked]
 
     def _on_changed(self) -> None:
         self.whole.setEnabled(self.generalises)
-        self.list.blockSignals(True)
-        self.list.clear()
-        for one in places(self._draft, self._found, whole=self._is_whole):
-            item = QListWidgetItem(f"{one.part} ({one.count} ×): {one.shown}")
-            item.setData(_ROLE, one.part)
-            item.setData(_ROLE + 1, one.count)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Checked)
-            item.setToolTip(one.shown)
-            self.list.addItem(item)
-        self.list.blockSignals(False)
-        self._tell()
-
-    def _on_ticked(self, _item: QListWidgetItem) -> None:
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for one in places(self._draft, self._found, whole=self._is_whole):
+                item = QListWidgetItem(f"{one.part} ({one.count} ×): {one.shown}", self.list)
+                item.setData(_ROLE, one)
+                item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                item.setCheckState(Qt.CheckState.Checked)
+                item.setToolTip(one.shown)
         self._tell()
 
     def _tell(self) -> None:
-        problem = self.problem
-        items = [self.list.item(at) for at in range(self.list.count())]
-        ticked = [item for item in items if item.checkState() == Qt.CheckState.Checked]
-        times = sum(item.data(_ROLE + 1) for item in ticked)
-        done = f"It is changed {count(times, 'time')}, in {count(len(ticked), 'place')} of {len(items)}."
+        problem, ticked = self.problem, self._ticked
+        times = count(sum(one.count for one in ticked), "time")
+        done = f"It is changed {times}, in {count(len(ticked), 'place')} of {self.list.count()}."
         self.fact.show_text(problem or done)
         self.ok.setEnabled(not problem)
+
+
+def ask_to_leave(
+    title: str,
+    *,
+    can_save: bool,
+    save: Callable[[], None],
+    keep: Callable[[], None],
+    discard: Callable[[], None],
+    parent: QWidget,
+) -> QMessageBox:
+    """Ask what becomes of changes that are not saved; Cancel does nothing."""
+    box = QMessageBox(
+        QMessageBox.Icon.Question, "Changes are not saved", "Your changes are not saved.", _CANCEL, parent
+    )
+    box.setInformativeText(
+        f"“{title[:200]}”\n\nA draft can be taken up again when the exemplar is opened."
+        + ("" if can_save else "\nIt cannot be saved yet: the Problems tab says what is missing.")
+    )
+    saving = box.addButton("&Save", _Role.AcceptRole)
+    saving.setEnabled(can_save)
+    saving.clicked.connect(save)
+    keeping = box.addButton("&Keep as a draft", _Role.ActionRole)
+    keeping.clicked.connect(keep)
+    box.addButton("&Discard", _Role.DestructiveRole).clicked.connect(discard)
+    box.setDefaultButton(saving if can_save else keeping)
+    box.open()
+    return box
+
+
+def ask_conflict(conflict: Conflict, save: Callable[[SaveWay], None], parent: QWidget) -> QMessageBox:
+    """Ask how to save where something else stands in the exemplar's place."""
+    box = QMessageBox(QMessageBox.Icon.Warning, "Not saved yet", conflict.text, _CANCEL, parent)
+    box.setInformativeText("A new version is put on top of it: what is there stays among its versions.")
+    box.addButton("Save as its &new version", _Role.ActionRole).clicked.connect(lambda: save("over"))
+    copy = box.addButton("Save as a &copy", _Role.AcceptRole)
+    copy.clicked.connect(lambda: save("copy"))
+    box.setDefaultButton(copy)
+    box.open()
+    return box

@@ -1,25 +1,123 @@
-"""One look: what the page was, whole and as the LLM saw it, what was thought, and what was done."""
+"""The forms of the editor: what an exemplar says of itself as a whole, and one look of it."""
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QStackedWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QStackedWidget, QTabBar, QWidget
 
+from core.debugger.exemplars.editor.views import EditorView
 from core.memory.editing.changes import Shown, elements
 from core.memory.editing.draft import replaced
 from core.memory.editing.faults import Fault, place_of
 from core.schema.action import RefTarget, RoleTarget, parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import DraftStep
-from gui.exemplars.editor.edits import Edits
-from gui.exemplars.editor.fields import EditorTextField, LineMark
+from gui.exemplars.editor.fields import EditorTextField, Edits, LineField, LineMark, faults_at
 from gui.theme.theme import Theme
-from gui.widgets.layouts import in_column, in_row, splitter
-from gui.widgets.words import NoteLabel, OrWords, set_tone
+from gui.widgets.layouts import holding, in_column, in_row, splitter
+from gui.widgets.words import NoteLabel, OrWords, dim_label, set_flag
 
+_LINES = 2
 _LINE_END = "\u2424"
 """Stands for the end of a line inside an action, as each line of the field is an action."""
+
+
+class HeadForm(QWidget):
+    """Shows the draft of `edits` and changes it."""
+
+    def __init__(self, theme: Theme, edits: Edits, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._edits = edits
+        self.task = self._text(theme, "task", "Task", "the instruction, as it is given to the agent")
+        self.metadata = self._text(
+            theme, "metadata", "Metadata", "the text it is looked up by; empty for task and first observation"
+        )
+        self.note = self._text(theme, "note", "Note", "for people; in no prompt")
+        self.family = self._line("family", "Family", "such as book-flight")
+        self.environment = self._line("environment", "Environment", "any")
+        self.tags = self._line("tags", "Tags", "between commas", several=True)
+        self.id = self._line("id", "Id", "such as book-flight/7")
+        short = in_row(
+            None,
+            (self.family, 3),
+            dim_label("Tags"),
+            (self.tags, 3),
+            dim_label("Environment"),
+            (self.environment, 2),
+            dim_label("Id"),
+            (self.id, 4),
+            spacing=8,
+        )
+        long = in_row(None, (self.note, 1), dim_label("Metadata"), (self.metadata, 1), spacing=8)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(12, 10, 12, 6)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(6)
+        for row, (name, line) in enumerate(
+            (("Task", in_row(None, self.task)), ("Family", short), ("Note", long))
+        ):
+            grid.addWidget(dim_label(name), row, 0)
+            grid.addLayout(line, row, 1)
+        order = (self.task, self.family, self.tags, self.environment, self.id, self.note, self.metadata)
+        for one, other in pairwise(order):
+            QWidget.setTabOrder(one, other)
+        edits.changed.connect(self.refresh)
+
+    def show_view(self, view: EditorView) -> None:
+        """Offer what others have; the id of one that is stored is fixed."""
+        self.family.offer(view.families)
+        self.tags.offer(view.tags)
+        self.environment.offer(view.environments)
+        stored = view.opened is not None and bool(view.opened.id)
+        self.id.setReadOnly(stored)
+        self.id.setToolTip(
+            "The id stays: a copy (Ctrl+Shift+S) has another one" if stored else "The name of the exemplar"
+        )
+
+    def refresh(self) -> None:
+        """Show the draft as it is now."""
+        draft = self._edits.now
+        for name in ("task", "metadata", "note", "family", "environment", "id"):
+            getattr(self, name).show_text(getattr(draft, name))
+        if _tags(self.tags.text()) != draft.tags:
+            self.tags.show_text(", ".join(draft.tags))
+
+    def show_faults(self, faults: tuple[Fault, ...]) -> None:
+        """Mark the fields at fault; the words are in their tooltips."""
+        wrong = {place_of(one.where).kind: one.text for one in faults}
+        for name, field in (("task", self.task), ("family", self.family), ("id", self.id)):
+            set_flag(field, "wrong", name in wrong)
+            if name != "id" or not self.id.isReadOnly():
+                field.setToolTip(wrong.get(name, ""))
+
+    def field(self, name: str) -> QWidget:
+        """Return the field of that name, or the task's."""
+        found: QWidget = getattr(self, name, self.task)
+        return found
+
+    def _text(self, theme: Theme, name: str, label: str, words: str) -> EditorTextField:
+        field = EditorTextField(theme, label, machine=False, parent=self)
+        field.setPlaceholderText(words)
+        field.setFixedHeight(_LINES * field.fontMetrics().lineSpacing() + 18)
+        field.edited.connect(lambda text: self._on_edited(name, label, text))
+        field.left.connect(self._edits.seal)
+        return field
+
+    def _line(self, name: str, label: str, words: str, *, several: bool = False) -> LineField:
+        field = LineField(label, words, several=several, parent=self)
+        field.edited.connect(lambda text: self._on_edited(name, label, _tags(text) if several else text))
+        field.left.connect(self._edits.seal)
+        return field
+
+    def _on_edited(self, name: str, label: str, value: Any) -> None:
+        draft = self._edits.now.replace(**{name: value})
+        self._edits.do(f"edit the {label.lower()}", draft, key=name)
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 class LookForm(QWidget):
@@ -32,54 +130,48 @@ class LookForm(QWidget):
         self._faults: tuple[Fault, ...] = ()
         self.title = QLabel(self)
         self.title.setFont(theme.heading_font())
-        self.pages = QTabBar(self)
+        self.pages = QTabBar(self, expanding=False, drawBase=False)
         self.pages.addTab("Observation")
         self.pages.addTab("Whole page")
         self.pages.setTabToolTip(0, "What the LLM saw: in the prompt")
         self.pages.setTabToolTip(1, "The page before abstraction: for you, in no prompt")
-        self.pages.setExpanding(False)
-        self.pages.setDrawBase(False)
         self.pages.setAccessibleName("Which text of the page")
-        self.observation = self._field(theme, "observation", "Observation")
-        self.observation.setPlaceholderText('The page as the LLM saw it, such as: [3] button "Save"')
-        self.raw = self._field(theme, "raw", "Whole page")
-        self.raw.setPlaceholderText("The page before abstraction; it need not be kept")
-        self.thought = self._field(theme, "thought", "Thought", machine=False)
-        self.thought.setPlaceholderText("Why, in a sentence")
-        self.deeds = self._field(theme, "actions", "Actions")
-        self.deeds.setPlaceholderText("One action a line, such as: click [3]")
+        self.observation = self._field(
+            theme, "observation", "Observation", 'The page as the LLM saw it, such as: [3] button "Save"'
+        )
+        self.raw = self._field(theme, "raw", "Whole page", "The page before abstraction; it need not be kept")
+        self.thought = self._field(theme, "thought", "Thought", "Why, in a sentence", machine=False)
+        self.deeds = self._field(theme, "actions", "Actions", "One action a line, such as: click [3]")
+        self.deeds.line_changed.connect(lambda _line: self._mark())
         self.stack = QStackedWidget(self)
         self.stack.addWidget(self.observation)
         self.stack.addWidget(self.raw)
         self.pages.currentChanged.connect(self.stack.setCurrentIndex)
         self.meant = NoteLabel("dim", parent=self)
         self.problem = NoteLabel("bad", parent=self)
-        self.deeds.line_changed.connect(lambda _line: self._mark())
         head = in_row(None, self.title, 1, self.pages)
-        upper = QWidget(self)
-        in_column(upper, head, (self.stack, 1), margins=(0, 0, 0, 4), spacing=4)
-        lower = QWidget(self)
-        in_column(
-            lower,
-            _label("Thought"),
+        upper = in_column(None, head, (self.stack, 1), margins=(0, 0, 0, 4), spacing=4)
+        lower = in_column(
+            None,
+            dim_label("Thought"),
             (self.thought, 2),
-            _label("Actions, one a line"),
+            dim_label("Actions, one a line"),
             (self.deeds, 3),
             margins=(0, 4, 0, 0),
             spacing=4,
         )
-        split = splitter(Qt.Orientation.Vertical, upper, lower, sizes=(300, 220), stretch=(3, 2))
-        inside = QWidget(self)
-        in_column(inside, (split, 1), self.meant, self.problem, spacing=4)
-        self.or_words = OrWords(inside, self)
+        split = splitter(
+            Qt.Orientation.Vertical, holding(upper), holding(lower), sizes=(300, 220), stretch=(3, 2)
+        )
+        inside = in_column(None, (split, 1), self.meant, self.problem, spacing=4)
+        self.or_words = OrWords(holding(inside), self)
         in_column(self, self.or_words, margins=(8, 6, 8, 8))
         edits.changed.connect(self.refresh)
 
     @property
     def action(self) -> int:
         """The action with the cursor, from 0; lines that are empty do not count."""
-        lines = self.deeds.toPlainText().split("\n")[: self.deeds.line]
-        return sum(1 for line in lines if line.strip())
+        return sum(at < self.deeds.line for at in _places(self.deeds.toPlainText()))
 
     def show_look(self, at: int) -> None:
         """Show another look."""
@@ -125,8 +217,11 @@ class LookForm(QWidget):
         steps = self._edits.now.steps
         return steps[self._at] if 0 <= self._at < len(steps) else None
 
-    def _field(self, theme: Theme, name: str, label: str, *, machine: bool = True) -> EditorTextField:
+    def _field(
+        self, theme: Theme, name: str, label: str, words: str, *, machine: bool = True
+    ) -> EditorTextField:
         field = EditorTextField(theme, label, machine=machine, parent=self)
+        field.setPlaceholderText(words)
         field.edited.connect(lambda text: self._on_edited(name, label, text))
         field.left.connect(self._edits.seal)
         return field
@@ -143,26 +238,21 @@ class LookForm(QWidget):
         self._mark()
 
     def _mark(self) -> None:
-        """LineMark the elements of the actions in the page, and the actions at fault."""
+        """Mark the elements of the actions in the page, and the actions at fault."""
         step = self._step
         if step is None:
             return
-        current, marks = self.action, list[LineMark]()
-        meant = ""
+        current, marks, meant = self.action, list[LineMark](), ""
+        shown = step.observation.split("\n")
         for at, text in enumerate(step.actions):
             lines = _lines_of(text, step.observation)
             marks += [LineMark(line, "current" if at == current else "meant") for line in lines]
             if at == current:
-                shown = step.observation.split("\n")
                 meant = " and ".join(shown[line].strip() for line in lines)
         # The one of the cursor is drawn last, above the others.
         self.observation.mark(sorted(marks, key=lambda one: one.kind == "current"))
         self.meant.show_text(f"Action {current + 1} is on {meant}" if meant else "")
-        here = [
-            (place_of(one.where), one)
-            for one in self._faults
-            if place_of(one.where).kind == "look" and place_of(one.where).number == self._at
-        ]
+        here = faults_at(self._faults, "look", self._at)
         places = _places(self.deeds.toPlainText())
         self.deeds.mark(
             LineMark(places[place.nth], "wrong")
@@ -208,9 +298,3 @@ def _shown(observation: str) -> tuple[tuple[int, Shown], ...]:
     return tuple(
         (at, shown) for at, line in enumerate(observation.split("\n")) for shown in elements(line)[:1]
     )
-
-
-def _label(text: str) -> QLabel:
-    label = QLabel(text)
-    set_tone(label, "dim")
-    return label

@@ -1,14 +1,26 @@
-"""A button that offers the values of a filter, each with how many exemplars have it."""
+"""Buttons of the filters: one offers the values that there are, one the days in which exemplars were made."""
 
 from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QDate, QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget, QWidgetAction
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDateEdit,
+    QGridLayout,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QWidget,
+    QWidgetAction,
+)
 
 from gui.theme.theme import Theme
-from gui.widgets.buttons import PickerButton
+from gui.widgets.buttons import PickerButton, key_button
 from gui.widgets.formats import thousands
+from gui.widgets.layouts import holding, in_column
 from gui.widgets.search import SearchField
 from gui.widgets.words import set_flag
 
@@ -33,24 +45,20 @@ class ValuePicker(PickerButton):
         self._several = several
         self._chosen: tuple[str, ...] = ()
         self._values: dict[str, int] = {}
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(6, 4, 6, 4)
-        column.setSpacing(4)
-        self.field = SearchField(theme, f"Find a value of {name}", inside)
+        self.field = SearchField(theme, f"Find a value of {name}")
         self.field.textChanged.connect(self._fill)
         self.field.installEventFilter(self)
-        self.values = QListWidget(inside)
+        self.values = QListWidget()
         self.values.setAccessibleName(f"Values of {name}")
         self.values.setMinimumWidth(250)
         self.values.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.values.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.values.itemClicked.connect(self._on_item)
         self.values.itemActivated.connect(self._on_item)
-        column.addWidget(self.field)
-        column.addWidget(self.values)
         action = QWidgetAction(self)
-        action.setDefaultWidget(inside)
+        action.setDefaultWidget(
+            holding(in_column(None, self.field, self.values, margins=(6, 4, 6, 4), spacing=4))
+        )
         self.menu().addAction(action)
         self.menu().aboutToShow.connect(self._on_opened)
         self._show()
@@ -83,9 +91,8 @@ class ValuePicker(PickerButton):
 
     def _on_opened(self) -> None:
         self.field.setVisible(len(self._values) >= _SEARCHED)
-        self.field.blockSignals(True)
-        self.field.clear()
-        self.field.blockSignals(False)
+        with QSignalBlocker(self.field):
+            self.field.clear()
         self._fill()
         (self.field if self.field.isVisibleTo(self.menu()) else self.values).setFocus()
 
@@ -134,3 +141,86 @@ class ValuePicker(PickerButton):
         words = ", ".join(self._chosen) or _ANY
         set_flag(self, "narrowed", bool(self._chosen))
         self.show_value(words, f"{self._name}: {words}. Space opens the values.")
+
+
+_DAYS = (("Today", 1), ("7 days", 7), ("30 days", 30))
+
+
+class DatePicker(PickerButton):
+    """From a day on, and up to one, both included; either may be left open."""
+
+    picked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "Made", widest=210, parent=parent)
+        inside = QWidget()
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(10, 6, 10, 6)
+        self.since, self.since_day = self._day("From", inside)
+        self.until, self.until_day = self._day("Until", inside)
+        for row, (box, day) in enumerate(((self.since, self.since_day), (self.until, self.until_day))):
+            grid.addWidget(box, row, 0)
+            grid.addWidget(day, row, 1)
+        quick = QHBoxLayout()
+        for words, days in _DAYS:
+            tip = "Made on this day" if days == 1 else f"Made in the last {words}"
+            quick.addWidget(key_button(words, tip, "", partial(self._on_quick, days), inside))
+        grid.addLayout(quick, 2, 0, 1, 2)
+        action = QWidgetAction(self)
+        action.setDefaultWidget(inside)
+        self.menu().addAction(action)
+        self._show()
+
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        """Seconds since the epoch from which on, and before which."""
+        since = _moment(self.since_day.date()) if self.since.isChecked() else None
+        until = _moment(self.until_day.date().addDays(1)) if self.until.isChecked() else None
+        return since, until
+
+    def choose(self, since: float | None, until: float | None) -> None:
+        """Show this as chosen, without telling."""
+        blocked = [QSignalBlocker(one) for one in (self.since, self.until, self.since_day, self.until_day)]
+        self.since.setChecked(since is not None)
+        self.until.setChecked(until is not None)
+        if since is not None:
+            self.since_day.setDate(_day_of(since))
+        if until is not None:
+            self.until_day.setDate(_day_of(until).addDays(-1))
+        del blocked
+        self._show()
+
+    def _day(self, name: str, inside: QWidget) -> tuple[QCheckBox, QDateEdit]:
+        box = QCheckBox(name, inside)
+        day = QDateEdit(QDate.currentDate(), inside)
+        day.setDisplayFormat("yyyy-MM-dd")
+        day.setAccessibleName(f"{name} this day")
+        box.toggled.connect(self._on_changed)
+        day.dateChanged.connect(lambda _day, box=box: box.setChecked(True))
+        day.dateChanged.connect(self._on_changed)
+        return box, day
+
+    def _on_quick(self, days: int) -> None:
+        start = datetime.combine(date.today() - timedelta(days=days - 1), time())
+        self.choose(start.timestamp(), None)
+        self.menu().hide()
+        self.picked.emit()
+
+    def _on_changed(self) -> None:
+        self._show()
+        self.picked.emit()
+
+    def _show(self) -> None:
+        ends = (("from", self.since, self.since_day), ("until", self.until, self.until_day))
+        chosen = (f"{word} {day.text()}" for word, box, day in ends if box.isChecked())
+        words = " ".join(chosen) or "any day"
+        self.show_value(words, f"Made: {words}. Space opens the days.")
+
+
+def _moment(day: QDate) -> float:
+    return datetime(day.year(), day.month(), day.day()).timestamp()
+
+
+def _day_of(seconds: float) -> QDate:
+    found = datetime.fromtimestamp(seconds)
+    return QDate(found.year, found.month, found.day)

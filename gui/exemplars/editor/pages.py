@@ -1,31 +1,129 @@
-"""What was saved of the exemplar: opened, compared, made current."""
+"""Pages beside the look: the draft in a prompt, what is wrong with it, and what was saved of it before."""
 
 from datetime import datetime
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
     QWidget,
 )
 
-from core.debugger.exemplars.editor.views import EditorView, VersionTexts
+from core.debugger.exemplars.editor.views import Checked, EditorView, VersionTexts
 from core.memory.editing.draft import text_of
+from core.memory.editing.faults import Fault
 from core.memory.library.records import Version
 from core.schema.exemplar import Draft
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.choices import titled_box
 from gui.widgets.formats import count
-from gui.widgets.layouts import in_column
+from gui.widgets.layouts import in_column, in_row, scrolled
+from gui.widgets.rows import Row, Rows
+from gui.widgets.search import Finder
 from gui.widgets.side_by_side import SideBySide
-from gui.widgets.words import OrWords
+from gui.widgets.text_view import Piece, TextView
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 
-_NONE = "It is not in the library yet: the first save (Ctrl+S) is version 1."
+_WAITING = "The prompt is being made…"
+_NONE = (
+    "Nothing is wrong, as far as can be told without running anything. Try the program in the Parser tab, and "
+    "replay the exemplar on its task from the library."
+)
+_UNSAVED = "It is not in the library yet: the first save (Ctrl+S) is version 1."
+_LEVELS = {
+    "stops": ("error", "bad", "must be mended to save"),
+    "fault": ("warning", "remedy", "should be mended"),
+    "note": ("info", "dim", "may be meant so"),
+}
+
+
+class PreviewPage(QWidget):
+    """Shows the messages of `Checked`."""
+
+    preset_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        tip = "By which preset's templates the exemplar is told"
+        self.preset = titled_box((), "Preset of the preview", tip, self)
+        self.preset.activated.connect(lambda _at: self.preset_chosen.emit(self.chosen))
+        self.fact = ElidedLabel("", self, tone="dim")
+        self.text = TextView(theme, "The exemplar in the prompt", self)
+        self.finder = Finder(theme, "Search the prompt", (self.text,), self)
+        self.note = NoteLabel("dim", parent=self, margins=(10, 2, 10, 4))
+        self.or_words = OrWords(self.text, self)
+        head = in_row(None, self.preset, (self.fact, 1), (self.finder, 1), margins=(10, 6, 8, 4), spacing=8)
+        in_column(self, head, self.note, (self.or_words, 1), spacing=0)
+        self.or_words.say(_WAITING)
+
+    @property
+    def chosen(self) -> str:
+        """The preset's name; empty for the one by default."""
+        return self.preset.currentData() or ""
+
+    def choose(self, name: str) -> None:
+        """Choose a preset, offered or not yet, without telling."""
+        with QSignalBlocker(self.preset):
+            if self.preset.findData(name) < 0 and name:
+                self.preset.addItem(name, name)
+            self.preset.setCurrentIndex(self.preset.findData(name))
+
+    def show_view(self, view: EditorView) -> None:
+        names = [one.name for one in view.presets]
+        if names and names != [self.preset.itemData(at) for at in range(self.preset.count())]:
+            before = self.chosen
+            with QSignalBlocker(self.preset):
+                self.preset.clear()
+                for one in view.presets:
+                    self.preset.addItem(one.title, one.name)
+                self.preset.setCurrentIndex(self.preset.findData(before))
+        self._show(view.checked)
+
+    def _show(self, checked: Checked) -> None:
+        if checked.edit < 0:
+            self.or_words.say(_WAITING)
+            return
+        if checked.preset and self.chosen != checked.preset:
+            self.choose(checked.preset)
+        self.note.show_text(checked.prompt_note if checked.messages else "")
+        self.or_words.say("" if checked.messages else checked.prompt_note or "There is nothing to tell yet.")
+        self.fact.setText(count(checked.prompt_tokens, "token") if checked.messages else "")
+        pieces: list[Piece] = []
+        for number, one in enumerate(checked.messages, start=1):
+            pieces += [Piece(f"{number}. {one.role}", heading=number), Piece(one.text)]
+        at = self.text.verticalScrollBar().value()
+        self.text.show_pieces(pieces)
+        self.text.verticalScrollBar().setValue(at)
+        self.finder.refresh()
+
+
+class ProblemsPage(QWidget):
+    """Shows faults; a click or Enter on one asks to go there."""
+
+    place_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows = Rows(theme, "Problems")
+        self.rows.pressed_on.connect(lambda key: self.place_wanted.emit(str(key[1])))
+        self.or_words = OrWords(scrolled("Problems", self.rows), self)
+        in_column(self, self.or_words, margins=(0, 4, 0, 0))
+        self.show_faults(())
+
+    def show_faults(self, faults: tuple[Fault, ...]) -> None:
+        self.or_words.say("" if faults else _NONE)
+        self.rows.show_rows(_fault_row(at, one) for at, one in enumerate(faults))
+
+
+def _fault_row(at: int, one: Fault) -> Row:
+    icon, tone, word = _LEVELS[one.level]
+    detail = f"{one.where or 'the exemplar'}: {word}"
+    return Row(one.text, icon=icon, tone=tone, detail=detail, link=True, key=(at, one.where))
 
 
 class VersionsPage(QWidget):
@@ -49,12 +147,22 @@ class VersionsPage(QWidget):
         self.list.itemSelectionChanged.connect(self._enable)
         self.list.itemActivated.connect(lambda _item: self._on_compare())
         self.or_words = OrWords(self.list, self)
-        self.compare_button = key_button("Compare", "", "", self._on_compare, self)
+        self.compare_button = key_button(
+            "Compare",
+            "Show what differs from what is on screen, or of two versions (Enter in the list)",
+            "",
+            self._on_compare,
+            self,
+        )
         self.open_button = key_button(
-            "Open", "Edit from this version on; saved, it is a new one", "", self._on_open, self
+            "Open",
+            "Edit from this version on; saved, it is a new one",
+            "",
+            lambda: self.open_requested.emit(self.chosen[0]),
+            self,
         )
         self.current_button = key_button(
-            "Make current", "Go by this version from now on; none is lost", "", self._on_current, self
+            "Make current", "", "", lambda: self.current_requested.emit(self.chosen[0]), self
         )
         self.archive_button = key_button("Archive", "", "", self._on_archive, self)
         grid = QGridLayout()
@@ -80,7 +188,7 @@ class VersionsPage(QWidget):
                 self.list.addItem(item)
             self.list.setCurrentRow(0)
         self._view, self._modified = view, modified
-        self.or_words.say("" if view.versions else _NONE)
+        self.or_words.say("" if view.versions else _UNSAVED)
         archived = view.opened is not None and view.opened.archived
         self.archive_button.setText("Bring back" if archived else "Archive")
         self.archive_button.setToolTip(
@@ -92,9 +200,6 @@ class VersionsPage(QWidget):
         chosen, opened = self.chosen, self._view.opened
         stored = opened is not None and bool(opened.id)
         self.compare_button.setText("Compare with the draft" if len(chosen) < 2 else "Compare the two")
-        self.compare_button.setToolTip(
-            "Show what differs from what is on screen, or of two versions (Enter in the list)"
-        )
         self.compare_button.setEnabled(len(chosen) in (1, 2))
         self.open_button.setEnabled(len(chosen) == 1)
         current = next((one.number for one in self._view.versions if one.current), 0)
@@ -112,12 +217,6 @@ class VersionsPage(QWidget):
         if len(chosen) in (1, 2):
             self.compare_requested.emit(chosen[0], chosen[1] if len(chosen) == 2 else None)
 
-    def _on_open(self) -> None:
-        self.open_requested.emit(self.chosen[0])
-
-    def _on_current(self) -> None:
-        self.current_requested.emit(self.chosen[0])
-
     def _on_archive(self) -> None:
         opened = self._view.opened
         if opened is not None:
@@ -133,13 +232,11 @@ class CompareVersions(QDialog):
         self.heads = (QLabel(self), QLabel(self))
         self.texts = SideBySide(theme, self)
         self.texts.set_only_changes(True)
-        row = QHBoxLayout()
-        row.setContentsMargins(12, 8, 12, 6)
         for head in self.heads:
             head.setFont(theme.heading_font())
-            row.addWidget(head, 1)
         self.or_words = OrWords(self.texts, self)
-        in_column(self, row, (self.or_words, 1), spacing=0)
+        heads = in_row(None, *((head, 1) for head in self.heads), margins=(12, 8, 12, 6))
+        in_column(self, heads, (self.or_words, 1), spacing=0)
         self.resize(980, 600)
 
     def show_texts(self, id: str, texts: VersionTexts, now: Draft) -> None:

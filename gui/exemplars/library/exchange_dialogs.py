@@ -1,27 +1,31 @@
-"""Importing exemplars: what the files hold is shown first, then all of it is kept or nothing."""
+"""The dialogs that bring exemplars in and write them out."""
+
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
+    QDialogButtonBox,
     QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QProgressBar,
+    QVBoxLayout,
     QWidget,
 )
 
+from core.debugger.exemplars.formats import EXPORTS
 from core.debugger.exemplars.library.views import ImportChoices, ImportView, LibraryJob
 from core.memory.exchange.reader import IMPORTS
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.choices import titled_box
 from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row, on_panel
 from gui.widgets.plain_table import Column, PlainTable, TableLine
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled
 
 _CHOOSE = (
     "Choose files or a folder: exemplars of this program, a memory of Synapse, policies of SteP, records of "
@@ -62,29 +66,21 @@ class ImportDialog(QDialog):
         self.folder_button = key_button(
             "Choose a folder…", "Take every file of a folder", "Alt+O", self._on_folder, self
         )
-        self.form = QComboBox(self)
-        self.form.addItem("As each file tells", "")
-        for one in IMPORTS:
-            self.form.addItem(one.title, one.name)
-        self.form.setToolTip("Of which kind the files are")
-        self.family = QLineEdit(self)
-        self.family.setPlaceholderText("Their own")
-        self.family.setToolTip("Given to all of them, in place of their own")
-        self.reward = QDoubleSpinBox(self)
-        self.reward.setRange(-1000, 1000)
-        self.reward.setSingleStep(0.1)
-        self.reward.setValue(1.0)
-        self.reward.setToolTip("What a trajectory that was judged must have got; others are left out")
+        forms = [("As each file tells", ""), *((one.title, one.name) for one in IMPORTS)]
+        self.form = titled_box(forms, "Kind", "Of which kind the files are", self)
+        self.family = QLineEdit(self, placeholderText="Their own")
+        labelled(self.family, "Family", "Given to all of them, in place of their own")
+        self.reward = QDoubleSpinBox(self, minimum=-1000, maximum=1000, singleStep=0.1, value=1.0)
+        least = "What a trajectory that was judged must have got; others are left out"
+        labelled(self.reward, "Least reward", least)
         self.form.currentIndexChanged.connect(self._on_reading_changed)
         self.family.editingFinished.connect(self._on_reading_changed)
         self.reward.editingFinished.connect(self._on_reading_changed)
         self.leave_faulty = QCheckBox("Leave out what is faulty, and import the rest", self)
         self.leave_faulty.setChecked(True)
         self.leave_faulty.setToolTip("Without it nothing is imported where an entry is faulty")
-        self.taken = QComboBox(self)
-        for title, name in _TAKEN:
-            self.taken.addItem(title, name)
-        self.taken.setToolTip("What becomes of an entry whose id another exemplar has already")
+        fate = "What becomes of an entry whose id another exemplar has already"
+        self.taken = titled_box(_TAKEN, "An id that is taken", fate, self)
         self.leave_faulty.toggled.connect(self._on_choice)
         self.taken.currentIndexChanged.connect(self._on_choice)
         self.facts = ElidedLabel("", self)
@@ -97,19 +93,15 @@ class ImportDialog(QDialog):
         self.or_words = OrWords(self.table, self)
         on_panel(self.or_words)
         self.problem = NoteLabel("bad", parent=self)
-        self.progress = QProgressBar(self)
-        self.progress.setAccessibleName("How far it is")
-        self.progress.setTextVisible(False)
+        self.progress = labelled(QProgressBar(self, textVisible=False), "How far it is")
         self.progress.setMaximumWidth(180)
-        self.doing = ElidedLabel("", self)
-        set_tone(self.doing, "dim")
+        self.doing = ElidedLabel("", self, tone="dim")
         self.cancel_button = key_button(
             "Cancel", "End what goes on; nothing is kept", "Alt+C", self.cancel_requested.emit, self
         )
         self.import_button = key_button(
-            "Import", "Keep all that is new", "Ctrl+Return", self._on_import, self
+            "Import", "Keep all that is new", "Ctrl+Return", self._on_import, self, accent=True
         )
-        set_flag(self.import_button, "accent", True)
         self.close_button = key_button("Close", "Close this window", "Esc", self.reject, self)
         self._lay_out()
         self.show_view(ImportView())
@@ -190,36 +182,18 @@ class ImportDialog(QDialog):
 
     def _lay_out(self) -> None:
         files = in_row(None, self.files_button, self.folder_button, (self.place, 1))
-        reading = QHBoxLayout()
-        for name, widget, share in (
-            ("Kind", self.form, 2),
-            ("Family", self.family, 2),
-            ("Least reward", self.reward, 1),
-        ):
-            form = QFormLayout()
-            form.addRow(name, widget)
-            widget.setAccessibleName(name)
-            reading.addLayout(form, share)
-        taken = in_row(None, self.leave_faulty, 1)
-        form = QFormLayout()
-        form.addRow("An id that is taken", self.taken)
-        self.taken.setAccessibleName("An id that is taken")
-        taken.addLayout(form)
+        reading = in_row(
+            None,
+            (_with_name(self.form), 2),
+            (_with_name(self.family), 2),
+            (_with_name(self.reward), 1),
+        )
+        taken = in_row(None, self.leave_faulty, 1, _with_name(self.taken))
         foot = in_row(
             None, self.progress, (self.doing, 1), self.cancel_button, self.close_button, self.import_button
         )
-        in_column(
-            self,
-            files,
-            reading,
-            self.facts,
-            (self.or_words, 1),
-            taken,
-            self.problem,
-            foot,
-            margins=(12, 12, 12, 12),
-            spacing=8,
-        )
+        parts = (files, reading, self.facts, (self.or_words, 1), taken, self.problem, foot)
+        in_column(self, *parts, margins=(12, 12, 12, 12), spacing=8)
 
     def _on_files(self) -> None:
         paths, _ = QFileDialog.getOpenFileNames(
@@ -249,3 +223,89 @@ class ImportDialog(QDialog):
     def _on_import(self) -> None:
         if self.import_button.isEnabled():
             self.import_requested.emit(self.choices)
+
+
+def _with_name(field: QWidget) -> QFormLayout:
+    """Return a field with its name before it."""
+    form = QFormLayout()
+    form.addRow(field.accessibleName(), field)
+    return form
+
+
+_WORDS = {
+    "jsonl": "One exemplar a line, with all that it is made of: what Import… reads again.",
+    "chat": "One conversation a line, with messages as chat completions take them to be tuned by.",
+    "atif": "One trajectory a line, in the Agent Trajectory Interchange Format.",
+    "synapse": "A folder with exemplars.json and specifiers.json, as Synapse keeps its memory.",
+}
+
+
+class ExportDialog(QDialog):
+    """Tells what was chosen; the file is written in the background."""
+
+    chosen = Signal(bool, str, str)
+    """Whether all that is found is meant and not the selection, the name of the form, and the path."""
+
+    def __init__(self, *, selected: int, found: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Export exemplars")
+        self.setMinimumWidth(520)
+        self.which = titled_box((), "Which exemplars", parent=self)
+        if selected:
+            self.which.addItem(f"The {count(selected, 'selected exemplar')}", False)
+        self.which.addItem(f"All {count(found, 'exemplar')} that the filter lets through", True)
+        if selected == 1 and found > 1:
+            self.which.setCurrentIndex(1)
+        self.form = titled_box(((one.title, one.name) for one in EXPORTS), "Form", parent=self)
+        self.form.currentIndexChanged.connect(self._refresh)
+        self.words = NoteLabel("dim", parent=self)
+        self.path = labelled(QLineEdit(self), "Where to")
+        self.path.textChanged.connect(self._refresh)
+        browse = key_button("Choose…", "Choose where it is written", "Alt+B", self._on_browse, self)
+        place = in_row(None, (self.path, 1), browse)
+        form = QFormLayout()
+        form.addRow("Which", self.which)
+        form.addRow("Form", self.form)
+        form.addRow("", self.words)
+        form.addRow("Where to", place)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.export_button = self.buttons.addButton("Export", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.export_button.setToolTip("Write it in the background (Enter)")
+        self.export_button.setProperty("accent", True)
+        self.export_button.setDefault(True)
+        self.buttons.accepted.connect(self._on_export)
+        self.buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addLayout(form)
+        column.addStretch(1)
+        column.addWidget(self.buttons)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.words.show_text(_WORDS.get(self.form.currentData(), ""))
+        folder = not self._suffix
+        self.path.setPlaceholderText("A folder" if folder else f"A file, such as exemplars{self._suffix}")
+        self.export_button.setEnabled(bool(self.path.text().strip()))
+
+    @property
+    def _suffix(self) -> str:
+        return next(one.suffix for one in EXPORTS if one.name == self.form.currentData())
+
+    def _on_browse(self) -> None:
+        if self._suffix:
+            path, _ = QFileDialog.getSaveFileName(
+                self,
+                "Export exemplars",
+                f"exemplars{self._suffix}",
+                f"{self.form.currentText()} (*{self._suffix})",
+            )
+        else:
+            path = QFileDialog.getExistingDirectory(self, "Export exemplars into a folder")
+        if path:
+            self.path.setText(path)
+
+    def _on_export(self) -> None:
+        if self.export_button.isEnabled():
+            path = str(Path(self.path.text().strip()).expanduser())
+            self.chosen.emit(self.which.currentData(), self.form.currentData(), path)
+            self.accept()

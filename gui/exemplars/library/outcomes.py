@@ -1,0 +1,131 @@
+"""What came of a command in the library: the work that goes on, what was done last, and what a check has found."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QProgressBar,
+    QWidget,
+)
+
+from core.debugger.exemplars.library.views import CheckView, LibraryJob, Notice, Undo
+from gui.theme.theme import Theme
+from gui.widgets.buttons import icon_button, key_button
+from gui.widgets.formats import count, thousands
+from gui.widgets.layouts import in_column, in_row
+from gui.widgets.plain_table import Column, PlainTable, TableLine
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled, set_flag, set_tone
+
+
+class NoticeBar(QWidget):
+    """Hidden where there is nothing to tell."""
+
+    cancel_wanted = Signal()
+    undo_wanted = Signal(object)
+    """An `Undo`."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._undo = Undo()
+        self.progress = labelled(QProgressBar(self, textVisible=False), "How far it is")
+        self.progress.setMaximumWidth(240)
+        self.doing = ElidedLabel("", self)
+        self.cancel_button = key_button("Cancel", "End what goes on", "Alt+C", self.cancel_wanted.emit, self)
+        self.work = QFrame(self)
+        work = (self.progress, (self.doing, 1), self.cancel_button)
+        in_row(self.work, *work, margins=(12, 6, 10, 6), spacing=8)
+        self.title = QLabel(self)
+        self.title.setFont(theme.text_font(bold=True))
+        self.text = NoteLabel("", parent=self)
+        self.undo_button = key_button("Undo", "Take it back", "Ctrl+Z", self._on_undo, self)
+        self.close_button = icon_button(
+            theme, "close", "Close this message", self.dismiss, self, key="Esc", size=12
+        )
+        self.notice = QFrame(self)
+        notice = (self.title, (self.text, 1), self.undo_button, self.close_button)
+        in_row(self.notice, *notice, margins=(12, 6, 10, 6), spacing=8)
+        in_column(self, self.work, self.notice, spacing=0)
+        self.work.hide()
+        self.notice.hide()
+
+    @property
+    def has_notice(self) -> bool:
+        return not self.notice.isHidden()
+
+    @Slot(object)
+    def show_job(self, view: LibraryJob) -> None:
+        self.work.setVisible(view.busy)
+        if not view.busy:
+            return
+        self.progress.setRange(0, view.of)
+        self.progress.setValue(view.done)
+        far = f": {thousands(view.done)} of {thousands(view.of)}" if view.of else "…"
+        self.doing.setText(f"{view.doing}{far}")
+
+    @Slot(object)
+    def show_notice(self, notice: Notice) -> None:
+        """Say what was done, or why not, until it is closed or another one comes."""
+        self._undo = notice.undo
+        self.title.setText("✗ Not done" if notice.bad else "✓ Done")
+        set_tone(self.title, "bad" if notice.bad else "good")
+        self.text.show_text(notice.text)
+        self.undo_button.setVisible(notice.undo.anything)
+        set_flag(self.notice, "messageBar", "failed" if notice.bad else "good")
+        self.notice.show()
+
+    def dismiss(self) -> None:
+        self._undo = Undo()
+        self.notice.hide()
+
+    def _on_undo(self) -> None:
+        undo = self._undo
+        if undo.anything:
+            self.dismiss()
+            self.undo_wanted.emit(undo)
+
+
+_SOUND = "Nothing is wrong with them: their actions can be read, and what they name is in their observations."
+_COLUMNS = (Column("Exemplar"), Column("Level"), Column("Where"), Column("What"))
+
+
+class CheckPane(QWidget):
+    """A line for each problem; a click or Enter on one shows its exemplar."""
+
+    exemplar_chosen = Signal(object)
+    """The id of an exemplar."""
+    closed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = ElidedLabel("", self)
+        self.title.setFont(theme.text_font(bold=True))
+        close = icon_button(
+            theme, "close", "Close what was found", self.closed.emit, self, key="Esc", size=12
+        )
+        self.table = PlainTable(theme, "Problems", _COLUMNS, self)
+        self.table.opened.connect(lambda key: self.exemplar_chosen.emit(str(key)))
+        self.or_words = OrWords(self.table, self)
+        head = in_row(None, (self.title, 1), close, margins=(12, 5, 10, 3))
+        in_column(self, head, (self.or_words, 1), spacing=0)
+
+    @Slot(object)
+    def show_check(self, view: CheckView) -> None:
+        faults = sum(1 for one in view.problems if one.level == "fault")
+        parts = [f"{count(view.checked, 'exemplar')} checked"]
+        if view.cancelled:
+            parts[0] += f" of {view.of}, then cancelled"
+        parts.append(count(faults, "fault"))
+        parts.append(count(len(view.problems) - faults, "note"))
+        if view.more:
+            parts.append(f"{view.more} more problems are not listed")
+        self.title.setText(" · ".join(parts))
+        self.or_words.say("" if view.problems else _SOUND)
+        self.table.show_lines(
+            TableLine(
+                (one.id, one.level, one.where or "the whole", one.text),
+                key=one.id,
+                tone="bad" if one.level == "fault" else "",
+                tooltip=f"{one.id}, {one.where or 'the whole'}: {one.text}",
+            )
+            for one in view.problems
+        )

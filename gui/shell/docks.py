@@ -11,6 +11,10 @@ from gui.widgets.buttons import icon_button
 from gui.widgets.layouts import in_row
 from gui.widgets.words import ElidedLabel
 
+LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+
 
 class _Title(QWidget):
     """Name, fact, and the two buttons of a dock; the mouse is left to the dock, which drags by it."""
@@ -87,11 +91,6 @@ class PanelDock(QDockWidget):
             self.toggle_floating()
         else:
             super().mouseDoubleClickEvent(event)
-
-
-LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
-RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
-BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
 
 @dataclass(frozen=True)

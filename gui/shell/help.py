@@ -37,6 +37,33 @@ from gui.widgets.words import dim_label
 CONTENTS = RESOURCES / "docs" / "README.md"
 _MARGIN = 20
 Resource = QTextDocument.ResourceType
+_ELSEWHERE = (
+    ("Enter", "Accept, where the focus is in Next action"),
+    ("Enter, double-click", "Put a permissible action in place of the next one"),
+    ("Enter, Shift+Enter", "Next and previous match, in a search field"),
+    ("Right, Left", "Open and close a run in Runs & steps"),
+    ("Ctrl+M, F2", "In Runs & steps: make a run the current one, name it"),
+    ("Menu key, right click", "In Runs & steps: go back, ask again, origin, compare, name, export"),
+    ("Ctrl+Enter, Alt+C, Alt+A, Alt+R", "In Ask again: ask, cancel, adopt, reset"),
+    ("Left, Right, Home, End", "In the time bar: show the step before, after, the first, the last"),
+    ("+, −, 0, wheel", "In the time bar: zoom in and out, show all"),
+    ("N, Shift+N", "In Compare: next and previous difference"),
+    ("Enter, Space, L, Delete", "In Breakpoints: edit, switch, only log, delete"),
+    ("Enter, Space, Delete", "In Watches: edit, stop at a change, delete"),
+    ("Ctrl+Space", "In an expression: what may come next"),
+    ("Menu key, right click", "In thought and action of Next action: where its words come from"),
+    ("Menu key, right click", "In State, Policy stack, Permissible actions and Calls: stop there"),
+    ("Ctrl+Shift+P, Ctrl+Shift+M", "Choose the preset, choose the LLM"),
+    ("Ctrl+Shift+H", "Switch mechanisms of the agent on and off"),
+    ("Alt+G, Alt+C", "Fold or unfold the prompt, copy it"),
+    ("Alt+Q, Alt+W, Alt+E", "Observation: raw and clean, HTML, the parser"),
+    ("Alt+S", "Open the file of the state space for editing"),
+    ("+, −, 0, arrows", "Zoom and move the diagram of the states"),
+    ("Enter", "Open a frame or an exemplar; try a remedy; edit the plan"),
+    ("Insert, Delete, F2, Space", "In the plan: add, delete, rename, make the current one"),
+    ("Alt+Up, Alt+Down", "In the plan: move the subtask"),
+    ("Ctrl+Enter, Esc", "In the plan: apply, cancel"),
+)
 
 
 class HelpPages(QTextBrowser):
@@ -134,35 +161,6 @@ class HelpWindow(QDialog):
 def _anchor(heading: QTextBlock) -> str:
     """Return the name by which a link finds a heading, as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", heading.text().strip().lower()).replace(" ", "-")
-
-
-_ELSEWHERE = (
-    ("Enter", "Accept, where the focus is in Next action"),
-    ("Enter, double-click", "Put a permissible action in place of the next one"),
-    ("Enter, Shift+Enter", "Next and previous match, in a search field"),
-    ("Right, Left", "Open and close a run in Runs & steps"),
-    ("Ctrl+M, F2", "In Runs & steps: make a run the current one, name it"),
-    ("Menu key, right click", "In Runs & steps: go back, ask again, origin, compare, name, export"),
-    ("Ctrl+Enter, Alt+C, Alt+A, Alt+R", "In Ask again: ask, cancel, adopt, reset"),
-    ("Left, Right, Home, End", "In the time bar: show the step before, after, the first, the last"),
-    ("+, −, 0, wheel", "In the time bar: zoom in and out, show all"),
-    ("N, Shift+N", "In Compare: next and previous difference"),
-    ("Enter, Space, L, Delete", "In Breakpoints: edit, switch, only log, delete"),
-    ("Enter, Space, Delete", "In Watches: edit, stop at a change, delete"),
-    ("Ctrl+Space", "In an expression: what may come next"),
-    ("Menu key, right click", "In thought and action of Next action: where its words come from"),
-    ("Menu key, right click", "In State, Policy stack, Permissible actions and Calls: stop there"),
-    ("Ctrl+Shift+P, Ctrl+Shift+M", "Choose the preset, choose the LLM"),
-    ("Ctrl+Shift+H", "Switch mechanisms of the agent on and off"),
-    ("Alt+G, Alt+C", "Fold or unfold the prompt, copy it"),
-    ("Alt+Q, Alt+W, Alt+E", "Observation: raw and clean, HTML, the parser"),
-    ("Alt+S", "Open the file of the state space for editing"),
-    ("+, −, 0, arrows", "Zoom and move the diagram of the states"),
-    ("Enter", "Open a frame or an exemplar; try a remedy; edit the plan"),
-    ("Insert, Delete, F2, Space", "In the plan: add, delete, rename, make the current one"),
-    ("Alt+Up, Alt+Down", "In the plan: move the subtask"),
-    ("Ctrl+Enter, Esc", "In the plan: apply, cancel"),
-)
 
 
 class KeysDialog(QDialog):

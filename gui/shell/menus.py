@@ -23,6 +23,29 @@ from gui.widgets.layouts import in_row
 
 KEY = "Ctrl+Shift+H"
 _NONE = "No mechanisms to switch yet: open a task (Ctrl+N)"
+PACES: tuple[tuple[float, str], ...] = (
+    (0.0, "No wait"),
+    (0.5, "Half a second"),
+    (1.0, "One second"),
+    (2.0, "Two seconds"),
+    (5.0, "Five seconds"),
+)
+_FILE = (
+    ("new_task", "add_tasks", "again", "next_seed"),
+    ("export", "import"),
+    ("llm_settings",),
+    ("quit",),
+)
+"""Commands in groups, which lines part."""
+_RUN = (
+    ("run", "step", "over", "into", "out", "phase", "run_to_step", "run_to_subtask", "stop"),
+    ("back", "fork", "bisect", "keep", "back_to_hit", "back_to_change"),
+    ("add_breakpoint", "add_watch"),
+    ("accept", "ask_again", "skip", "fire_remedy", "edit_plan", "point", "handover", "record"),
+    ("previous", "next_recorded", "now", "why"),
+    ("success", "failure"),
+    ("max_steps",),
+)
 
 
 class MechanismsMenu(QMenu):
@@ -180,32 +203,6 @@ def _told(view: MechanismView) -> str:
 
 def _on_or_off(on: bool) -> str:
     return "on" if on else "off"
-
-
-PACES: tuple[tuple[float, str], ...] = (
-    (0.0, "No wait"),
-    (0.5, "Half a second"),
-    (1.0, "One second"),
-    (2.0, "Two seconds"),
-    (5.0, "Five seconds"),
-)
-
-_FILE = (
-    ("new_task", "add_tasks", "again", "next_seed"),
-    ("export", "import"),
-    ("llm_settings",),
-    ("quit",),
-)
-"""Commands in groups, which lines part."""
-_RUN = (
-    ("run", "step", "over", "into", "out", "phase", "run_to_step", "run_to_subtask", "stop"),
-    ("back", "fork", "bisect", "keep", "back_to_hit", "back_to_change"),
-    ("add_breakpoint", "add_watch"),
-    ("accept", "ask_again", "skip", "fire_remedy", "edit_plan", "point", "handover", "record"),
-    ("previous", "next_recorded", "now", "why"),
-    ("success", "failure"),
-    ("max_steps",),
-)
 
 
 def add_choices(

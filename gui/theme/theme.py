@@ -25,6 +25,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from core.storage.resources import RESOURCES
 from gui.theme.tokens import SCHEMES, Scheme, Tokens
 
+Choice = Literal["system", "light", "dark"]
+CHOICES: tuple[Choice, ...] = get_args(Choice)
+_KEY = "theme"
+_TEXT_PX = 12.5
+_HEADING_PX = 11.5
+
 
 @cache
 def _codicon() -> tuple[str, dict[str, str]]:
@@ -77,13 +83,6 @@ class _Glyph(QIconEngine):
 
     def clone(self) -> QIconEngine:
         return _Glyph(self._name, self._colour)
-
-
-Choice = Literal["system", "light", "dark"]
-CHOICES: tuple[Choice, ...] = get_args(Choice)
-_KEY = "theme"
-_TEXT_PX = 12.5
-_HEADING_PX = 11.5
 
 
 class Theme(QObject):

@@ -6,6 +6,8 @@ from typing import Literal
 from core.schema.step import Origin
 
 Scheme = Literal["light", "dark"]
+ORIGIN_SHAPES: dict[Origin, str] = {"agent": "●", "person": "◆", "remedy": "▲", "replay": "■"}
+"""The shape that stands beside an origin's colour."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,3 @@ LIGHT = Tokens(
     found="#ffe9a8",
 )
 SCHEMES: dict[Scheme, Tokens] = {"light": LIGHT, "dark": DARK}
-
-ORIGIN_SHAPES: dict[Origin, str] = {"agent": "●", "person": "◆", "remedy": "▲", "replay": "■"}
-"""The shape that stands beside an origin's colour."""

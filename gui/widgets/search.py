@@ -12,6 +12,8 @@ from gui.widgets.layouts import in_row
 from gui.widgets.text_view import TextView
 from gui.widgets.words import dim_label, set_tone
 
+_IDLE_MS = 120
+
 
 class SearchField(QLineEdit):
     """Enter and Shift+Enter go to the next and the previous match, Escape empties it.
@@ -49,9 +51,6 @@ class SearchField(QLineEdit):
             event.accept()
             return True
         return super().event(event)
-
-
-_IDLE_MS = 120
 
 
 class Finder(QWidget):

@@ -16,6 +16,10 @@ _HUES = (212, 28, 140, 330, 52, 265, 178, 0, 88, 300, 195, 16)
 """Neighbours are far apart on the wheel, so the most frequent families are told apart best."""
 _LIGHT = {"dark": (150, 165), "light": (185, 95)}
 """Saturation and lightness, of 255, by theme."""
+_LISTED = 300
+_TALLEST = 12
+"""Rows that are in view at the most."""
+_MARK = 18
 
 
 class MarkStyle:
@@ -44,12 +48,6 @@ def pen_for(theme: Theme) -> QPen:
     pen = QPen(theme.colour("panel"), 0.8)
     pen.setCosmetic(True)
     return pen
-
-
-_LISTED = 300
-_TALLEST = 12
-"""Rows that are in view at the most."""
-_MARK = 18
 
 
 class Legend(QTreeWidget):

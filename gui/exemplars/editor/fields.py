@@ -26,6 +26,11 @@ from gui.widgets.words import set_flag
 
 _PAUSE_MS = 1500
 """After such a pause in typing the next letter is a change of its own."""
+MOST = 200_000
+"""Characters that can be edited; what is longer is shown in part and kept as it is."""
+_LONGEST = 20_000
+"""Characters of a line, likewise."""
+_SHOWN = 10_000
 
 
 def faults_at(faults: Iterable[Fault], kind: str, number: int) -> list[tuple[Where, Fault]]:
@@ -79,13 +84,6 @@ class Edits(QObject):
         self.history = history
         if moved:
             self.changed.emit()
-
-
-MOST = 200_000
-"""Characters that can be edited; what is longer is shown in part and kept as it is."""
-_LONGEST = 20_000
-"""Characters of a line, likewise."""
-_SHOWN = 10_000
 
 
 class LineMark(NamedTuple):

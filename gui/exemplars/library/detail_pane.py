@@ -25,6 +25,15 @@ from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, set_fl
 _NONE = "An exemplar of a file has no versions here: it is read only. Keep a copy (Ctrl+D) to change it."
 _ONE = "This is the only version. Saving it again keeps this one beside the new one, to be compared here."
 _CHOOSE = "Select two versions (Ctrl+click) to compare them; one alone is compared with the current one."
+_NOTHING = "Choose an exemplar in the table to read it here."
+_READING = "The exemplar is being read…"
+_NEVER = (
+    "No run has retrieved this exemplar yet, as far as the traces here know. It is looked up at the start of a "
+    "run whose preset has Memory on (Ctrl+Shift+H)."
+)
+_UNCHECKED = "Nobody has looked for problems yet: press Check (Ctrl+K)."
+_SOUND = "Nothing is wrong with it: its actions can be read, and what they name is in its observations."
+_PATIENCE_MS = 200
 
 
 class VersionPane(QWidget):
@@ -108,17 +117,6 @@ class VersionPane(QWidget):
     def _on_current(self) -> None:
         if self.current_button.isEnabled():
             self.current_wanted.emit(self._id, self.table.selected[0])
-
-
-_NOTHING = "Choose an exemplar in the table to read it here."
-_READING = "The exemplar is being read…"
-_NEVER = (
-    "No run has retrieved this exemplar yet, as far as the traces here know. It is looked up at the start of a "
-    "run whose preset has Memory on (Ctrl+Shift+H)."
-)
-_UNCHECKED = "Nobody has looked for problems yet: press Check (Ctrl+K)."
-_SOUND = "Nothing is wrong with it: its actions can be read, and what they name is in its observations."
-_PATIENCE_MS = 200
 
 
 class DetailPane(QWidget):

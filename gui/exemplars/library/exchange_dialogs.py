@@ -40,6 +40,13 @@ _TAKEN = (
     ("Keep it as a new version of the one that is there", "new version"),
 )
 
+_WORDS = {
+    "jsonl": "One exemplar a line, with all that it is made of: what Import… reads again.",
+    "chat": "One conversation a line, with messages as chat completions take them to be tuned by.",
+    "atif": "One trajectory a line, in the Agent Trajectory Interchange Format.",
+    "synapse": "A folder with exemplars.json and specifiers.json, as Synapse keeps its memory.",
+}
+
 
 class ImportDialog(QDialog):
     """Shows `ImportView`; asks for things only by emitting."""
@@ -230,14 +237,6 @@ def _with_name(field: QWidget) -> QFormLayout:
     form = QFormLayout()
     form.addRow(field.accessibleName(), field)
     return form
-
-
-_WORDS = {
-    "jsonl": "One exemplar a line, with all that it is made of: what Import… reads again.",
-    "chat": "One conversation a line, with messages as chat completions take them to be tuned by.",
-    "atif": "One trajectory a line, in the Agent Trajectory Interchange Format.",
-    "synapse": "A folder with exemplars.json and specifiers.json, as Synapse keeps its memory.",
-}
 
 
 class ExportDialog(QDialog):

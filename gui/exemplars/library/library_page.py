@@ -30,6 +30,18 @@ _NO_ARCHIVE = (
     "The archive is empty. Archive (Del) keeps an exemplar here that is not to be recalled any more."
 )
 _NOT_FOUND = "There is no exemplar “{id}” any more; it may have been in a file that has gone."
+_TEXTS = (
+    ("new", "New", "Ctrl+N", "add", "Write an exemplar by hand"),
+    ("edit", "Edit", "Ctrl+Return", "edit", "Edit the exemplar"),
+    ("copy", "Copy", "Ctrl+D", "copy", "Make a new exemplar of this one"),
+    ("archive", "Archive", "Del", "archive", "Keep it, but recall it no more; the archive gives it back"),
+    ("check", "Check", "Ctrl+K", "checklist", "Look for what is wrong with what is selected"),
+    ("check_all", "Check all found", "Ctrl+Shift+K", "checklist", "Look for what is wrong with all that are listed"),
+    ("replay", "Replay", "Ctrl+R", "debug-restart", "Carry them out on their tasks again, in the background"),
+    ("worth", "Worth…", "Ctrl+Shift+W", "graph-line", "Run tasks with and without them, in the background"),
+    ("import", "Import…", "Ctrl+I", "cloud-download", "Bring in exemplars of this or another program"),
+    ("export", "Export…", "Ctrl+E", "export", "Write exemplars as a file that this or another program reads"),
+)  # fmt: skip
 
 
 class _Command(NamedTuple):
@@ -45,18 +57,6 @@ class _Command(NamedTuple):
         return f"{self.words} ({key})"
 
 
-_TEXTS = (
-    ("new", "New", "Ctrl+N", "add", "Write an exemplar by hand"),
-    ("edit", "Edit", "Ctrl+Return", "edit", "Edit the exemplar"),
-    ("copy", "Copy", "Ctrl+D", "copy", "Make a new exemplar of this one"),
-    ("archive", "Archive", "Del", "archive", "Keep it, but recall it no more; the archive gives it back"),
-    ("check", "Check", "Ctrl+K", "checklist", "Look for what is wrong with what is selected"),
-    ("check_all", "Check all found", "Ctrl+Shift+K", "checklist", "Look for what is wrong with all that are listed"),
-    ("replay", "Replay", "Ctrl+R", "debug-restart", "Carry them out on their tasks again, in the background"),
-    ("worth", "Worth…", "Ctrl+Shift+W", "graph-line", "Run tasks with and without them, in the background"),
-    ("import", "Import…", "Ctrl+I", "cloud-download", "Bring in exemplars of this or another program"),
-    ("export", "Export…", "Ctrl+E", "export", "Write exemplars as a file that this or another program reads"),
-)  # fmt: skip
 _COMMANDS = tuple(_Command(*texts) for texts in _TEXTS)
 
 

@@ -16,6 +16,9 @@ from gui.widgets.layouts import in_column, in_row
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled, set_flag, set_tone
 
+_SOUND = "Nothing is wrong with them: their actions can be read, and what they name is in their observations."
+_COLUMNS = (Column("Exemplar"), Column("Level"), Column("Where"), Column("What"))
+
 
 class NoticeBar(QWidget):
     """Hidden where there is nothing to tell."""
@@ -82,10 +85,6 @@ class NoticeBar(QWidget):
         if undo.anything:
             self.dismiss()
             self.undo_wanted.emit(undo)
-
-
-_SOUND = "Nothing is wrong with them: their actions can be read, and what they name is in their observations."
-_COLUMNS = (Column("Exemplar"), Column("Level"), Column("Where"), Column("What"))
 
 
 class CheckPane(QWidget):

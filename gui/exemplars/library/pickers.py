@@ -28,6 +28,7 @@ _ANY = "any"
 _HEIGHT = 300
 _SEARCHED = 8
 """Values from which on there is a field to find one."""
+_DAYS = (("Today", 1), ("7 days", 7), ("30 days", 30))
 
 
 class ValuePicker(PickerButton):
@@ -141,9 +142,6 @@ class ValuePicker(PickerButton):
         words = ", ".join(self._chosen) or _ANY
         set_flag(self, "narrowed", bool(self._chosen))
         self.show_value(words, f"{self._name}: {words}. Space opens the values.")
-
-
-_DAYS = (("Today", 1), ("7 days", 7), ("30 days", 30))
 
 
 class DatePicker(PickerButton):

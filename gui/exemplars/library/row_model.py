@@ -23,6 +23,10 @@ _IDLE_MS = 15
 _SIDE = 8
 """As headings have it."""
 _PLAIN = ("id", "family", "task")
+HIDDEN = ("distance", "made")
+"""Columns that are not shown at first."""
+DOWN: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
+"""What these sort by comes with the largest first."""
 
 
 class LibraryColumn(NamedTuple):
@@ -60,10 +64,6 @@ COLUMNS: tuple[LibraryColumn, ...] = (
     LibraryColumn("changed", "Changed", 132, "changed"),
     LibraryColumn("made", "Made", 132, "made"),
 )
-HIDDEN = ("distance", "made")
-"""Columns that are not shown at first."""
-DOWN: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
-"""What these sort by comes with the largest first."""
 
 
 class RowModel(QAbstractTableModel):

@@ -16,6 +16,7 @@ from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 _READING = "The run is being read…"
 _IDLE_MS = 250
 _ORIGINS = {"person": "by hand", "rule": "by rule"}
+_HEIGHT = 118
 
 
 class SavingWindow(QDialog):
@@ -225,9 +226,6 @@ def _step_row(one: SavingStep) -> Row:
         checked=one.chosen if one.possible else None,
         tooltip="Space or a click on the box keeps the step or leaves it out" if one.possible else state,
     )
-
-
-_HEIGHT = 118
 
 
 class SavedNote(QWidget):

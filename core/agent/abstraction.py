@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from core.agent.general_space import CAP, usable_elements
+from core.agent.general_space import usable_elements
 from core.llm.costs import count_tokens
 from core.schema.observation import CleanObservation, Element, Observation, Ref
 
@@ -24,14 +24,14 @@ TEXT_LINES = 400
 NAME_LENGTH = 300
 
 
-def clean_of(observation: Observation, *, cap: int = CAP) -> CleanObservation:
+def clean_of(observation: Observation) -> CleanObservation:
     """Return the observation as the prompt shows it.
 
     Keeps every usable element up to the cap (the same ones that are
     permissible) and, around them, text and structure; long names are cut.
     What is left out is counted and said in the text.
     """
-    usable, _ = usable_elements(observation, cap)
+    usable, _ = usable_elements(observation)
     wanted = {element.ref for element in usable}
     kept: list[Element] = []
     texts = 0
@@ -78,7 +78,6 @@ def tokens_of(clean: CleanObservation) -> int:
 
 
 # Ranking
-
 
 KEEP = 40
 """Elements kept, unless told otherwise."""

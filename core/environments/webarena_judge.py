@@ -253,7 +253,6 @@ async def _ask_all(questions: list[str], ask: Ask | None) -> Verdict:
 
 # The ``func:`` forms of program_html: a few named calls
 
-
 REQUEST_SECONDS = 30.0
 _MEMBER_ROLE = """((account) => {
   const names = [...document.querySelectorAll("td[data-label='Account'] span.gl-avatar-labeled-sublabel")];

@@ -84,7 +84,6 @@ def _signs(run: str) -> int:
 
 # Prices
 
-
 PRICES_FILE = RESOURCES / "llm" / "prices.toml"
 _MILLION = 1_000_000
 

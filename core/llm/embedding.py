@@ -114,7 +114,6 @@ def _of_words(words: Iterable[str], weight: float) -> Iterator[tuple[str, float]
 
 # From a server
 
-
 BATCH = 64
 """Texts sent at once."""
 

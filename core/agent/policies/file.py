@@ -105,7 +105,6 @@ def _trimmed(lines: list[str]) -> tuple[str, int]:
 
 # The file
 
-
 SECTIONS = ("Instruction", "Examples")
 EXAMPLE_PARTS = ("Objective", "Page", "Observation", "History", "Notes", "Reply")
 ALWAYS = ("stop",)

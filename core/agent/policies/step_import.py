@@ -1,8 +1,9 @@
 """SteP's policies as policy files (format: resources/policies/README.md), each checked as it is read later."""
 
 import re
-import tomllib
 from pathlib import Path
+
+import tomlkit
 
 from core.agent.policies.call import what_it_does
 from core.agent.policies.file import parse_policy
@@ -110,10 +111,7 @@ def _plain(name: str) -> str:
 
 def _toml(text: str) -> str:
     """Return a text as TOML quotes it."""
-    escaped = re.sub(r'(["\\])', r"\\\1", " ".join(text.split()))
-    quoted = '"' + re.sub(r"[\x00-\x1f\x7f]", " ", escaped) + '"'
-    tomllib.loads(f"text = {quoted}")
-    return quoted
+    return tomlkit.string(" ".join(text.split())).as_string()
 
 
 def _fenced(text: str) -> str:

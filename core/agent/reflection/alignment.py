@@ -89,7 +89,6 @@ def read_judgement(text: str) -> Judgement:
 
 # Asking
 
-
 RANKED = 60
 """Elements that a page shortened by ranking keeps."""
 

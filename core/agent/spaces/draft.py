@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+import tomlkit
+
 from core.schema.action import Action, RefTarget
 from core.schema.observation import Element, Observation
 from core.schema.record import Record
@@ -283,7 +285,7 @@ def _bracketed(text: str) -> str:
 
 def _text(text: str) -> str:
     """Return `text` as a string of TOML."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return tomlkit.string(text).as_string()
 
 
 def _one_line(text: str) -> str:

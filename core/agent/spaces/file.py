@@ -262,7 +262,6 @@ def _unknown(place: Location, said: str, names: Iterable[str], known: Collection
 
 # All spaces
 
-
 SPACES = RESOURCES / "state_spaces"
 
 

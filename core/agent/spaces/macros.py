@@ -136,7 +136,6 @@ def memory_after(
 
 # The backup strategy
 
-
 CHOOSE = "choose_candidate"
 
 
@@ -209,7 +208,6 @@ def _label(entry: SetAside) -> str:
 
 
 # Pointing
-
 
 _FIRST_THAT_HAS = """
 (() => {{

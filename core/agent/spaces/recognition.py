@@ -79,7 +79,6 @@ def _and(parts: tuple[str, ...]) -> str:
 
 # What may be done
 
-
 CAP = 250
 """Values of one argument offered at the most."""
 

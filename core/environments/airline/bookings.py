@@ -104,7 +104,6 @@ def passes_check(number: str) -> bool:
 
 # Bookings
 
-
 BOOKINGS = 12
 """How many there are at the start."""
 

@@ -125,7 +125,6 @@ def named(text: str) -> tuple[Airport, ...]:
 
 # Flights
 
-
 AIRLINE = "Greylag Air"
 CARRIER = "GLG"
 TODAY = date(2027, 2, 1)

@@ -61,13 +61,6 @@ class Product(Record):
         """Department, shelf and type, the widest first."""
         return self.department, self.shelf, self.type
 
-    def group(self, name: str) -> ProductOptions | None:
-        return next((group for group in self.groups if group.name == name), None)
-
-    def offers(self, name: str, value: str) -> bool:
-        group = self.group(name)
-        return group is not None and value in group.values
-
     def chosen(self, options: Mapping[str, str]) -> dict[str, str]:
         """Return those of the options that the product offers, in the order of its groups."""
         return {
@@ -116,7 +109,6 @@ def _rounded(cents: float) -> Cents:
 
 # Chance
 
-
 Item = TypeVar("Item")
 
 
@@ -160,7 +152,6 @@ class Dice:
 
 
 # The catalogue
-
 
 PRODUCTS_OF_A_TYPE = 30
 ID_SIGNS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -341,7 +332,6 @@ def _id(seed: str) -> str:
 
 
 # Search
-
 
 WEIGHTS = (4.0, 3.0, 1.5, 1.0)
 """What a word counts in title, category, features and description."""

@@ -15,7 +15,6 @@ from core.schema.observation import Element
 
 # Lessons
 
-
 _NAMED = 3
 """Actions that a lesson names at the most."""
 _NOT_AGAIN = "Not again:"

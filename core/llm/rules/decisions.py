@@ -7,7 +7,7 @@ from typing import Any
 from core.llm.rules.clicks import by_extreme, click, closed, expand, next_page
 from core.llm.rules.corrections import corrected, in_lesson, ruled_out
 from core.llm.rules.facts import Facts
-from core.llm.rules.fields import counted, fill
+from core.llm.rules.fields import counted, drag, fill, select
 from core.llm.rules.forms import is_elsewhere, next_in_form
 from core.llm.rules.moves import Answer, Move, Scene, act, described, first, target_of
 from core.llm.rules.objective import Intent, has_labelled_details
@@ -23,7 +23,6 @@ from core.llm.rules.policies import (
 )
 from core.llm.rules.purchases import Stage, is_purchase, purchase_move, stage_of
 from core.llm.rules.summaries import is_question
-from core.llm.rules.widgets import drag, select
 from core.llm.rules.words import norm
 from core.schema.action import Action, Named, Stop
 from core.schema.action_space import Permissible, PermissibleAction

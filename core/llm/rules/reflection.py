@@ -25,7 +25,6 @@ from core.schema.record import Record
 
 # Plans
 
-
 LAST = "See that nothing of the task is left to do"
 """The last subtask of every plan: it is over when the task is."""
 _LONGEST = 12

@@ -16,6 +16,7 @@ from core.trace.store import TraceStore
 if TYPE_CHECKING:
     from core.debugger.exemplars.formats import ExemplarExportFormat
 
+T = TypeVar("T")
 _LONGEST = 110
 _TRIES = 500
 _READ = 20
@@ -69,9 +70,6 @@ def taken_ids(memory: Memory, ids: Iterable[str]) -> set[str]:
     library = memory.open_library()
     own = library.has(wanted) if library is not None else set()
     return own | {one.id for _, one in memory.files.placed() if one.id in wanted}
-
-
-T = TypeVar("T")
 
 
 async def entries(memory: Memory, ids: tuple[str, ...]) -> AsyncIterator[Entry]:

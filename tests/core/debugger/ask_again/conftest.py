@@ -43,6 +43,12 @@ def asking(stage, llm_server, stand_in):
     llms = llms_for(settings_for(stage.settings.database, llms={"test": entry}))
     services = stage.services
     yield Asking(
-        stand_in(store=services.store, thread=stage.thread, llms=llms, resources_for=services.resources_for)
+        stand_in(
+            store=services.store,
+            thread=stage.thread,
+            llms=llms,
+            resources=services.resources,
+            resources_for=services.resources_for,
+        )
     )
     stage.thread.run(llms.close())

@@ -37,7 +37,7 @@ def test_a_states_actions_are_told_by_what_they_did_in_the_page(stage, llm_serve
         f"run {run}, shop/goal-000 seed 0",
     )
     assert exemplar.steps[0].actions[0].startswith('type [searchbox "Keywords"]')
-    assert check_actions(exemplar) == ()
+    assert list(check_actions(exemplar)) == []
 
 
 def test_a_part_of_a_run_is_kept_and_none_is_refused(stage, llm_server, tmp_path):
@@ -100,4 +100,4 @@ def test_a_corrected_action_of_a_state_is_a_contrast_by_its_own_name(stage, llm_
     assert (contrast.tried, contrast.right) == (str(chosen), f"select_item [{other}]")
     assert contrast.names == ("select_item",)
     assert contrast.observation == exemplar.steps[1].observation
-    assert check_contrasts(exemplar) == ()
+    assert list(check_contrasts(exemplar)) == []

@@ -151,7 +151,7 @@ class Actor:
                 found = await self._search("findXPath", target.xpath)
                 what = f"the XPath {target.xpath}"
             case kinds.FocusTarget():
-                for frame in await self.page.find_frames():
+                for frame in await self.page.frames.find():
                     ref = await self.page.walker("focused", frame=frame)
                     if ref is None or await self.page.walker("tagOf", ref, frame=frame) in _FRAME_TAGS:
                         continue
@@ -166,7 +166,7 @@ class Actor:
 
     async def _search(self, call: str, *arguments: str) -> list[tuple[int, FrameLink]]:
         found: list[tuple[int, FrameLink]] = []
-        for frame in await self.page.find_frames():
+        for frame in await self.page.frames.find():
             answer = await self.page.walker(call, *arguments, frame=frame)
             if isinstance(answer, dict):
                 if "problem" in answer:
@@ -185,7 +185,7 @@ class Actor:
         wanted = self.page.frame_of_ref.get(ref)
         if wanted is None:
             return None
-        for frame in await self.page.find_frames():
+        for frame in await self.page.frames.find():
             if frame.id == wanted:
                 return frame
         raise ActionError(f"[{ref}] was in a frame that is no longer in the page.")
@@ -198,7 +198,7 @@ class Actor:
         x, y, box, scrolled = located.x, located.y, located.box, located.scrolled
         link: FrameLink | None = frame
         while link is not None and link.parent is not None:
-            owner = await self.page.frame_owner(link)
+            owner = await self.page.frames.owner(link)
             if owner is None:
                 raise ActionError(f"{located.label} lies in a frame that cannot be found in the page.")
             place = await self.page.walker("throughFrame", owner, x, y, covered, frame=link.parent)

@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from core.browser.channel import Channel, FrameLink, PageGone
+from core.browser.frames import mark_listeners
 from core.browser.host import BrowserHost
 from core.browser.page import Page
 from core.schema.errors import ActionError, BrowserError
@@ -78,7 +79,7 @@ def _rendered(answer: dict[str, Any]) -> Rendered:
 
 async def unchanged(page: Page, seen: Seen) -> bool:
     """Return whether nothing has changed since `seen`; what cannot be asked has."""
-    if not seen.sure or page is not seen.page or page.crashed or page.navigations != seen.navigations:
+    if not seen.sure or page is not seen.page or page.crashed or page.loading.navigations != seen.navigations:
         return False
     if not page.loading.loaded.is_set() or page.loading.requested:
         return False
@@ -202,7 +203,7 @@ class Capturer:
         Raises PageGone or BrowserError.
         """
         hidden = ",".join(self.hidden)
-        frames = await page.find_frames()
+        frames = await page.frames.find()
         return "\n".join([await page.walker("markedHtml", hidden, frame=frame) for frame in frames])
 
     async def unchanged(self, page: Page, capture: Capture) -> bool:
@@ -213,10 +214,10 @@ class Capturer:
 
     async def _read(self, page: Page, tabs: tuple[Tab, ...]) -> tuple[Observation, str]:
         self._seen = None
-        links = await page.find_frames()
-        seen = Seen(page, page.navigations)
+        links = await page.frames.find()
+        seen = Seen(page, page.loading.navigations)
         # What is counted while the page is being read counts as a change since.
-        seen.rendered, _ = await asyncio.gather(rendered(page, links), page.mark_listeners(links[0]))
+        seen.rendered, _ = await asyncio.gather(rendered(page, links), mark_listeners(page, links[0]))
         main = await self._walk(page, links[0], seen)
         elements = list(main.elements)
         html = [main.html]
@@ -244,13 +245,13 @@ class Capturer:
         world = await page.world(link)
         known = self._known.get((link.session, world), _NOTHING)
         options: dict[str, Any] = {
-            "next": page.next_ref,
+            "next": page.refs.next,
             "limit": limit,
             "hidden": self.hidden,
             "known": known.reading,
         }
         walk = _parsed(await page.walker("walk", options, frame=link))
-        page.next_ref = max(page.next_ref, walk.next)
+        page.refs.next = max(page.refs.next, walk.next)
         if await page.world(link) != world:
             raise PageGone("the document was replaced while it was read")
         elements = known.elements | {element.ref: element for element in walk.elements}
@@ -274,12 +275,12 @@ class Capturer:
         places: dict[str, tuple[float, float]] = {links[0].id: (0.0, 0.0)}
         boxes: dict[int, _FrameBox] = {box.ref: box for box in main.frames}
         for link in links[1:]:
-            owner = await page.frame_owner(link)
+            owner = await page.frames.owner(link)
             box = boxes.get(owner) if owner is not None else None
             if owner is None or box is None or link.parent is None or link.parent.id not in places:
                 continue
             try:
-                await page.mark_listeners(link)
+                await mark_listeners(page, link)
                 walk = await self._walk(page, link, seen, max(LIMIT - len(elements), 0))
             except PageGone:
                 seen.sure = False

@@ -1,8 +1,11 @@
-"""How the documents of a tab are reached: protocol sessions, and what ends every question to a page."""
+"""How the documents of a tab are reached: protocol sessions, our script world in them, and what ends every question."""
 
 from dataclasses import dataclass, field
+from functools import cache
 
 from playwright.async_api import CDPSession
+
+from core.storage.resources import RESOURCES
 
 
 class PageGone(Exception):
@@ -54,3 +57,19 @@ class FrameLink:
     url: str
     name: str
     parent: "FrameLink | None"
+
+
+WORLD = "backstep"
+"""The isolated world that every script of ours runs in."""
+
+
+@cache
+def script(name: str) -> str:
+    """Return the source of ``resources/scripts/NAME.js``."""
+    return (RESOURCES / "scripts" / f"{name}.js").read_text(encoding="utf-8")
+
+
+@cache
+def world_script() -> str:
+    """Return the source of all that lives in our world of each document."""
+    return script("changes") + script("walker")

@@ -8,9 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.browser.channel import PageGone
+from core.browser.channel import WORLD, PageGone, script
 from core.browser.page import Page
-from core.browser.scripts import WORLD, script
 from core.schema.action import (
     Action,
     Check,

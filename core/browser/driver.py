@@ -25,7 +25,7 @@ class TabDriver:
         await self._tabs.goto(url)
 
     async def url(self) -> str:
-        return self._tabs.current.playwright_page.url
+        return self.playwright_page.url
 
     async def evaluate(self, script: str, *, main_world: bool = False) -> Any:
         """Return the JSON value of an expression; asked again where the page navigates meanwhile."""
@@ -37,10 +37,13 @@ class TabDriver:
         return await self._tabs.current.evaluate(script, main_world=main_world)
 
     async def add_init_script(self, script: str) -> None:
-        await self._tabs.current.add_init_script(script)
+        """Run `script` in the page's own world before its scripts, in every document from now on."""
+        await self._tabs.current.send("Page.addScriptToEvaluateOnNewDocument", {"source": script})
 
     async def set_cookies(self, cookies: list[dict[str, Any]]) -> None:
-        await self._tabs.current.set_cookies(cookies)
+        """Set cookies; each is a mapping with the fields of the protocol's Network.setCookie."""
+        for cookie in cookies:
+            await self._tabs.current.send("Network.setCookie", cookie)
 
     async def set_local_storage(self, origin: str, items: dict[str, str]) -> None:
         """Put items into the local storage of an origin; its server is not asked.

@@ -1,12 +1,14 @@
-"""The documents inside a tab: who reaches them, and which element of which document holds each."""
+"""The documents inside a tab: who reaches them, which elements hold them, who listens to the mouse in them."""
 
 import asyncio
+import logging
 from typing import Any
 
 from playwright.async_api import Error, Frame
 
-from core.browser.channel import Channel, FrameLink, PageGone
+from core.browser.channel import Channel, FrameLink, Known, PageGone
 from core.browser.page_protocol import PageProtocol
+from core.schema.errors import BrowserError
 
 
 class Frames:
@@ -101,3 +103,173 @@ class Frames:
             session=parent.session,
         )
         return int(await page.call_on(node["object"]["objectId"], "refOf", parent))
+
+
+log = logging.getLogger(__name__)
+
+_LISTENED = frozenset(
+    (
+        *("click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup"),
+        *("touchstart", "dragstart", "mouseenter", "mouseover"),
+    )
+)
+_NEW_LISTENERS = 500
+_ROOTS_READ_AGAIN = 60
+_HELD = "backstep documents"
+_PASSING = "backstep"
+_HOSTS = "backstep hosts"
+_PATIENCE = 20.0
+
+
+async def mark_listeners(page: PageProtocol, link: FrameLink) -> None:
+    """Tell the walker which elements listen to the mouse, and hand it shadow roots it cannot open itself.
+
+    Listeners inside the first 60 shadow roots are read each time, those of
+    later ones once. Raises PageGone.
+    """
+    channel = link.session
+    world = await page.world(link)
+    known = channel.listening.setdefault(world, Known())
+    try:
+        handles = [await _document(page, link, known), *known.roots[:_ROOTS_READ_AGAIN]]
+        hosts, _ = await asyncio.gather(_hosts(page, link), _mark_inside(page, link, known, handles))
+        await _look_into(page, link, known, hosts)
+    except BrowserError as error:
+        # Without it the page is still read; elements that only listen are then missed.
+        log.info("Event listeners could not be read: %s", error)
+
+
+async def _document(page: PageProtocol, link: FrameLink, known: Known) -> str:
+    if not known.document:
+        # From the page's own world: asked from ours, Chromium 140 tells of our listeners only.
+        where: dict[str, Any] = {"expression": "document", "objectGroup": _HELD}
+        if (page_world := link.session.page_worlds.get(link.id)) is not None:
+            where["contextId"] = page_world
+        handle = await page.send("Runtime.evaluate", where, session=link.session)
+        known.document = handle["result"]["objectId"]
+    return known.document
+
+
+async def _mark_inside(page: PageProtocol, link: FrameLink, known: Known, handles: list[str]) -> None:
+    answers = await asyncio.gather(
+        *(
+            page.send(
+                "DOMDebugger.getEventListeners",
+                # Not with "pierce": Chromium 156 then crashes the renderer, two times of three.
+                {"objectId": handle, "depth": -1, "pierce": False},
+                session=link.session,
+                patience=_PATIENCE,
+            )
+            for handle in handles
+        )
+    )
+    types: dict[int, set[str]] = {}
+    for answer in answers:
+        for entry in answer["listeners"]:
+            if entry["type"] in _LISTENED and "backendNodeId" in entry:
+                types.setdefault(entry["backendNodeId"], set()).add(entry["type"])
+    fresh = [node for node in types if known.types.get(node) != frozenset(types[node])][:_NEW_LISTENERS]
+    if fresh:
+        await _tell(page, link, fresh, types)
+        known.types.update({node: frozenset(types[node]) for node in fresh})
+
+
+async def _tell(page: PageProtocol, link: FrameLink, nodes: list[int], types: dict[int, set[str]]) -> None:
+    world = await page.world(link)
+    resolved = await _resolve(page, link.session, nodes, world, _PASSING)
+    told = [(handle, sorted(types[node])) for node, handle in zip(nodes, resolved, strict=True) if handle]
+    if told:
+        await page.send(
+            "Runtime.callFunctionOn",
+            {
+                "executionContextId": world,
+                "functionDeclaration": "function (...told) { __backstep.listen(...told) }",
+                "arguments": [
+                    {"value": [words for _, words in told]},
+                    *({"objectId": handle} for handle, _ in told),
+                ],
+            },
+            session=link.session,
+        )
+    await page.send("Runtime.releaseObjectGroup", {"objectGroup": _PASSING}, session=link.session)
+
+
+async def _resolve(
+    page: PageProtocol, channel: Channel, nodes: list[int], world: int, group: str
+) -> list[str | None]:
+    answers = await asyncio.gather(
+        *(
+            page.send(
+                "DOM.resolveNode",
+                {"backendNodeId": node, "executionContextId": world, "objectGroup": group},
+                session=channel,
+            )
+            for node in nodes
+        ),
+        return_exceptions=True,
+    )
+    return [answer["object"].get("objectId") if isinstance(answer, dict) else None for answer in answers]
+
+
+# Shadow roots
+
+
+async def _look_into(page: PageProtocol, link: FrameLink, known: Known, hosts: list[str]) -> None:
+    """Look into hosts not looked into yet; what a closed root holds may be hosts again, a few times over."""
+    for _ in range(4):
+        if not hosts:
+            return
+        described = await asyncio.gather(
+            *(page.send("DOM.describeNode", {"objectId": host}, session=link.session) for host in hosts),
+            return_exceptions=True,
+        )
+        opened = await _open(page, link, hosts, described, known)
+        await page.send("Runtime.releaseObjectGroup", {"objectGroup": _HOSTS}, session=link.session)
+        if not opened:
+            return
+        hosts = await _hosts(page, link)
+
+
+async def _hosts(page: PageProtocol, link: FrameLink) -> list[str]:
+    world = await page.world(link)
+    answer = await page.send(
+        "Runtime.evaluate",
+        {"expression": "__backstep.hosts()", "contextId": world, "objectGroup": _HOSTS},
+        session=link.session,
+        patience=_PATIENCE,
+    )
+    array = answer["result"].get("objectId")
+    if array is None:
+        return []
+    listed = await page.send(
+        "Runtime.getProperties", {"objectId": array, "ownProperties": True}, session=link.session
+    )
+    return [one["value"]["objectId"] for one in listed["result"] if one["name"].isdigit()]
+
+
+async def _open(
+    page: PageProtocol, link: FrameLink, hosts: list[str], described: list[Any], known: Known
+) -> bool:
+    roots: list[int] = []
+    closed: list[tuple[str, int]] = []
+    for host, answer in zip(hosts, described, strict=True):
+        if isinstance(answer, PageGone):
+            raise answer
+        if not isinstance(answer, dict):
+            continue
+        for root in answer["node"].get("shadowRoots", ()):
+            if root["shadowRootType"] == "user-agent":
+                continue
+            roots.append(root["backendNodeId"])
+            if root["shadowRootType"] == "closed":
+                closed.append((host, root["backendNodeId"]))
+    if (page_world := link.session.page_worlds.get(link.id)) is not None:
+        held = [handle for handle in await _resolve(page, link.session, roots, page_world, _HELD) if handle]
+        known.roots.extend(held)
+        await _mark_inside(page, link, known, held)
+    world = await page.world(link)
+    opened = await _resolve(page, link.session, [root for _, root in closed], world, _HOSTS)
+    for (host, _), root in zip(closed, opened, strict=True):
+        if root is not None:
+            await page.call_on(host, "openRoot", link, {"objectId": root})
+    return bool(closed)

@@ -13,9 +13,8 @@ from typing import Any
 from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.channel import Channel, FrameLink, PageGone
+from core.browser.channel import Channel, PageGone
 from core.browser.frames import Frames
-from core.browser.listeners import mark_listeners
 from core.browser.log.listener import PageListener
 from core.browser.page_protocol import PageProtocol, Refs
 from core.schema.errors import BrowserError
@@ -34,16 +33,15 @@ class Page(PageProtocol):
         cls,
         tab: TabId,
         page: PlaywrightPage,
-        listener: Callable[[BrowserEvent], None] | None = None,
-        refs: Refs | None = None,
-        log: PageListener | None = None,
+        listener: Callable[[BrowserEvent], None],
+        refs: Refs,
+        log: PageListener,
     ) -> "Page":
         """Take hold of a tab: its session, our world in every document, its requests; raises BrowserError."""
         try:
             async with asyncio.timeout(30):
                 channel = Channel(await page.context.new_cdp_session(page))
-                self = cls(tab, page, channel, refs or Refs(), log)
-                self._listener = listener
+                self = cls(tab, page, channel, listener, refs, log)
                 page.on("crash", lambda _: self._on_crash())
                 await self.prepare(channel)
                 await self.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
@@ -53,26 +51,12 @@ class Page(PageProtocol):
             raise BrowserError("A tab of the browser cannot be driven; open the task anew.") from error
         return self
 
-    # Frames
-
-    async def find_frames(self) -> list[FrameLink]:
-        """Return the documents of the tab, its own first, those of other processes too; raises PageGone."""
-        return await self.frames.find()
-
-    async def frame_owner(self, link: FrameLink) -> int | None:
-        """Return the ref of the element that holds a frame, in its parent document."""
-        return await self.frames.owner(link)
-
-    async def mark_listeners(self, link: FrameLink) -> None:
-        """Tell the walker what only the protocol knows: who listens to the mouse, closed shadow roots."""
-        await mark_listeners(self, link)
-
     async def element_at(self, x: float, y: float) -> dict[str, Any] | None:
         """Return ref, label and box of the element at a point of the viewport, or None for nothing."""
         found: dict[str, Any] | None = await self.walker("at", x, y)
         left, top = 0.0, 0.0
-        for link in (await self.find_frames())[1:]:
-            owner = await self.frame_owner(link)
+        for link in (await self.frames.find())[1:]:
+            owner = await self.frames.owner(link)
             if found is None or owner is None or owner != found["ref"]:
                 continue
             place = await self.walker("framePlace", owner, frame=link.parent)
@@ -86,19 +70,8 @@ class Page(PageProtocol):
             found = inner
         return dict(found) if found is not None else None
 
-    # What environments need
-
     async def html(self) -> str:
         return str(await self.evaluate("document.documentElement ? document.documentElement.outerHTML : ''"))
-
-    async def add_init_script(self, source: str) -> None:
-        """Run `source` in the page's own world before its scripts, in every document from now on."""
-        await self.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
-
-    async def set_cookies(self, cookies: list[dict[str, Any]]) -> None:
-        """Set cookies; each is a mapping with the fields of the protocol's Network.setCookie."""
-        for cookie in cookies:
-            await self.send("Network.setCookie", cookie)
 
     async def screenshot(self) -> bytes:
         """Return a WebP picture of the viewport by the protocol; slower than the embedder's own."""

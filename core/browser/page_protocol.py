@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.channel import Channel, FrameLink, PageGone
+from core.browser.channel import WORLD, Channel, FrameLink, PageGone, world_script
 from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, gone, network_reason
 from core.browser.network import Loading, Requests
-from core.browser.scripts import WORLD, world_script
 from core.browser.sent_requests import SentLog
 from core.schema.errors import ActionError, BrowserError
 from core.schema.events import BrowserEvent, BrowserEventKind, TabId
@@ -44,8 +43,9 @@ class PageProtocol:
         tab: TabId,
         page: PlaywrightPage,
         channel: Channel,
+        listener: Callable[[BrowserEvent], None],
         refs: Refs,
-        log: PageListener | None = None,
+        log: PageListener,
     ) -> None:
         self.tab = tab
         self.playwright_page = page
@@ -56,16 +56,16 @@ class PageProtocol:
         self.windows_opened = 0
         """Counts the tabs the page has asked for, so that a wait can tell whether one is on its way."""
         self.frame_of_ref: dict[int, str] = {}
-        self._refs = refs
+        self.refs = refs
+        self._listener = listener
         self._world_came = asyncio.Event()
-        self._listener: Callable[[BrowserEvent], None] | None = None
         self._in_flight: set[asyncio.Future[Any]] = set()
         self._rescue = asyncio.Lock()
         self._document_request = ("", "")
         self.sent = SentLog()
         self.patient: Callable[[], bool] = lambda: False
         """Whether an answer may be long in coming, for something is held that the page waits for."""
-        self.log = log or PageListener()
+        self.log = log
 
     async def prepare(self, channel: Channel) -> None:
         """Listen to a session, and put our world into each document it reaches."""
@@ -108,21 +108,6 @@ class PageProtocol:
             "Log.enable", {}, session=channel
         )  # For the log: what the browser says in the console.
         await self.send("Performance.enable", {}, session=channel)  # Counts style and layout, see `changes`.
-
-    # Where it stands
-
-    @property
-    def navigations(self) -> int:
-        """How many documents were begun in the main frame."""
-        return self.loading.navigations
-
-    @property
-    def next_ref(self) -> int:
-        return self._refs.next
-
-    @next_ref.setter
-    def next_ref(self, number: int) -> None:
-        self._refs.next = number
 
     # Events of the protocol
 
@@ -177,12 +162,8 @@ class PageProtocol:
         self._tell("crash", "The page's renderer crashed.", self.playwright_page.url)
 
     def _tell(self, kind: BrowserEventKind, text: str, url: str) -> None:
-        self.announce(BrowserEvent(kind=kind, text=text, tab=self.tab, url=url))
-
-    def announce(self, event: BrowserEvent) -> None:
         """Pass on something that happened beside what was asked."""
-        if self._listener:
-            self._listener(event)
+        self._listener(BrowserEvent(kind=kind, text=text, tab=self.tab, url=url))
 
     # Asking the page
 
@@ -224,19 +205,19 @@ class PageProtocol:
         if call in ("settle", "waitForChange"):  # These take their time, and name no element.
             return await self.evaluate(f"__backstep.{call}({given[2:]})", frame=frame, timeout=timeout)
         patience = _WALK_SECONDS if call == "walk" else None
-        async with self._refs.lock:
+        async with self.refs.lock:
             answer = await self.evaluate(
-                f'__backstep.ask({self._refs.next}, "{call}"{given})',
+                f'__backstep.ask({self.refs.next}, "{call}"{given})',
                 frame=frame,
                 timeout=max(timeout, _WALK_SECONDS + HANG_SECONDS),
                 patience=patience,
             )
-            self._refs.next = answer["next"]
+            self.refs.next = answer["next"]
         return answer.get("value")
 
     async def call_on(self, handle: str, call: str, frame: FrameLink, *arguments: dict[str, Any]) -> Any:
         """Call one function of the walker with an object of its world, and further ones, as arguments."""
-        async with self._refs.lock:
+        async with self.refs.lock:
             result = await self.send(
                 "Runtime.callFunctionOn",
                 {
@@ -244,13 +225,13 @@ class PageProtocol:
                     "functionDeclaration": (
                         "function (from, call, ...more) { return __backstep.ask(from, call, this, ...more) }"
                     ),
-                    "arguments": [{"value": self._refs.next}, {"value": call}, *arguments],
+                    "arguments": [{"value": self.refs.next}, {"value": call}, *arguments],
                     "returnByValue": True,
                 },
                 session=frame.session,
             )
             answer = _value(result)
-            self._refs.next = answer["next"]
+            self.refs.next = answer["next"]
         return answer.get("value")
 
     async def send(

@@ -59,7 +59,7 @@ class SettleMark:
 
 def mark(page: Page) -> SettleMark:
     """Note the moment: call it just before acting."""
-    return SettleMark(page.requests.begun, page.navigations, page.windows_opened, page.tab)
+    return SettleMark(page.requests.begun, page.loading.navigations, page.windows_opened, page.tab)
 
 
 async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
@@ -82,8 +82,8 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
         if page.loading.requested:
             await _until(page, lambda: not page.loading.requested, 1.0)
             page.loading.requested = False
-        if page.navigations > seen or not page.loading.loaded.is_set():
-            seen = page.navigations
+        if page.loading.navigations > seen or not page.loading.loaded.is_set():
+            seen = page.loading.navigations
             navigated = True
             if not await _loaded(page, bounds):
                 reason = "still loading"
@@ -96,7 +96,7 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
             await _until(page, partial(_navigated, page, seen), 1.0)
             continue
         reason = answer["reason"]
-        if page.navigations > seen or page.loading.requested:
+        if page.loading.navigations > seen or page.loading.requested:
             continue
         if page.requests.open_since(since.requests) == 0:
             break
@@ -110,7 +110,7 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
 
 
 def _navigated(page: Page, seen: int) -> bool:
-    return page.navigations > seen or page.playwright_page.is_closed()
+    return page.loading.navigations > seen or page.playwright_page.is_closed()
 
 
 async def _loaded(page: Page, bounds: Bounds) -> bool:
@@ -146,7 +146,7 @@ async def _answered(page: Page, since: SettleMark, most: float, seen: int) -> bo
     loop = asyncio.get_running_loop()
     deadline = loop.time() + most
     while page.requests.open_since(since.requests):
-        if page.navigations > seen or page.crashed:
+        if page.loading.navigations > seen or page.crashed:
             return True
         page.requests.changed.clear()
         try:

@@ -11,7 +11,6 @@ from playwright.async_api import Browser as PlaywrightBrowser
 from playwright.async_api import Error, Playwright, async_playwright
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.channel import PageGone
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, network_reason
@@ -403,6 +402,3 @@ def _reason(text: str) -> str:
     if "invalid URL" in text:
         return "that is not a web address"
     return network_reason(text) or text
-
-
-__all__ = ["PageGone", "Tabs"]

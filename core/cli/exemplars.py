@@ -150,7 +150,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         """Check exemplars: actions, elements, programs, length, source; the exit code is 1 where one has a fault."""
         from core.cli.exemplar_tables import check_exemplars
 
-        wanted = _filter(search, family, environment, site, origin, tag, llm, "", "", archived)
+        wanted = _filter(search, family, environment, site, origin, tag, llm, archived=archived)
         is_good = check_exemplars(settings_with(db=db), wanted, most_tokens, as_json=as_json)
         raise typer.Exit(0 if is_good else 1)
 
@@ -209,7 +209,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         """Leave one out: would the family of each exemplar be found without itself?"""
         from core.cli.exemplar_search import leave_one_out_of
 
-        wanted = _filter("", family, environment, "", origin, tag, "", "", "", False)
+        wanted = _filter(family=family, environment=environment, origin=origin, tag=tag)
         leave_one_out_of(settings_with(), texts, wanted, votes, as_json=as_json)
 
     @group.command()
@@ -271,7 +271,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         from core.cli.exemplar_experiments import replay_exemplars
 
         settings = settings_with(db=db, browser=browser, on_gate=on_gate)
-        chosen = _filter("", family, "", "", origin, tag, "", "", "", False)
+        chosen = _filter(family=family, origin=origin, tag=tag)
         is_good = replay_exemplars(
             tuple(ids or ()),
             chosen,
@@ -437,16 +437,16 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
 
 
 def _filter(
-    words: str,
-    family: str,
-    environment: str,
-    site: str,
-    origin: str,
-    tags: list[str] | None,
-    llm: str,
-    since: str,
-    until: str,
-    archived: bool,
+    words: str = "",
+    family: str = "",
+    environment: str = "",
+    site: str = "",
+    origin: str = "",
+    tag: list[str] | None = None,
+    llm: str = "",
+    since: str = "",
+    until: str = "",
+    archived: bool = False,
 ) -> Any:
     from core.memory.library.records import Filter, Origin
 
@@ -459,7 +459,7 @@ def _filter(
             "environment": environment,
             "site": site,
             "origin": origin,
-            "tags": tuple(tags or ()),
+            "tags": tuple(tag or ()),
             "llm": llm,
             "made_from": _moment(since, "--from"),
             "made_until": _moment(until, "--until"),

@@ -100,8 +100,8 @@ class SentAt(Record):
     sent: Sent
 
 
-def told_of(lasting: Sequence[SentAt], *, most: int = 3) -> str:
+def told_of(lasting: Sequence[SentAt]) -> str:
     """Return such as ``POST https://… (step 4) and 2 more``."""
-    words = [f"{one.sent} (step {one.step})" for one in lasting[:most]]
-    more = f" and {len(lasting) - most} more" if len(lasting) > most else ""
+    words = [f"{one.sent} (step {one.step})" for one in lasting[:3]]
+    more = f" and {len(lasting) - 3} more" if len(lasting) > 3 else ""
     return ", ".join(words) + more

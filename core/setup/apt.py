@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.schema.errors import WorldError
-from core.setup.console import CommandError, Console
+from core.setup.console import CommandError, Console, answer_of
 
 _SURROUNDINGS = ("DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_MODE=a", "LC_ALL=C.UTF-8")
 _OPTIONS = ("-y", "-q", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=2")
@@ -46,7 +46,8 @@ class Apt:
         sudo = shutil.which("sudo")
         if sudo is None:
             return None
-        if _succeeds([sudo, "-n", "true"]):
+        may = answer_of([sudo, "-n", "true"])
+        if may is not None and may.returncode == 0:
             return (sudo, "-n")
         if sys.stdin is not None and sys.stdin.isatty():
             self._console.say("  sudo may ask for your password:")
@@ -62,13 +63,8 @@ class Apt:
     def unfinished(self, packages: Sequence[str]) -> tuple[str, ...]:
         """Return those of `packages` whose installation was cut off, though their files may be there."""
         query = ["dpkg-query", "-W", "-f", r"${Package} ${db:Status-Status}\n", *packages]
-        try:
-            answer = subprocess.run(
-                query, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return ()
-        rows = (line.split() for line in answer.stdout.splitlines())
+        answer = answer_of(query)
+        rows = (line.split() for line in (answer.stdout.splitlines() if answer is not None else ()))
         return tuple(row[0] for row in rows if len(row) == 2 and row[1] not in _ENDED)
 
     def install(self, packages: Sequence[str], prefix: Sequence[str]) -> None:
@@ -123,12 +119,3 @@ class Apt:
             f"check the network, and run: {self.command(packages)}",
             error.tail,
         )
-
-
-def _succeeds(command: Sequence[str]) -> bool:
-    try:
-        return (
-            subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30).returncode == 0
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False

@@ -164,3 +164,11 @@ def _noted_interrupts() -> Iterator[list[int]]:
 
 def last_lines(text: str, count: int = 12) -> str:
     return "\n".join(f"    {line}" for line in text.splitlines()[-count:])
+
+
+def answer_of(command: Sequence[str]) -> subprocess.CompletedProcess[str] | None:
+    """Run a command that only looks, and return what came of it; None where it does not start or answer."""
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None

@@ -12,14 +12,13 @@ import csv
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from core.schema.errors import WorldError
-from core.setup.console import Console
+from core.setup.console import Console, answer_of
 from core.setup.project import Project, find_distribution, unmet
 
 STAMP = "backstep.json"
@@ -197,19 +196,10 @@ class VirtualEnvironment:
     def _python_works(self) -> bool:
         """Whether the interpreter starts, sees this environment and has pip."""
         program = "import sys, pip; print(sys.prefix); sys.exit(sys.version_info < (3, 11))"
-        try:
-            answer = subprocess.run(
-                [str(self.python), "-I", "-c", program],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=60,
-            )
-        except (OSError, subprocess.TimeoutExpired):
+        answer = answer_of([str(self.python), "-I", "-c", program])
+        if answer is None or answer.returncode != 0:
             return False
-        return answer.returncode == 0 and os.path.realpath(answer.stdout.strip()) == os.path.realpath(
-            self.folder
-        )
+        return os.path.realpath(answer.stdout.strip()) == os.path.realpath(self.folder)
 
 
 def half_installed(site_packages: Path) -> list[str]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.schema.errors import WorldError
+from core.setup.console import answer_of
 
 FONT_PACKAGE = "fonts-dejavu-core"
 
@@ -170,13 +171,8 @@ def likely_missing() -> Missing:
     if not sys.platform.startswith("linux"):
         return Missing()
     ldconfig = shutil.which("ldconfig", path=_search_path())
-    if ldconfig is None:
-        return Missing(fonts=not has_fonts())
-    try:
-        answer = subprocess.run(
-            [ldconfig, "-p"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    answer = answer_of([ldconfig, "-p"]) if ldconfig is not None else None
+    if answer is None:
         return Missing(fonts=not has_fonts())
     mark = {"x86_64": "x86-64", "aarch64": "AArch64"}.get(platform.machine(), "")
     known = {line.split()[0] for line in answer.stdout.splitlines() if "=>" in line and mark in line}

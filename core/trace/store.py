@@ -27,8 +27,8 @@ from core.trace import reader as reading
 from core.trace import writer as writing
 from core.trace.database import KIND, TraceDatabase
 from core.trace.encoding import Prompt
-from core.trace.imports import storage as storing
 from core.trace.imports.records import ImportedRun
+from core.trace.imports.storage import store_run
 from core.trace.reader import RunEvent
 from core.trace.records import (
     BreakpointRow,
@@ -91,7 +91,7 @@ class TraceStore:
     def import_run(self, imported: ImportedRun, name: str) -> int:
         """Store a whole run read of a foreign file, as ``import/NAME``, and return its number."""
         with self._write():
-            return storing.store_run(self._database, imported, name)
+            return store_run(self._database, imported, name)
 
     def copy_to(self, target: "TraceStore", run: int, change: RowChange, *, offline: bool = False) -> int:
         """Copy a run with those that it branched from into another database, and return its number there.

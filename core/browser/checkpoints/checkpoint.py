@@ -6,7 +6,7 @@ from typing import Protocol
 
 from core.browser.actor import Actor
 from core.browser.checkpoints.comparison import Provenance
-from core.browser.checkpoints.page_state import PageState
+from core.browser.checkpoints.page_state import PageState, put_cookies_back
 from core.browser.recorded.exchange import Exchange
 from core.browser.tabs import Tabs
 from core.schema.element_identity import FoundAgain, RecordedInput
@@ -74,12 +74,13 @@ class RestoreContext:
     body: Callable[[str], bytes] | None = None
     """Returns the content of a recorded answer."""
 
-    async def put_server(self, snapshot: str) -> None:
-        """Put the environment's server back where it keeps a state that is another one by now."""
-        if not snapshot or self.put_server_back is None:
+    async def put_kept_back(self, url: str, kept: PageState) -> None:
+        """Put back the cookies of a page, and the environment's server where its state is another one by now."""
+        await put_cookies_back(self.tabs.current, url, kept, but=self.own_cookies)
+        if not kept.server or self.put_server_back is None:
             return
-        if self.server_state is None or self.server_state() != snapshot:
-            await self.put_server_back(snapshot)
+        if self.server_state is None or self.server_state() != kept.server:
+            await self.put_server_back(kept.server)
 
 
 class RestoreError(BackstepError):

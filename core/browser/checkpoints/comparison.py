@@ -8,6 +8,7 @@ reached by the same inputs from the start, and shows no difference at all.
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -34,7 +35,7 @@ ALIKE = 0.6
 """Share of common elements from which two pages of one address are the same page."""
 
 
-class VolatileFile(Record):
+class Volatile(Record):
     """What changes by itself; the form of resources/volatile.toml."""
 
     elements: tuple[PatternText, ...] = ()
@@ -44,18 +45,16 @@ class VolatileFile(Record):
     url_parameters: tuple[Expression, ...] = ()
     """Expressions for whole names of query parameters that do not count."""
 
+    @cached_property
+    def _patterns(self) -> tuple[Pattern, ...]:
+        return tuple(parse_pattern(text) for text in self.elements)
 
-class Volatile:
-    """Tells what changes by itself."""
-
-    def __init__(self, file: VolatileFile | None = None) -> None:
-        file = file or VolatileFile()
-        self._elements: tuple[Pattern, ...] = tuple(parse_pattern(text) for text in file.elements)
-        self._words = [re.compile(text) for text in file.words]
-        self._parameters = [re.compile(text) for text in file.url_parameters]
+    @cached_property
+    def _words(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(map(re.compile, self.words))
 
     def element(self, element: Element) -> bool:
-        return any(pattern.fits(element) for pattern in self._elements)
+        return any(pattern.fits(element) for pattern in self._patterns)
 
     def text(self, text: str) -> str:
         """Return `text` with what changes by itself left out."""
@@ -69,14 +68,14 @@ class Volatile:
         kept = [
             f"{name}={value}"
             for name, value in parse_qsl(parts.query, keep_blank_values=True)
-            if not any(expression.fullmatch(name) for expression in self._parameters)
+            if not any(re.fullmatch(expression, name) for expression in self.url_parameters)
         ]
         return f"{parts.scheme}://{parts.netloc}{parts.path or '/'}?{'&'.join(kept)}#{parts.fragment}"
 
 
 def load_volatile(path: Path = VOLATILE) -> Volatile:
     """Read the file of what changes by itself; raises DataError with file, line and what is wrong."""
-    return Volatile(read_model(path, VolatileFile))
+    return read_model(path, Volatile)
 
 
 def compare(

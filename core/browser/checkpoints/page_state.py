@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Route
 
-from core.browser.channel import PageGone
+from core.browser.channel import PageGone, script
 from core.browser.page import Page
-from core.browser.scripts import script
 from core.browser.tabs import Tabs
 from core.schema.errors import ActionError, BrowserError
 from core.schema.record import Record

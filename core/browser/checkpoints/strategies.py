@@ -17,7 +17,6 @@ from core.browser.checkpoints.page_state import (
     PageState,
     TabHistory,
     open_again,
-    put_cookies_back,
     put_storage_back,
 )
 from core.browser.recorded.exchange import SOCKET
@@ -63,8 +62,7 @@ class SameDocument(Strategy):
             raise RestoreError("The page is another document by now.")
         if now.url != recorded.url:
             raise RestoreError(f"The document is at {now.url} by now.")
-        await put_cookies_back(ground.tabs.current, recorded.url, checkpoint.page, but=ground.own_cookies)
-        await ground.put_server(checkpoint.page.server)
+        await ground.put_kept_back(recorded.url, checkpoint.page)
         return await put_fields_back(recorded, ground)
 
 
@@ -94,8 +92,7 @@ class HistoryEntry(Strategy):
             raise RestoreError("The history does not have it any more.")
         if entry == history.entry:
             raise RestoreError("It is the entry that is shown.")
-        await put_cookies_back(page, recorded.url, kept, but=ground.own_cookies)
-        await ground.put_server(kept.server)
+        await ground.put_kept_back(recorded.url, kept)
         await history.go(ground.tabs, entry)
         return await put_fields_back(recorded, ground)
 
@@ -123,8 +120,7 @@ class UrlWithStorage(Strategy):
 
 async def _load(recorded: Observation, kept: PageState, ground: RestoreContext) -> tuple[str, ...]:
     """Put back what the browser and the server kept, and load the page; return what was not put back."""
-    await put_cookies_back(ground.tabs.current, recorded.url, kept, but=ground.own_cookies)
-    await ground.put_server(kept.server)
+    await ground.put_kept_back(recorded.url, kept)
     failed = await put_storage_back(ground.tabs, recorded.url, kept)
     await open_again(ground.tabs, recorded.url, kept.behind)
     return tuple(f"Storage was not put back: {one}." for one in (*kept.unread, *failed))

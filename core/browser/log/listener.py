@@ -45,6 +45,8 @@ _LEVELS: dict[str, Level] = {
     "verbose": "debug",
 }
 Values = dict[str, Any]
+RequestKey = tuple[int, str]
+"""The number of a protocol session, and the request's id in it."""
 
 
 class _Kind:
@@ -89,31 +91,34 @@ class PageListener:
             "dialog": _Kind("dialog", DialogEntry),
         }
         self._sessions = itertools.count(1)
-        self._open: dict[tuple[int, str], tuple[float, Values]] = {}
+        self._open: dict[RequestKey, tuple[float, Values]] = {}
         """Requests by session and id, each with the browser's own clock at its beginning."""
-        self._sockets: dict[tuple[int, str], str] = {}
+        self._sockets: dict[RequestKey, str] = {}
         self._asked: dict[int, Values] = {}
 
     def listen(self, session: Any) -> None:
         """Take note of what a protocol session tells; its domains are enabled by its owner."""
-        key = next(self._sessions)
+        number = next(self._sessions)
 
         def on(event: str, note: Callable[[int, Values], None]) -> None:
-            session.on(event, lambda told: note(key, told))
+            session.on(event, lambda told: note(number, told))
+
+        def on_request(event: str, note: Callable[[RequestKey, Values], None]) -> None:
+            session.on(event, lambda told: note((number, str(told["requestId"])), told))
 
         on("Runtime.consoleAPICalled", self._on_console)
         on("Log.entryAdded", self._on_entry)
         on("Runtime.exceptionThrown", self._on_error)
-        on("Network.requestWillBeSent", self._on_request)
-        on("Network.responseReceived", self._on_response)
-        on("Network.loadingFinished", self._on_finished)
-        on("Network.loadingFailed", self._on_failed)
-        on("Network.webSocketCreated", self._on_socket)
-        on("Network.webSocketHandshakeResponseReceived", self._on_handshake)
-        on("Network.webSocketFrameSent", self._on_sent)
-        on("Network.webSocketFrameReceived", self._on_received)
-        on("Network.webSocketFrameError", self._on_socket_error)
-        on("Network.webSocketClosed", self._on_socket_closed)
+        on_request("Network.requestWillBeSent", self._on_request)
+        on_request("Network.responseReceived", self._on_response)
+        on_request("Network.loadingFinished", self._on_finished)
+        on_request("Network.loadingFailed", self._on_failed)
+        on_request("Network.webSocketCreated", self._on_socket)
+        on_request("Network.webSocketHandshakeResponseReceived", self._on_handshake)
+        on_request("Network.webSocketFrameSent", self._on_sent)
+        on_request("Network.webSocketFrameReceived", self._on_received)
+        on_request("Network.webSocketFrameError", self._on_socket_error)
+        on_request("Network.webSocketClosed", self._on_socket_closed)
         on("Page.javascriptDialogOpening", self._on_dialog)
         on("Page.javascriptDialogClosed", self._on_answered)
 
@@ -205,8 +210,8 @@ class PageListener:
 
     # Requests
 
-    def _on_request(self, session: int, event: Values) -> None:
-        key, request = (session, str(event["requestId"])), event["request"]
+    def _on_request(self, key: RequestKey, event: Values) -> None:
+        request = event["request"]
         if (before := event.get("redirectResponse")) is not None:
             self._answer(key, before)
             self._end(key, event.get("timestamp"), before.get("encodedDataLength"))
@@ -223,28 +228,25 @@ class PageListener:
         self._open[key] = (float(event.get("timestamp", 0.0)), values)
         self._add("request", values)
 
-    def _on_response(self, session: int, event: Values) -> None:
-        key = (session, str(event["requestId"]))
+    def _on_response(self, key: RequestKey, event: Values) -> None:
         self._answer(key, event["response"])
         if key in self._open:
             self._open[key][1]["type"] = str(event.get("type", ""))
 
-    def _answer(self, key: tuple[int, str], response: Values) -> None:
+    def _answer(self, key: RequestKey, response: Values) -> None:
         if key in self._open:
             self._open[key][1]["status"] = int(response.get("status", 0))
 
-    def _on_finished(self, session: int, event: Values) -> None:
-        key = (session, str(event["requestId"]))
+    def _on_finished(self, key: RequestKey, event: Values) -> None:
         self._end(key, event.get("timestamp"), event.get("encodedDataLength"))
 
-    def _on_failed(self, session: int, event: Values) -> None:
+    def _on_failed(self, key: RequestKey, event: Values) -> None:
         reason = event.get("blockedReason") or event.get("errorText") or "failed"
         if event.get("canceled") and not event.get("blockedReason"):
             reason = f"cancelled ({reason})" if reason else "cancelled"
-        key = (session, str(event["requestId"]))
         self._end(key, event.get("timestamp"), None, failed=True, text=str(reason)[:300])
 
-    def _end(self, key: tuple[int, str], clock: object, size: object, **more: Any) -> None:
+    def _end(self, key: RequestKey, clock: object, size: object, **more: Any) -> None:
         began, values = self._open.pop(key, (0.0, None))
         if values is None:
             return
@@ -260,24 +262,23 @@ class PageListener:
             # The part of the log that it was begun in is closed: it is told here, as of now.
             self._add("request", {**values, "time": time.time()})
 
-    def _on_socket(self, session: int, event: Values) -> None:
-        key, url = (session, str(event["requestId"])), cut(str(event["url"]))[0]
+    def _on_socket(self, key: RequestKey, event: Values) -> None:
+        url = cut(str(event["url"]))[0]
         if len(self._sockets) >= _MOST_OPEN:
             del self._sockets[next(iter(self._sockets))]
         self._sockets[key] = url
         self._message(key, "OPEN", "")
 
-    def _on_handshake(self, session: int, event: Values) -> None:
-        key = (session, str(event["requestId"]))
+    def _on_handshake(self, key: RequestKey, event: Values) -> None:
         self._message(key, "OPEN", "", status=int(event.get("response", {}).get("status", 0)))
 
-    def _on_sent(self, session: int, event: Values) -> None:
-        self._frame((session, str(event["requestId"])), "SEND", event)
+    def _on_sent(self, key: RequestKey, event: Values) -> None:
+        self._frame(key, "SEND", event)
 
-    def _on_received(self, session: int, event: Values) -> None:
-        self._frame((session, str(event["requestId"])), "RECEIVE", event)
+    def _on_received(self, key: RequestKey, event: Values) -> None:
+        self._frame(key, "RECEIVE", event)
 
-    def _frame(self, key: tuple[int, str], method: str, event: Values) -> None:
+    def _frame(self, key: RequestKey, method: str, event: Values) -> None:
         frame = event.get("response", {})
         data = str(frame.get("payloadData", ""))
         if frame.get("opcode") == 2:  # Binary: the protocol has it in base64.
@@ -285,18 +286,16 @@ class PageListener:
         else:
             self._message(key, method, data, size=len(data.encode(errors="replace")))
 
-    def _on_socket_error(self, session: int, event: Values) -> None:
-        key = (session, str(event["requestId"]))
+    def _on_socket_error(self, key: RequestKey, event: Values) -> None:
         self._message(key, "ERROR", str(event.get("errorMessage", "")), failed=True)
 
-    def _on_socket_closed(self, session: int, event: Values) -> None:
-        key = (session, str(event["requestId"]))
+    def _on_socket_closed(self, key: RequestKey, event: Values) -> None:
         self._message(key, "CLOSE", "")
         self._sockets.pop(key, None)
 
     def _message(
         self,
-        key: tuple[int, str],
+        key: RequestKey,
         method: str,
         said: str,
         *,

@@ -10,8 +10,8 @@ from urllib.parse import urljoin
 
 from playwright.async_api import BrowserContext, Error, Route
 
+from core.browser.channel import script
 from core.browser.recorded.exchange import Answers, Exchange, hash_of
-from core.browser.scripts import script
 from core.schema.errors import BackstepError
 
 log = logging.getLogger(__name__)

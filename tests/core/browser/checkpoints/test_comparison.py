@@ -1,6 +1,6 @@
 import pytest
 
-from core.browser.checkpoints.comparison import Volatile, VolatileFile, compare, kept_otherwise, load_volatile
+from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, load_volatile
 from core.browser.checkpoints.page_state import PageState
 from core.schema.errors import DataError
 from core.schema.observation import Observation, Option
@@ -35,7 +35,7 @@ def test_a_changed_part_is_told_and_the_page_is_the_same_page_at_best(changes, p
 
 
 def test_what_changes_by_itself_leaves_a_page_equivalent_but_never_exact():
-    volatile = Volatile(VolatileFile(words=(r"\d+ minutes ago",), url_parameters=("ts",)))
+    volatile = Volatile(words=(r"\d+ minutes ago",), url_parameters=("ts",))
     then = form(heading="Order, 3 minutes ago", url="http://corner.test/form?id=3&ts=1")
     now = form(heading="Order, 9 minutes ago", url="http://corner.test/form?id=3&ts=2")
     found = compare(then, now, "replayed", volatile)

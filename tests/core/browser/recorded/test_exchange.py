@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.browser.checkpoints.comparison import Volatile, VolatileFile
+from core.browser.checkpoints.comparison import Volatile
 from core.browser.recorded.exchange import SOCKET, Answers, Exchange, hash_of
 
-STABLE = Volatile(VolatileFile(url_parameters=("t",))).url
+STABLE = Volatile(url_parameters=("t",)).url
 
 
 def got(url="http://a.test/", *, body="", method="GET", sent="", status=200, headers=()):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.trace.repro.secrets import SHORTEST, Secrets
+from core.trace.repro.exporter import SHORTEST, Secrets
 
 
 @pytest.mark.parametrize(

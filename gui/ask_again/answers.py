@@ -1,5 +1,6 @@
 """What came of a question asked again: how often each action was proposed, why, and what was asked otherwise."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QListView, QSizePolicy, QStyle, QWidget
 from core.debugger.ask_again.views import ReplyAgain, WhatIf
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds
-from gui.widgets.item_views import LEFT, RIGHT, ROW, Index, RowDelegate, RowsModel, draw_cut
+from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowsModel
 from gui.widgets.layouts import Section, in_column, on_panel, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import OrWords
@@ -69,21 +70,16 @@ class _BarPainter(RowDelegate):
         self.draw_ground(painter, rect, state)
         room = rect.adjusted(10, 4, -10, -6)
         line = QRect(room.left(), room.top(), room.width(), 19)
-        painter.setFont(self.theme.small_font())
-        figures = painter.fontMetrics().horizontalAdvance(bar.figures) + 12
-        painter.setPen(self.theme.colour("text"))
-        painter.drawText(line, int(RIGHT), bar.figures)
-        left = line.adjusted(0, 0, -figures, 0)
+        figures = self.write(painter, line, bar.figures, self.theme.small_font(), align=RIGHT)
+        left = line.adjusted(0, 0, -figures - 12, 0)
         if bar.recorded:
-            sign = "✓ recorded"
-            painter.setFont(self.theme.small_font(bold=True))
-            wide = painter.fontMetrics().horizontalAdvance(sign) + 12
-            painter.setPen(self.theme.colour("agent"))
-            painter.drawText(left, int(RIGHT), sign)
-            left = left.adjusted(0, 0, -wide, 0)
-        painter.setFont(self.theme.machine_font() if bar.action else self.theme.text_font())
-        painter.setPen(self.theme.colour("text" if bar.action else "bad"))
-        draw_cut(painter, left, bar.action or "✗ no usable answer", LEFT)
+            bold = self.theme.small_font(bold=True)
+            wide = self.write(painter, left, "✓ recorded", bold, "agent", RIGHT)
+            left = left.adjusted(0, 0, -wide - 12, 0)
+        if bar.action:
+            self.write(painter, left, bar.action, self.theme.machine_font())
+        else:
+            self.write(painter, left, "✗ no usable answer", self.theme.text_font(), "bad")
         track = QRect(room.left(), room.bottom() - 8, room.width(), 8)
         painter.fillRect(track, self.theme.colour("line"))
         filled = QRect(track.left(), track.top(), round(track.width() * bar.share), track.height())
@@ -118,7 +114,7 @@ class Bars(QListView):
         theme.changed.connect(self.viewport().update)
 
     @property
-    def bars(self) -> tuple[Bar, ...]:
+    def bars(self) -> Sequence[Bar]:
         return self.bars_model.rows
 
     @property

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from core.debugger.ask_again.service import AskAgainService
 
 
-def install(window: MainWindow, service: "AskAgainService") -> "AskAgainController":
-    return AskAgainController(window, service)
-
-
 class AskAgainController(FeatureController):
     """Opens the dialog, passes on its questions, and shows what comes back."""
 
@@ -79,3 +75,6 @@ class AskAgainController(FeatureController):
             self.dialog.show_view(view)
         elif view.problem:
             self.dialog.show_problem(view.problem)
+
+
+install = AskAgainController

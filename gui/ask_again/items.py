@@ -51,9 +51,8 @@ class ExemplarChooser(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         self._choices = choices
-        self.search = labelled(QLineEdit(self), "Search exemplars")
+        self.search = labelled(QLineEdit(self, clearButtonEnabled=True), "Search exemplars")
         self.search.setPlaceholderText("Search task, family or id")
-        self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._fill)
         self.search.installEventFilter(self)
         self.names = labelled(QListWidget(self), "Exemplars")

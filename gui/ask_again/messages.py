@@ -5,12 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QFrame,
-    QPlainTextEdit,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QToolButton, QWidget
 
 from core.llm.costs import count_tokens
 from core.schema.messages import Message
@@ -54,11 +49,11 @@ class MessageSection(QFrame):
         self.origin: int | None = None
         """Its place among the messages that the editor began with; None for a copy."""
         self._tokens: int | None = None
+        self.folded = folded
         self.setProperty("card", True)
         self.editor: QPlainTextEdit | None = None
         """None until the message is unfolded; a long one can only be read."""
-        self.fold_button = QToolButton(self)
-        self.fold_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.fold_button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.fold_button.setFont(theme.heading_font())
         self.fold_button.clicked.connect(lambda: self.set_folded(not self.folded))
         self.fact = small_label(theme, self)
@@ -75,7 +70,6 @@ class MessageSection(QFrame):
         self._column = in_column(self, head, self.note, margins=(1, 1, 1, 1), spacing=0)
         self._idle = QTimer(self, singleShot=True, interval=_COUNT_MS)
         self._idle.timeout.connect(self.count)
-        self._folded = True
         self.set_folded(folded)
 
     @property
@@ -86,10 +80,6 @@ class MessageSection(QFrame):
         # The raw text, since the plain one has common spaces in place of those that do not break.
         text = self.editor.document().toRawText().replace("\u2029", "\n")
         return self._message if text == self._message.text else self._message.replace(text=text)
-
-    @property
-    def folded(self) -> bool:
-        return self._folded
 
     @property
     def counted(self) -> bool:
@@ -107,7 +97,7 @@ class MessageSection(QFrame):
         self.changed.emit()
 
     def set_folded(self, folded: bool) -> None:
-        self._folded = folded
+        self.folded = folded
         if not folded and self.editor is None:
             self.editor = self._make_editor()
             self._column.insertWidget(1, self.editor)
@@ -133,10 +123,9 @@ class MessageSection(QFrame):
             view = TextView(self._theme, f"Text of the {self._message.role} message", self)
             view.show_text(text)
             return view
-        editor = QPlainTextEdit(text, self)
+        editor = QPlainTextEdit(text, self, tabChangesFocus=True)
         editor.setFont(self._theme.machine_font())
         editor.setAccessibleName(f"Text of the {self._message.role} message")
-        editor.setTabChangesFocus(True)
         editor.document().setDocumentMargin(6)
         editor.document().setModified(False)
         editor.textChanged.connect(self._on_text)
@@ -183,7 +172,7 @@ class MessageSection(QFrame):
 
     def _tell(self) -> None:
         tokens = "" if self._tokens is None else f"~{count(self._tokens, 'token')}"
-        if self._folded:
+        if self.folded:
             begins = self.message.text.lstrip()[:200].partition("\n")[0]
             self.fact.setText(" · ".join(filter(None, (tokens, begins))))
         else:

@@ -1,13 +1,7 @@
 """Ask again: the prompt of a step to be edited and asked several times, beside what the answers propose."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import (
-    QDialog,
-    QDoubleSpinBox,
-    QLabel,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDoubleSpinBox, QLabel, QSpinBox, QWidget
 
 from core.debugger.ask_again.views import AskView, Question, WhatIf
 from core.schema.messages import LLMChoice
@@ -66,8 +60,7 @@ class AskAgain(QDialog):
         self.messages = MessagesEditor(theme, self)
         self.items = PromptItems(theme, self.messages, self)
         self.items.exemplar_requested.connect(self._on_exemplar)
-        self.or_words = OrWords(self.messages, self)
-        self.or_words.say(_READING)
+        self.or_words = OrWords(self.messages, self, _READING)
         reset, ask = "Take back every edit of the messages", "Put the question as it stands at the left"
         withdraw = "Withdraw what is out; answers that came are kept"
         self.reset_button = key_button("Reset to recorded", reset, "Alt+R", self.messages.reset, self)
@@ -196,8 +189,7 @@ class AskAgain(QDialog):
     def _show_questions(self) -> None:
         asked = self._view.asked
         self.questions.show_rows(question_row(one, one.number) for one in reversed(asked))
-        self.questions_section.setVisible(bool(asked))
-        self.questions_section.show_fact(count(len(asked), "question"))
+        self.questions_section.show_where(asked, count(len(asked), "question"))
         shown = self._in_view()
         if shown is not None:
             self.questions.select_key(shown.number)

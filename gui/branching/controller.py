@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from core.debugger.branching.service import ForkService
 
 
-def install(window: MainWindow, service: "ForkService") -> "ForkController":
-    return ForkController(window, service)
-
-
 class ForkController(FeatureController):
     """Opens the dialog, passes on the fork, and shows what comes back."""
 
@@ -65,3 +61,6 @@ class ForkController(FeatureController):
         self.dialog.show_view(view)
         if view.made is not None:
             self.dialog.accept()
+
+
+install = ForkController

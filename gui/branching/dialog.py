@@ -3,14 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QScrollArea,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLabel, QScrollArea, QWidget
 
 from core.debugger.branching.views import ForkView
 from core.schema.changes import Changes
@@ -86,14 +79,12 @@ class ForkDialog(QDialog):
         set_tone(self.head, "dim")
         self.form = ForkForm(theme, self)
         self.form.edited.connect(self._refresh)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
+        area = QScrollArea(self, widgetResizable=True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setWidget(self.form)
         on_panel(self.form)
         self.or_words = OrWords(area, self)
-        self.summary = QLabel(self)
-        self.summary.setWordWrap(True)
+        self.summary = QLabel(self, wordWrap=True)
         self.summary.setContentsMargins(14, 6, 14, 2)
         self.lasting_words = NoteLabel("remedy", parent=self)
         self.lasting_words.setContentsMargins(14, 4, 14, 0)

@@ -199,8 +199,7 @@ class ForkForm(QWidget):
         for amount in view.amounts:
             words = f"{amount.mechanism.capitalize()}: {amount.label}"
             limits = f"{amount.value} in the run; from {amount.least} to {amount.most}"
-            spin = labelled(QSpinBox(self), words, limits)
-            spin.setRange(amount.least, amount.most)
+            spin = labelled(QSpinBox(self, minimum=amount.least, maximum=amount.most), words, limits)
             spin.setValue(amount.value)
             spin.setMaximumWidth(120)
             spin.valueChanged.connect(self._on_edited)

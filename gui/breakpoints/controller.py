@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 Answer = Callable[[str], None]
 
 
-def install(window: MainWindow, service: "BreakpointsService") -> "BreakpointsController":
-    return BreakpointsController(window, service)
-
-
 class BreakpointsController(FeatureController):
     """Passes on what is wanted; each answer goes to whoever asked, in their order."""
 
@@ -132,3 +128,6 @@ def _offers(window: MainWindow) -> Offers:
 
 def _each_once(names: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+install = BreakpointsController

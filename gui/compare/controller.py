@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from core.debugger.compare.service import CompareService
 
 
-def install(window: MainWindow, service: "CompareService") -> "CompareController":
-    return CompareController(window, service)
-
-
 class CompareController(FeatureController):
     """Opens the window, passes on what it asks for, and shows what comes back."""
 
@@ -84,3 +80,6 @@ class CompareController(FeatureController):
         viewed = self.window.runs.delegate.viewed
         if viewed is not None:
             self.compare_steps(viewed, (run, number))
+
+
+install = CompareController

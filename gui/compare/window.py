@@ -15,15 +15,7 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QPainter, QShortcut
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QHeaderView,
-    QPushButton,
-    QStyle,
-    QTableView,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDialog, QHeaderView, QPushButton, QStyle, QTableView, QWidget
 
 from core.debugger.compare.views import AlignedPair, Compared, ComparedView, PairView, StepKey
 from core.trace.records import RunRow, StepRow
@@ -31,7 +23,7 @@ from gui.panels.diff import StepsBeside
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
-from gui.widgets.item_views import Index, RowDelegate, draw_cut
+from gui.widgets.item_views import Index, RowDelegate
 from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.words import ElidedLabel, OrWords, labelled, small_label
 
@@ -107,9 +99,8 @@ class _PairPainter(RowDelegate):
             tone = "dim" if pair.same else "text" if first else "remedy"
             self.theme.icon("check" if pair.same else "diff", tone=tone).paint(painter, place)
             room = room.adjusted(19, 0, 0, 0)
-        painter.setFont(self.theme.text_font(bold=first))
-        painter.setPen(self.theme.colour("dim" if pair.same else "text"))
-        draw_cut(painter, room, index.data())
+        font = self.theme.text_font(bold=first)
+        self.write(painter, room, index.data(), font, "dim" if pair.same else "text")
 
 
 class CompareWindow(QDialog):
@@ -124,13 +115,11 @@ class CompareWindow(QDialog):
         self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self._wanted: tuple[StepKey | None, StepKey | None] = (None, None)
         self.model = PairsModel(self)
-        self.table = labelled(QTableView(self), "Steps of both runs")
+        self.table = labelled(QTableView(self, showGrid=False, wordWrap=False), "Steps of both runs")
         self.table.setModel(self.model)
         self.table.setItemDelegate(_PairPainter(theme, QSize(120, 25), self.table))
         self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(False)
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(25)
@@ -142,8 +131,7 @@ class CompareWindow(QDialog):
         header.setHighlightSections(False)
         header.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
-        self.or_words = OrWords(self.table, self)
-        self.or_words.say(_NONE)
+        self.or_words = OrWords(self.table, self, _NONE)
         self.summary = ElidedLabel("", self)
         self.summary.setFont(theme.text_font(bold=True))
         self.next_button = self._difference_button("Next difference", "N", 1)

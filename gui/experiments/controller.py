@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from gui.experiments.replays import AttributionPage, ReplayPage
 
 
-def install(window: MainWindow, service: "Experiments") -> "ExperimentsController":
-    return ExperimentsController(window, service)
-
-
 class ExperimentsController(FeatureController):
     """Opens the window and adds the pages, passes on what they ask for, and shows what comes back."""
 
@@ -145,3 +141,6 @@ class ExperimentsController(FeatureController):
         for page in (self.evaluation, self.replay, self.attribution):
             if page is not None:
                 page.show_view(view)
+
+
+install = ExperimentsController

@@ -63,8 +63,7 @@ class EvaluationForm(ExperimentForm):
         self.tasks.setPlaceholderText("where it came from")
         self.tasks.setToolTip("Ids or patterns, such as miniwob/click-*, with commas between them")
         self._task_names = QStringListModel(self)
-        completer = QCompleter(self._task_names, self)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer = QCompleter(self._task_names, self, caseSensitivity=Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.tasks.setCompleter(completer)
         self.seeds = self.line("Seeds", "0-4")
@@ -182,8 +181,7 @@ class EvaluationForm(ExperimentForm):
         self.choose(self.gate, request.on_gate)
 
     def _version(self, name: str) -> QSpinBox:
-        box = labelled(QSpinBox(self), name)
-        box.setRange(1, 1)
+        box = labelled(QSpinBox(self, minimum=1, maximum=1), name)
         box.valueChanged.connect(self.on_edited)
         return box
 
@@ -192,8 +190,7 @@ class EvaluationForm(ExperimentForm):
         self.versions.setVisible(kind == "change")
         self.name.setCompleter(None)  # type: ignore[arg-type]
         if kind == "family":
-            completer = QCompleter(self._families, self)
-            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            completer = QCompleter(self._families, self, filterMode=Qt.MatchFlag.MatchContains)
             self.name.setCompleter(completer)
         self.name.setPlaceholderText("the family’s name" if kind == "family" else "the exemplar’s id")
         self.on_edited()

@@ -48,20 +48,15 @@ class LimitFields(QWidget):
         """`what` is begun no more beyond them, such as "branch"."""
         super().__init__(parent)
         made = f"No further {what} is begun once so many calls were made"
-        self.calls = labelled(QSpinBox(self), "LLM calls at the most", made)
-        self.calls.setRange(0, 1_000_000)
+        self.calls = labelled(QSpinBox(self, minimum=0, maximum=1_000_000), "LLM calls at the most", made)
         self.calls.setSpecialValueText("no limit of calls")
         self.calls.setSuffix(" LLM calls")
         spent = f"No further {what} is begun beyond it; calls without a known price do not count"
-        self.cost = labelled(QDoubleSpinBox(self), "Cost at the most", spent)
-        self.cost.setRange(0, 100_000)
+        self.cost = labelled(QDoubleSpinBox(self, minimum=0, maximum=100_000), "Cost at the most", spent)
         self.cost.setPrefix("$")
         self.cost.setSpecialValueText("no limit of cost")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
+        in_row(self, (self.calls, 1), (self.cost, 1), spacing=6)
         for field in (self.calls, self.cost):
-            row.addWidget(field, 1)
             field.valueChanged.connect(lambda _value: self.changed.emit())
 
     @property
@@ -86,13 +81,10 @@ class ExperimentForm(QWidget):
     def __init__(self, unit: str, times: str, most_times: int, parent: QWidget | None = None) -> None:
         """`unit` is what the limits count, such as "branch"; `times` names the field of how often."""
         super().__init__(parent)
-        self.times = labelled(QSpinBox(self), times)
-        self.times.setRange(1, most_times)
-        self.times.setSuffix(" ×")
+        self.times = labelled(QSpinBox(self, minimum=1, maximum=most_times, suffix=" ×"), times)
         self.preset, self.llm = self.combo("Preset"), self.combo("LLM")
         self.limits = LimitFields(unit, self)
-        self.total = QLabel(self)
-        self.total.setWordWrap(True)
+        self.total = QLabel(self, wordWrap=True)
         self.times.valueChanged.connect(self.on_edited)
         self.limits.changed.connect(self.on_edited)
 
@@ -230,8 +222,7 @@ class ExperimentPage(QWidget, Generic[View, M]):
         self.browser.setContentsMargins(12, 0, 12, 6)
         self.choice = QComboBox(self)
         self.choice.activated.connect(self._on_choice)
-        self.sentence = QLabel(self)
-        self.sentence.setWordWrap(True)
+        self.sentence = QLabel(self, wordWrap=True)
         self.sentence.setContentsMargins(12, 6, 12, 6)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 

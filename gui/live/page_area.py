@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QLineEdit, QStackedWidget, QTabBar, QWidget
 from core.browser.host import profile_folder
 from core.schema.events import BrowserEvent, BrowserEventKind
 from gui.widgets.layouts import in_column, in_row
+from gui.widgets.words import labelled
 
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 Announce = Callable[[BrowserEvent], None]
@@ -118,24 +119,20 @@ class PageArea(QWidget):
     ) -> None:
         super().__init__(parent)
         self._accept = accept_dialogs
-        self.profiles = profiles or f"{_app_data()}/profiles"
+        data = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation)
+        self.profiles = profiles or f"{data}/profiles"
         """The folder of the named profiles."""
         self._profile: QWebEngineProfile | None = None
         self._kept: dict[str, QWebEngineProfile] = {}
         self._announce: Announce = lambda event: None
         self._handed_over = False
 
-        self._bar = QTabBar(self)
-        self._bar.setDocumentMode(True)
-        self._bar.setExpanding(False)
+        self._bar = QTabBar(self, documentMode=True, expanding=False, elideMode=Qt.TextElideMode.ElideRight)
         self._bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectLeftTab)
-        self._bar.setElideMode(Qt.TextElideMode.ElideRight)
         self._bar.setAccessibleName("Tabs of the live page")
         self._bar.currentChanged.connect(self._on_tab_chosen)
-        self._address = QLineEdit(self)
-        self._address.setReadOnly(True)
+        self._address = labelled(QLineEdit(self, readOnly=True), "Address of the live page")
         self._address.setObjectName("address")
-        self._address.setAccessibleName("Address of the live page")
         self._address.setPlaceholderText("No page is open: choose a task (Ctrl+N)")
         self._address.returnPressed.connect(lambda: self.address_entered.emit(self._address.text()))
         self._stack = QStackedWidget(self)
@@ -220,18 +217,18 @@ class PageArea(QWidget):
         return self._page(view).devToolsId() if view else ""
 
     def activate_tab(self, tab: str) -> None:
-        view = self._view(tab)
+        view = self.view_of(tab)
         if view is not None:
             self._bar.setCurrentIndex(self._views().index(view))
 
     def close_tab(self, tab: str) -> None:
-        view = self._view(tab)
+        view = self.view_of(tab)
         if view is not None:
             self._close_view(view)
 
     def reload_crashed(self, tab: str) -> None:
         """Put a new tab with the same URL in place of the dead one, which can be shown but not driven again."""
-        view = self._view(tab)
+        view = self.view_of(tab)
         if view is None:
             return
         url = view.url()
@@ -255,9 +252,6 @@ class PageArea(QWidget):
     def current_view(self) -> QWebEngineView | None:
         widget = self._stack.currentWidget()
         return widget if isinstance(widget, QWebEngineView) else None
-
-    def view_of(self, tab: str) -> QWebEngineView | None:
-        return self._view(tab)
 
     def view_rect(self) -> QRect:
         """Return where the current web view lies inside this widget."""
@@ -285,7 +279,7 @@ class PageArea(QWidget):
         assert isinstance(page, WebPage)
         return page
 
-    def _view(self, tab: str) -> QWebEngineView | None:
+    def view_of(self, tab: str) -> QWebEngineView | None:
         return next((view for view in self._views() if self._page(view).devToolsId() == tab), None)
 
     def _on_close_requested(self, view: QWebEngineView) -> None:
@@ -353,7 +347,3 @@ class PageArea(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.view_moved.emit()
-
-
-def _app_data() -> str:
-    return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation)

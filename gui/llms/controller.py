@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     from core.debugger.llms.service import LLMService
 
 
-def install(window: MainWindow, service: "LLMService") -> "LLMSettingsController":
-    return LLMSettingsController(window, service)
-
-
 class LLMSettingsController(FeatureController):
     """Opens the dialog, passes on its entries, and shows what comes back."""
 
@@ -42,3 +38,6 @@ class LLMSettingsController(FeatureController):
     def _show_answer(self, answer: LLMAnswer) -> None:
         if self._dialog is not None:
             self._dialog.show_answer(answer)
+
+
+install = LLMSettingsController

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row
-from gui.widgets.words import set_flag, set_tone
+from gui.widgets.words import labelled, set_flag, set_tone
 
 _ASKING = "Asking the server…"
 
@@ -111,8 +111,7 @@ class SettingsDialog(QDialog):
         return "" if entry.model else "Say which LLM the server is to use, as the server calls it."
 
     def _build(self, theme: Theme) -> None:
-        self.names = QListWidget(self)
-        self.names.setAccessibleName("Your LLMs")
+        self.names = labelled(QListWidget(self), "Your LLMs")
         self.names.setMaximumWidth(190)
         self.names.currentRowChanged.connect(self._on_chosen)
         self.new_button = QPushButton("New", self)
@@ -144,38 +143,26 @@ class SettingsDialog(QDialog):
         in_column(self, (columns, 1), buttons, margins=(16, 14, 16, 12), spacing=14)
 
     def _fields(self, theme: Theme) -> QFormLayout:
-        self.name = QLineEdit(self)
-        self.name.setPlaceholderText("my-llm")
-        self.base_url = QComboBox(self)
-        self.base_url.setEditable(True)
-        self.base_url.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        address = QLineEdit(self)
-        address.setPlaceholderText("Choose a server, or type its address")
+        self.name = QLineEdit(self, placeholderText="my-llm")
+        self.base_url = QComboBox(self, editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
+        address = QLineEdit(self, placeholderText="Choose a server, or type its address")
         self.base_url.setLineEdit(address)
         for server in self._servers:
             self.base_url.addItem(f"{server.title}  {server.base_url}", server)
         self.base_url.setCurrentIndex(-1)
         self.base_url.activated.connect(self._on_server)
         self.base_url.editTextChanged.connect(self._on_edited)
-        self.model = QLineEdit(self)
-        self.model.setPlaceholderText("As the server calls it, such as gpt-4o")
-        self.description = QLineEdit(self)
-        self.description.setPlaceholderText("For your own memory")
-        self.key = QLineEdit(self)
-        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.model = QLineEdit(self, placeholderText="As the server calls it, such as gpt-4o")
+        self.description = QLineEdit(self, placeholderText="For your own memory")
+        self.key = QLineEdit(self, echoMode=QLineEdit.EchoMode.Password)
         self.images = QCheckBox("It takes pictures: send the screenshot too", self)
         self.temperature_on = QCheckBox("Set it", self)
-        self.temperature = QDoubleSpinBox(self)
-        self.temperature.setRange(0.0, 5.0)
-        self.temperature.setSingleStep(0.1)
+        self.temperature = QDoubleSpinBox(self, minimum=0.0, maximum=5.0, singleStep=0.1)
         self.temperature_on.toggled.connect(self.temperature.setEnabled)
         self.temperature.setEnabled(False)
         warm = in_row(None, self.temperature_on, self.temperature, 1, spacing=10)
-        self.timeout = QSpinBox(self)
-        self.timeout.setRange(1, 3600)
-        self.timeout.setSuffix(" s")
-        self.attempts = QSpinBox(self)
-        self.attempts.setRange(1, 20)
+        self.timeout = QSpinBox(self, minimum=1, maximum=3600, suffix=" s")
+        self.attempts = QSpinBox(self, minimum=1, maximum=20)
         limits = in_row(
             None,
             self.timeout,
@@ -185,9 +172,7 @@ class SettingsDialog(QDialog):
             1,
             spacing=8,
         )
-        form = QFormLayout()
-        form.setHorizontalSpacing(14)
-        form.setVerticalSpacing(8)
+        form = QFormLayout(horizontalSpacing=14, verticalSpacing=8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for words, field, within in (
             ("Name", self.name, None),
@@ -213,9 +198,7 @@ class SettingsDialog(QDialog):
         return form
 
     def _paragraph(self, tone: str) -> QLabel:
-        label = QLabel(self)
-        label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        label = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         set_tone(label, tone)
         return label

@@ -113,18 +113,15 @@ class Overlay(QWidget):
         self.setAccessibleName("Outlines of permissible actions")
         self._theme = theme
         self._views: tuple[OutlineView, ...] = ()
-        self._outlines: list[Outline] = []
-        self._kept: tuple[Box, ...] = ()
+        self.outlines: list[Outline] = []
+        """What lies in the view now, the chosen one first."""
+        self.kept: tuple[Box, ...] = ()
+        """The places of the elements that the abstraction kept, as they are drawn now."""
         self._highlighted: Ref | None = None
         self._picked: Box | None = None
         self._picked_label = ""
         self._handed_over = False
         theme.changed.connect(self.update)
-
-    @property
-    def outlines(self) -> list[Outline]:
-        """What lies in the view now, the chosen one first."""
-        return self._outlines
 
     def show_live_page(self, view: LivePageView) -> None:
         """Draw these outlines in place of the last."""
@@ -132,15 +129,10 @@ class Overlay(QWidget):
             self._views = view.outlines
             self._place()
 
-    @property
-    def kept(self) -> tuple[Box, ...]:
-        """The places of the elements that the abstraction kept, as they are drawn now."""
-        return self._kept
-
     def show_kept(self, boxes: tuple[Box, ...]) -> None:
         """Draw a thin dotted line around what the abstraction kept; an empty tuple takes it away."""
-        if boxes != self._kept:
-            self._kept = boxes
+        if boxes != self.kept:
+            self.kept = boxes
             self.update()
 
     def highlight(self, ref: Ref | None) -> None:
@@ -176,7 +168,7 @@ class Overlay(QWidget):
         painter.setFont(self._theme.small_font())
         visible = QRectF(event.rect())
         self._paint_kept(painter, visible)
-        for outline in reversed(self._outlines):  # the chosen one last, on top
+        for outline in reversed(self.outlines):  # the chosen one last, on top
             reach = outline.box if outline.label is None else outline.box.united(outline.label)
             if reach.adjusted(-4, -4, 4, 4).intersects(visible):
                 self._paint_outline(painter, outline)
@@ -186,7 +178,7 @@ class Overlay(QWidget):
 
     def _paint_kept(self, painter: QPainter, visible: QRectF) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for box in self._kept:
+        for box in self.kept:
             frame = _rect(box).adjusted(-4.5, -4.5, 4.5, 4.5)
             if frame.intersects(visible):
                 painter.setPen(QPen(QColor("white"), 1.4))  # so that the dots are seen on any ground
@@ -241,5 +233,5 @@ class Overlay(QWidget):
         return QSizeF(metrics.horizontalAdvance(text) + 8, metrics.height() + 1)
 
     def _place(self) -> None:
-        self._outlines = place(self._views, QRectF(self.rect()), self._label_size)
+        self.outlines = place(self._views, QRectF(self.rect()), self._label_size)
         self.update()

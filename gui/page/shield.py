@@ -26,7 +26,7 @@ class Shield(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._pointing = False
+        self.pointing = False
         self._at = QPointF()
         self._timer = QTimer(self, singleShot=True, interval=_REST_MS)
         self._timer.timeout.connect(self._tell)
@@ -36,12 +36,8 @@ class Shield(QWidget):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.setAccessibleName("The page, which is the agent's")
 
-    @property
-    def pointing(self) -> bool:
-        return self._pointing
-
     def set_pointing(self, on: bool) -> None:
-        self._pointing = on
+        self.pointing = on
         self._timer.stop()
         if on:
             self.setCursor(Qt.CursorShape.CrossCursor)
@@ -53,7 +49,7 @@ class Shield(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()
-        if not self._pointing:
+        if not self.pointing:
             self.refused.emit()
         elif event.button() == Qt.MouseButton.LeftButton:
             self._timer.stop()
@@ -67,14 +63,14 @@ class Shield(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         event.accept()
-        if self._pointing:
+        if self.pointing:
             self._at = event.position()
             if not self._timer.isActive():
                 self._timer.start()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.accept()
-        if not self._pointing:
+        if not self.pointing:
             self.refused.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -82,11 +78,11 @@ class Shield(QWidget):
 
     def leaveEvent(self, event: QEvent) -> None:
         self._timer.stop()
-        if self._pointing:
+        if self.pointing:
             self.left.emit()
 
     def _tell(self) -> None:
-        if self._pointing:
+        if self.pointing:
             self.pointed.emit(self._at.x(), self._at.y(), False)
 
 

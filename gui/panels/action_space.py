@@ -1,74 +1,58 @@
 """Permissible actions: a list to search, to point from, and to choose from."""
 
 import re
-from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-    Slot,
-)
-from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QLabel,
-    QListView,
-    QStyle,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import QLabel, QListView, QStyle, QWidget
 
 from core.debugger.breakpoints.kinds.actions import ActionChosen
 from core.debugger.snapshots import PermissibleView
 from core.schema.action_space import PermissibleRow
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
-from gui.widgets.item_views import LEFT, RIGHT, MenuEntry, RowDelegate, RowMenu, draw_cut
+from gui.widgets.item_views import (
+    RIGHT,
+    ROW,
+    Index,
+    MenuEntry,
+    RowDelegate,
+    RowMenu,
+    RowsModel,
+)
 from gui.widgets.layouts import in_column
 from gui.widgets.origin import paint_chosen
 from gui.widgets.search import SearchField
-from gui.widgets.words import OrWords, set_tone
+from gui.widgets.words import OrWords, labelled, set_tone
 
-ROW = Qt.ItemDataRole.UserRole
-Index = QModelIndex | QPersistentModelIndex
 _NAMED = re.compile(r'"(.+)"')
 _NOTHING = "Nothing is permissible yet. The list fills when a step has recognised its state (F10)."
 
 
-class PermissibleModel(QAbstractListModel):
+class PermissibleModel(RowsModel):
     """The rows that match the search, under a heading for each kind of action.
 
     A heading is a `str`, a row is a `PermissibleRow`.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        text, spoken = Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole
+        super().__init__(
+            {text: self._told, spoken: self._told, Qt.ItemDataRole.ToolTipRole: _tooltip}, parent
+        )
         self._view = PermissibleView()
-        self._entries: list[str | PermissibleRow] = []
-        self._words: tuple[str, ...] = ()
+        self._searched: tuple[str, ...] = ()
         self.matching = 0
 
     def show_view(self, view: PermissibleView, search: str) -> None:
         words = tuple(search.lower().split())
-        if view.rows is not self._view.rows or words != self._words:
-            entries = self._grouped(view.rows, words)
-            if entries != self._entries:
-                self.beginResetModel()
-                self._entries = entries
-                self._words = words
-                self._view = view
-                self.endResetModel()
-                return
-        self._words = words
-        self._view = view
-        if self._entries:
-            self.dataChanged.emit(self.index(0), self.index(len(self._entries) - 1))
+        changed = view.rows is not self._view.rows or words != self._searched
+        self._searched, self._view = words, view
+        entries = self._grouped(view.rows, words) if changed else self.rows
+        if entries != self.rows:
+            self.show_rows(entries)
+        elif entries:
+            self.dataChanged.emit(self.index(0), self.index(len(entries) - 1))
 
     def _grouped(
         self, rows: tuple[PermissibleRow, ...], words: tuple[str, ...]
@@ -98,38 +82,28 @@ class PermissibleModel(QAbstractListModel):
         return row.text == self._view.chosen or (same_name and open_row)
 
     def chosen_index(self) -> QModelIndex:
-        for at, entry in enumerate(self._entries):
+        for at, entry in enumerate(self.rows):
             if isinstance(entry, PermissibleRow) and self.is_chosen(entry):
                 return self.index(at)
         return QModelIndex()
 
-    def entry(self, index: Index) -> str | PermissibleRow | None:
-        return self._entries[index.row()] if 0 <= index.row() < len(self._entries) else None
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._entries)
-
     def flags(self, index: Index) -> Qt.ItemFlag:
-        if isinstance(self.entry(index), str):
+        if isinstance(self.row(index), str):
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        entry = self.entry(index)
-        if entry is None:
-            return None
-        if role == ROW:
+    def _told(self, entry: str | PermissibleRow) -> str:
+        if isinstance(entry, str):
             return entry
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            if isinstance(entry, str):
-                return entry
-            marks = (", chosen" if self.is_chosen(entry) else "") + (
-                ", cannot be undone" if entry.cannot_be_undone else ""
-            )
-            return f"{entry.text} {entry.label}{marks}"
-        if role == Qt.ItemDataRole.ToolTipRole and isinstance(entry, PermissibleRow):
-            return f"{entry.text}\n{entry.label}\nDouble-click (Enter) puts it in place of the next action"
-        return None
+        chosen = ", chosen" if self.is_chosen(entry) else ""
+        undone = ", cannot be undone" if entry.cannot_be_undone else ""
+        return f"{entry.text} {entry.label}{chosen}{undone}"
+
+
+def _tooltip(entry: str | PermissibleRow) -> str:
+    if isinstance(entry, str):
+        return ""
+    return f"{entry.text}\n{entry.label}\nDouble-click (Enter) puts it in place of the next action"
 
 
 class PermissibleRows(RowDelegate):
@@ -141,47 +115,40 @@ class PermissibleRows(RowDelegate):
 
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
         entry = index.data(ROW)
+        small, small_bold = self.theme.small_font(), self.theme.small_font(bold=True)
         if isinstance(entry, str):
             name, _, number = entry.partition("  ")
-            painter.setFont(self.theme.small_font(bold=True))
-            painter.setPen(self.theme.colour("dim"))
-            painter.drawText(rect.adjusted(10, 0, -10, 0), int(LEFT), name)
-            painter.setFont(self.theme.small_font())
-            painter.drawText(rect.adjusted(10, 0, -10, 0), int(RIGHT), number)
+            room = rect.adjusted(10, 0, -10, 0)
+            self.write(painter, room, name, small_bold, "dim")
+            self.write(painter, room, number, small, "dim", RIGHT)
         elif entry is not None:
             chosen = self._model.is_chosen(entry)
             hovered = state & QStyle.StateFlag.State_MouseOver
             if chosen or hovered or state & QStyle.StateFlag.State_Selected:
                 painter.fillRect(rect, self.theme.colour("selected" if chosen else "raised"))
-            if state & QStyle.StateFlag.State_HasFocus:
-                painter.setPen(self.theme.colour("agent"))
-                painter.drawRect(rect.adjusted(0, 0, -1, -1))
+            self.draw_focus(painter, rect, state)
             if chosen:
                 mark = QRectF(rect.left() + 6, rect.center().y() - 5, 11, 11)
                 paint_chosen(painter, mark, self.theme.colour("remedy"))
             room = rect.adjusted(20, 0, -10, 0)
-            words = "chosen" if chosen else ""
             if entry.cannot_be_undone:
-                words = "cannot be undone"
-            painter.setFont(self.theme.small_font())
-            painter.setPen(self.theme.colour("bad" if entry.cannot_be_undone else "remedy"))
-            painter.drawText(room, int(RIGHT), words)
-            room.setRight(room.right() - (painter.fontMetrics().horizontalAdvance(words) + 8 if words else 0))
+                words, tone = "cannot be undone", "bad"
+            else:
+                words, tone = "chosen" if chosen else "", "remedy"
+            wide = self.write(painter, room, words, small, tone, RIGHT)
+            room.setRight(room.right() - (wide + 8 if words else 0))
             if entry.ref is not None:
-                painter.setFont(self.theme.machine_font())
-                painter.setPen(self.theme.colour("dim"))
-                width = max(26, painter.fontMetrics().horizontalAdvance(str(entry.ref)) + 2)
-                draw_cut(painter, QRect(room.left(), room.top(), width, room.height()), str(entry.ref), RIGHT)
+                font, ref = self.theme.machine_font(), str(entry.ref)
+                width = max(26, QFontMetrics(font).horizontalAdvance(ref) + 2)
+                self.write(
+                    painter, QRect(room.topLeft(), QSize(width, room.height())), ref, font, "dim", RIGHT
+                )
                 room.setLeft(room.left() + width + 8)
-            painter.setFont(self.theme.text_font(bold=chosen))
-            painter.setPen(self.theme.colour("text"))
             text = entry.label if entry.ref is not None and entry.label else entry.name
-            draw_cut(painter, room, text.replace("\n", " "))
+            wide = self.write(painter, room, text.replace("\n", " "), self.theme.text_font(bold=chosen))
             if entry.ref is None and entry.label:
-                room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(text) + 8)
-                painter.setFont(self.theme.small_font())
-                painter.setPen(self.theme.colour("dim"))
-                draw_cut(painter, room, entry.label.replace("\n", " "))
+                room.setLeft(room.left() + wide + 8)
+                self.write(painter, room, entry.label.replace("\n", " "), small, "dim")
 
 
 class PermissiblePanel(QWidget):
@@ -200,14 +167,12 @@ class PermissiblePanel(QWidget):
         self._view = PermissibleView()
         self.model = PermissibleModel(self)
         self.search = SearchField(theme, "Search (Ctrl+F)", self)
-        self.search.textChanged.connect(self._on_search)
+        self.search.textChanged.connect(self._refresh)
         self.search.next_wanted.connect(self._on_enter_in_search)
-        self.list = QListView(self)
+        self.list = labelled(QListView(self, uniformItemSizes=True), "Permissible actions")
         self.list.setModel(self.model)
         self.list.setItemDelegate(PermissibleRows(theme, self.model, self))
-        self.list.setUniformItemSizes(True)
         self.list.setMouseTracking(True)
-        self.list.setAccessibleName("Permissible actions")
         self.list.entered.connect(self._on_hovered)
         self.list.doubleClicked.connect(self._on_chosen)
         RowMenu(self.list, self.entries)
@@ -219,8 +184,7 @@ class PermissiblePanel(QWidget):
         self.left_out.setFont(theme.small_font())
         set_tone(self.left_out, "dim")
         self.left_out.hide()
-        self.or_words = OrWords(self.list, self)
-        self.or_words.say(_NOTHING)
+        self.or_words = OrWords(self.list, self, _NOTHING)
         head = in_column(None, self.search, margins=(8, 5, 8, 4))
         in_column(self, head, (self.or_words, 1), self.left_out, spacing=0)
         theme.changed.connect(self.list.viewport().update)
@@ -244,7 +208,7 @@ class PermissiblePanel(QWidget):
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a row."""
-        row = self.model.entry(index)
+        row = self.model.row(index)
         if not isinstance(row, PermissibleRow):
             return ()
         want = self.breakpoint_wanted.emit
@@ -274,30 +238,19 @@ class PermissiblePanel(QWidget):
         search = self.search.text()
         self.model.show_view(self._view, search)
         total = len(self._view.rows)
-        if not total:
-            self.or_words.say(_NOTHING)
-        elif not self.model.rowCount():
-            self.or_words.say(f'No permissible action matches "{search}".')
-        else:
-            self.or_words.say("")
-        shown = (
-            f"{thousands(self.model.matching)} of {thousands(total)}" if search.strip() else thousands(total)
-        )
-        self.fact_changed.emit(shown if total else "")
-
-    def _on_search(self) -> None:
-        self._refresh()
+        none_matches = "" if self.model.rows else f'No permissible action matches "{search}".'
+        self.or_words.say(none_matches if total else _NOTHING)
+        of = f"{thousands(self.model.matching)} of " if search.strip() else ""
+        self.fact_changed.emit(f"{of}{thousands(total)}" if total else "")
 
     def _on_enter_in_search(self) -> None:
-        for at in range(self.model.rowCount()):
-            index = self.model.index(at)
-            if isinstance(self.model.entry(index), PermissibleRow):
-                self.list.setFocus()
-                self.list.setCurrentIndex(index)
-                return
+        first = next((at for at, row in enumerate(self.model.rows) if isinstance(row, PermissibleRow)), None)
+        if first is not None:
+            self.list.setFocus()
+            self.list.setCurrentIndex(self.model.index(first))
 
     def _on_hovered(self, index: QModelIndex) -> None:
-        entry = self.model.entry(index)
+        entry = self.model.row(index)
         self.highlight_requested.emit(entry.ref if isinstance(entry, PermissibleRow) else None)
 
     def _on_current(self, index: QModelIndex, previous: QModelIndex) -> None:
@@ -305,6 +258,6 @@ class PermissiblePanel(QWidget):
             self._on_hovered(index)
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        entry = self.model.entry(index)
+        entry = self.model.row(index)
         if isinstance(entry, PermissibleRow):
             self.replace_requested.emit(entry)

@@ -1,8 +1,8 @@
 """Calls: what each LLM call of the step took."""
 
-from typing import Any, get_args
+from typing import get_args
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.debugger.breakpoints.kinds.problems import LLMCall
@@ -12,63 +12,23 @@ from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds, thousands
 from gui.widgets.item_views import MenuEntry, RowMenu
 from gui.widgets.layouts import in_column
-from gui.widgets.words import OrWords
+from gui.widgets.plain_table import Column, PlainModel, TableLine
+from gui.widgets.words import OrWords, labelled
 
-Index = QModelIndex | QPersistentModelIndex
 _NONE = "No LLM was asked in this step. Each call shows here with its time, tokens, cost and retries."
-_COLUMNS = ("#", "For", "LLM", "Prompt", "Reply", "Cost", "Time", "Retries", "Error")
-_NUMBERS = (0, 3, 4, 5, 6, 7)
-
-
-class CallsModel(QAbstractTableModel):
-    """One row a call, in the order they were made."""
-
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._calls: tuple[CallView, ...] = ()
-
-    def show_calls(self, calls: tuple[CallView, ...]) -> None:
-        if calls != self._calls:
-            self.beginResetModel()
-            self._calls = calls
-            self.endResetModel()
-
-    def call(self, index: Index) -> CallView:
-        return self._calls[index.row()]
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._calls)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(_COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return _COLUMNS[section]
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self._calls):
-            return None
-        call = self._calls[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _cells(call)[index.column()]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(index.column())
-        if role == Qt.ItemDataRole.ForegroundRole and index.column() == 8:
-            return self._theme.colour("bad")
-        if role == Qt.ItemDataRole.ToolTipRole:
-            if index.column() == 7 and call.retries:
-                return "\n".join(call.retries)
-            if index.column() in (3, 4) and call.tokens_estimated:
-                return "Estimated here: the server did not count"
-            return _cells(call)[index.column()]
-        return None
+_COLUMNS = (
+    Column("#", number=True),
+    Column("For"),
+    Column("LLM"),
+    Column("Prompt", number=True),
+    Column("Reply", number=True),
+    Column("Cost", number=True),
+    Column("Time", number=True),
+    Column("Retries", number=True),
+    Column("Error"),
+)
+_PROMPT, _REPLY, _RETRIES, _ERROR = 3, 4, 7, 8
+_WIDTHS = (34, 66, 128, 66, 58, 66, 62, 66, 80)
 
 
 class CallsPanel(QWidget):
@@ -80,14 +40,11 @@ class CallsPanel(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.model = CallsModel(theme, self)
-        self.table = QTableView(self)
+        self.model = PlainModel(theme, _COLUMNS, self)
+        self.table = labelled(QTableView(self, showGrid=False, wordWrap=False), "LLM calls")
         self.table.setModel(self.model)
-        self.table.setAccessibleName("LLM calls")
-        self.table.setShowGrid(False)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setTabKeyNavigation(False)
-        self.table.setWordWrap(False)
         RowMenu(self.table, self.entries)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(24)
@@ -95,24 +52,24 @@ class CallsPanel(QWidget):
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
-        for column, width in enumerate((34, 66, 128, 66, 58, 66, 62, 66, 80)):
+        for column, width in enumerate(_WIDTHS):
             self.table.setColumnWidth(column, width)
-        self.or_words = OrWords(self.table, self)
-        self.or_words.say(_NONE)
+        self.or_words = OrWords(self.table, self, _NONE)
         in_column(self, self.or_words)
         theme.changed.connect(self.table.viewport().update)
 
     @Slot(object)
     def show_calls(self, calls: tuple[CallView, ...]) -> None:
         """Replace what is on screen with `calls`."""
-        self.model.show_calls(calls)
+        self.model.show_lines([_line(call) for call in calls])
         self.or_words.say("" if calls else _NONE)
         failed = sum(1 for call in calls if call.error)
-        self.fact_changed.emit((str(len(calls)) + (f", {failed} failed" if failed else "")) if calls else "")
+        told = f"{len(calls)}, {failed} failed" if failed else str(len(calls))
+        self.fact_changed.emit(told if calls else "")
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a call."""
-        call = self.model.call(index)
+        call: CallView = self.model.lines[index.row()].key
         want = self.breakpoint_wanted.emit
         if call.purpose not in get_args(Purpose):  # of a trace of others
             return ()
@@ -124,21 +81,23 @@ class CallsPanel(QWidget):
         )
 
 
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column in _NUMBERS else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
-
-
-def _cells(call: CallView) -> tuple[str, ...]:
+def _line(call: CallView) -> TableLine:
     about = "~" if call.tokens_estimated else ""
-    return (
-        str(call.number),
-        call.purpose,
-        call.llm if not call.model or call.model == call.llm else f"{call.llm} ({call.model})",
-        about + thousands(call.prompt_tokens),
-        about + thousands(call.completion_tokens),
-        dollars(call.cost),
-        seconds(call.seconds),
-        count(len(call.retries), "retry", "retries") if call.retries else "–",
-        call.error,
+    estimated = "Estimated here: the server did not count" if call.tokens_estimated else ""
+    return TableLine(
+        cells=(
+            str(call.number),
+            call.purpose,
+            call.llm if not call.model or call.model == call.llm else f"{call.llm} ({call.model})",
+            about + thousands(call.prompt_tokens),
+            about + thousands(call.completion_tokens),
+            dollars(call.cost),
+            seconds(call.seconds),
+            count(len(call.retries), "retry", "retries") if call.retries else "–",
+            call.error,
+        ),
+        key=call,
+        tooltips={_PROMPT: estimated, _REPLY: estimated, _RETRIES: "\n".join(call.retries)},
+        tone="bad",
+        toned=_ERROR,
     )

@@ -1,11 +1,7 @@
 """Diff: the step in view beside another step of its run, the one before it at first."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QStackedWidget, QWidget
 
 from core.debugger.compare.views import PairView, StepKey
 from core.debugger.snapshots import ScreenshotView
@@ -59,13 +55,11 @@ class StepsBeside(QWidget):
         titles = in_row(None, (self.left_title, 1), (self.right_title, 1), margins=(0, 5, 0, 5), spacing=1)
         right = QWidget(self)
         in_column(right, titles, (self.shown, 1), foot, spacing=0)
-        parts = QWidget(self)
-        parts.setMinimumWidth(150)
+        parts = QWidget(self, minimumWidth=150)
         on_panel(parts)
         in_column(parts, scrolled("Parts of the steps", self.names))
         split = splitter(Qt.Orientation.Horizontal, parts, right, sizes=(190, 800), stretch=(0, 1))
-        self.or_words = OrWords(split, self)
-        self.or_words.say(_NO_STEPS)
+        self.or_words = OrWords(split, self, _NO_STEPS)
         in_column(self, self.or_words)
 
     @Slot(object)
@@ -160,8 +154,7 @@ class DiffPanel(QWidget):
         self.beside.fact_changed.connect(self.fact_changed)
         label = ElidedLabel("Compare with", self)
         head = in_row(None, label, self.other, 1, margins=(10, 3, 8, 3), spacing=6)
-        self.or_words = OrWords(self.beside, self)
-        self.or_words.say(_NONE)
+        self.or_words = OrWords(self.beside, self, _NONE)
         in_column(self, head, (self.or_words, 1), spacing=0)
 
     def show_viewed(self, run: int, number: int, *, again: bool = False) -> None:

@@ -1,13 +1,12 @@
 """Exemplars: what the memory was asked, which trajectories it gave, and which were nearest without being used."""
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from core.debugger.snapshots import ExemplarRow, ExemplarsView
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.search import Finder
@@ -34,12 +33,9 @@ class ExemplarsPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = ExemplarsView()
-        self.library_button = QPushButton("Open the library", self)
+        library = "Search, check, bring in and take out exemplars; shows the one that is open here (Ctrl+L)"
+        self.library_button = key_button("Open the library", library, "", self._on_library, self)
         self.library_button.setIcon(theme.icon("library"))
-        self.library_button.setToolTip(
-            "Search, check, bring in and take out exemplars; shows the one that is open here (Ctrl+L)"
-        )
-        self.library_button.clicked.connect(self._on_library)
         theme.changed.connect(self.library_button.update)
         self.progress = NoteLabel("remedy")
         self.facts = NoteLabel()
@@ -53,21 +49,14 @@ class ExemplarsPanel(QWidget):
         self.used_section = Section(theme, "In the prompt", self.used)
         self.nearest_section = Section(theme, "Nearest, not used", self.nearest)
         self.query_section = Section(theme, "What was asked", indented(self.query))
-        area = scrolled(
-            "Exemplars",
-            self.progress,
-            self.facts,
-            self.used_section,
-            self.nearest_section,
-            self.query_section,
-        )
+        sections = (self.used_section, self.nearest_section, self.query_section)
+        area = scrolled("Exemplars", self.progress, self.facts, *sections)
         self.reader = ExemplarReader(theme)
         self.reader.closed.connect(self._close)
         self.pages = QStackedWidget(self)
         self.pages.addWidget(area)
         self.pages.addWidget(self.reader)
-        self.or_words = OrWords(self.pages, self)
-        self.or_words.say(_NONE)
+        self.or_words = OrWords(self.pages, self, _NONE)
         foot = in_row(None, self.library_button, 1, margins=(10, 4, 10, 6))
         in_column(self, (self.or_words, 1), foot, spacing=0)
 
@@ -81,20 +70,16 @@ class ExemplarsPanel(QWidget):
         self._view = view
         there = view.rows or view.query or view.why or view.progress
         self.or_words.say(view.message or ("" if there else _NONE))
-        making = f"The index is being made: {view.progress}." if view.progress else ""
-        self.progress.show_text(making)
+        self.progress.show_text(f"The index is being made: {view.progress}." if view.progress else "")
         self.facts.show_text(_facts(view))
         used = [row for row in view.rows if row.used]
         others = [row for row in view.rows if not row.used]
         self.used.show_rows(_row(one, view) for one in used)
         self.nearest.show_rows(_row(one, view) for one in others)
-        self.used_section.setVisible(bool(used))
-        self.used_section.show_fact(str(len(used)))
-        self.nearest_section.setVisible(bool(others))
-        self.nearest_section.show_fact(str(len(others)))
+        self.used_section.show_where(used, str(len(used)))
+        self.nearest_section.show_where(others, str(len(others)))
         self.query.show_text(view.query)
-        self.query_section.setVisible(bool(view.query))
-        self.query_section.show_fact(view.embedding)
+        self.query_section.show_where(view.query, view.embedding)
         if self.reading:
             opened = next((row for row in view.rows if row.id == self.reader.exemplar), None)
             if opened is None or view.message:
@@ -142,10 +127,8 @@ class ExemplarReader(QWidget):
         super().__init__(parent)
         self.exemplar = ""
         """The id of the exemplar that is open."""
-        self.back = QPushButton("Back", self)
+        self.back = key_button("Back", "Back to the exemplars", "Esc", self.closed.emit, self)
         self.back.setIcon(theme.icon("arrow-left"))
-        self.back.setToolTip("Back to the exemplars (Esc)")
-        self.back.clicked.connect(self.closed)
         theme.changed.connect(self.back.update)
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
@@ -168,14 +151,11 @@ class ExemplarReader(QWidget):
 
     def event(self, event: QEvent) -> bool:
         # Escape is the window's too: while a trajectory is open and has the focus, it leads back from it.
-        kinds: dict[QEvent.Type, Callable[[], object] | None] = {
-            QEvent.Type.ShortcutOverride: None,
-            QEvent.Type.KeyPress: self.closed.emit,
-        }
+        kinds = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
         if event.type() in kinds and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             event.accept()
-            if act := kinds[event.type()]:
-                act()
+            if event.type() == QEvent.Type.KeyPress:
+                self.closed.emit()
             return True
         return super().event(event)
 
@@ -183,18 +163,15 @@ class ExemplarReader(QWidget):
 def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
     beyond = view.threshold is not None and row.distance > view.threshold
     if row.used:
-        icon, tone, word = "check", "good", "used"
+        mark = ("check", "good", "used")
     elif beyond:
-        icon, tone, word = "circle-slash", "dim", "beyond the threshold"
+        mark = ("circle-slash", "dim", "beyond the threshold")
     else:
-        icon, tone, word = "circle-outline", "dim", "not used"
-    detail = [row.family, "voted" if row.voted else ""]
+        mark = ("circle-outline", "dim", "not used")
     return Row(
-        text=f"{_distance(row.distance)}  {row.task}",
-        icon=icon,
-        tone=tone,
-        word=word,
-        detail=" · ".join(part for part in detail if part),
+        f"{_distance(row.distance)}  {row.task}",
+        *mark,
+        detail=" · ".join(filter(None, (row.family, "voted" if row.voted else ""))),
         quiet=not row.used,
         key=row.id,
         tooltip="Read the trajectory (Enter)",
@@ -210,7 +187,7 @@ def _facts(view: ExemplarsView) -> str:
         lines.append(f"Beyond a distance of {_distance(view.threshold)} memory is not used.")
     if view.recalled_at:
         lines.append(f"Recalled at step {view.recalled_at}.")
-    return "\n".join(line for line in lines if line)
+    return "\n".join(filter(None, lines))
 
 
 def _fact(view: ExemplarsView) -> str:

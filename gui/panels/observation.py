@@ -25,34 +25,24 @@ class ObservationPanel(QWidget):
         self.clean = TextView(theme, "Clean observation")
         self.html = TextView(theme, "HTML")
         self.code = TextView(theme, "Parser code")
-        self.raw_fact = _fact(theme)
-        self.clean_fact = _fact(theme)
-        self.html_fact = _fact(theme)
-        self.code_fact = _fact(theme)
-        self._split = QSplitter(Qt.Orientation.Horizontal)
-        self._split.setHandleWidth(1)
-        self._split.setChildrenCollapsible(False)
+        self.raw_fact, self.clean_fact = _fact(theme), _fact(theme)
+        self.html_fact, self.code_fact = _fact(theme), _fact(theme)
+        self._split = QSplitter(Qt.Orientation.Horizontal, handleWidth=1, childrenCollapsible=False)
         self._split.addWidget(_under(self.raw_fact, self.raw))
         self._split.addWidget(_under(self.clean_fact, self.clean))
         self._page = _under(self.html_fact, self.html)
         self._parser = _under(self.code_fact, self.code)
         self.raw_fact.setToolTip("Reused: read at the end of the last action, and not read anew")
-        self.sides = QPushButton("Raw and clean", self)
-        self.source = QPushButton("HTML", self)
-        self.parser = QPushButton("Parser", self)
-        choice = QButtonGroup(self)
-        for button, words in (
-            (self.sides, "Show what was read beside what the prompt shows (Alt+Q)"),
-            (self.source, "Show the page's HTML (Alt+W)"),
-            (self.parser, "Show the parser that the LLM wrote for this page (Alt+E)"),
-        ):
-            button.setProperty("chip", True)
-            button.setCheckable(True)
-            button.setShortcut(words[-6:-1])
-            button.setToolTip(words)
-            choice.addButton(button)
+        beside, written = (
+            "what was read beside what the prompt shows",
+            "the parser that the LLM wrote for this page",
+        )
+        self._choice = QButtonGroup(self)
+        self.sides = self._chip("Raw and clean", beside, "Alt+Q")
+        self.source = self._chip("HTML", "the page's HTML", "Alt+W")
+        self.parser = self._chip("Parser", written, "Alt+E")
         self.sides.setChecked(True)
-        choice.buttonToggled.connect(self._on_choice)
+        self._choice.buttonToggled.connect(self._on_choice)
         self.finder = Finder(theme, "Search (Ctrl+F)", (self.raw, self.clean), self)
         self.where = small_label(theme, self)
         head = in_row(
@@ -81,8 +71,7 @@ class ObservationPanel(QWidget):
         )
         self._page.hide()
         self._parser.hide()
-        self.or_words = OrWords(body, self)
-        self.or_words.say(_NONE)
+        self.or_words = OrWords(body, self, _NONE)
         in_column(self, self.or_words)
 
     @Slot(object)
@@ -107,7 +96,7 @@ class ObservationPanel(QWidget):
         self.html_fact.setText(f"HTML · {count(len(view.html), 'character')}")
         lines = len(view.code.splitlines())
         self.code_fact.setText(f"parser, written by the LLM · {count(lines, 'line')}")
-        self.where.setText(" · ".join(part for part in (view.title, view.url) if part))
+        self.where.setText(" · ".join(filter(None, (view.title, view.url))))
         self.finder.refresh()
         self.fact_changed.emit(
             f"{thousands(view.raw_tokens)} → {thousands(view.clean_tokens)} tokens" if there else ""
@@ -132,12 +121,21 @@ class ObservationPanel(QWidget):
         else:
             self.finder.search_in((self.code,) if self.parser.isChecked() else (self.raw, self.clean))
 
+    def _chip(self, text: str, what: str, key: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setShortcut(key)
+        button.setToolTip(f"Show {what} ({key})")
+        button.setProperty("chip", True)
+        button.setCheckable(True)
+        self._choice.addButton(button)
+        return button
+
 
 def _made(view: ObservationView) -> str:
     """Return how the clean observation was made, and that its elements are marked in the page."""
     how = f"Made by {view.abstraction}" if view.abstraction[:1].islower() else view.abstraction
     dotted = "What was kept is dotted in the page." if view.kept else ""
-    return " ".join(part for part in (f"{how.rstrip('.')}." if how else "", dotted) if part)
+    return " ".join(filter(None, (f"{how.rstrip('.')}." if how else "", dotted)))
 
 
 def _clean_fact(view: ObservationView) -> str:

@@ -1,11 +1,9 @@
 """Page log: what the pages told and asked for in the step in view, beside their content."""
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt, Slot
+from PySide6.QtCore import QModelIndex, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.browser.log.records import (
@@ -22,8 +20,8 @@ from core.browser.log.records import (
 from core.debugger.timeline.views import PageLogView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, milliseconds, thousands
-from gui.widgets.item_views import Index, MenuEntry, RowMenu
-from gui.widgets.line_list import Column, LineList, to_clipboard
+from gui.widgets.item_views import ROW, Index, MenuEntry, RowMenu
+from gui.widgets.line_list import Column, LineList, LineModel, to_clipboard
 
 _PLURALS: dict[LogKind, str] = {
     "console": "console lines",
@@ -33,16 +31,14 @@ _PLURALS: dict[LogKind, str] = {
 }
 _TYPES = {"Stylesheet": "style", "EventSource": "events", "Ping": "beacon", "WebSocket": "socket"}
 """Types that are told by a shorter word, or a better known one."""
-_BEFORE, _IN, _AFTER = "before", "action", "after"
 _MOMENTS: dict[Moment, str] = {
-    "before the action": _BEFORE,
-    "in the action": _IN,
-    "after the last action": _AFTER,
+    "before the action": "before",
+    "in the action": "action",
+    "after the last action": "after",
 }
 NONE = "No step is in view. Console, errors, requests and dialogs of its pages show here."
 _READING = "The log is being read…"
 _NOTHING = "The pages of this step told nothing: no console, no error, no request, no dialog."
-_ROW = Qt.ItemDataRole.UserRole
 _KINDS: tuple[tuple[str, tuple[LogKind, ...], bool], ...] = (
     ("All", ("console", "error", "request", "dialog"), False),
     ("Console", ("console", "error"), False),
@@ -153,71 +149,34 @@ def clock(moment: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(moment)) + f".{int(moment % 1 * 1000):03d}"
 
 
-class PageLogModel(QAbstractListModel):
+class PageLogModel(LineModel[LogRow]):
     """The lines of a step, of which those are rows that fit kind and search."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._all: tuple[LogRow, ...] = ()
-        self._rows: list[LogRow] = []
-        self._chosen = 0
-        self._words: tuple[str, ...] = ()
-
-    @property
-    def total(self) -> int:
-        return len(self._all)
 
     @property
     def wrong(self) -> int:
         """How many of all lines tell of something that went wrong."""
-        return sum(row.wrong for row in self._all)
+        return sum(row.wrong for row in self.all)
 
-    def show_lines(self, rows: Iterable[LogRow]) -> None:
-        self.beginResetModel()
-        self._all = tuple(rows)
-        self._rows = [row for row in self._all if self._fits(row)]
-        self.endResetModel()
+    def is_of(self, row: LogRow, chosen: int) -> bool:
+        _, kinds, wrong = _KINDS[chosen]
+        return row.kind in kinds and (row.wrong or not wrong)
 
-    def show_only(self, chosen: int, search: str) -> None:
-        """Show lines of one choice of kinds that hold all the words."""
-        self.beginResetModel()
-        self._chosen = chosen
-        self._words = tuple(search.lower().split())
-        self._rows = [row for row in self._all if self._fits(row)]
-        self.endResetModel()
+    def searched(self, row: LogRow) -> str:
+        return f"{row.sign} {row.whole}"
 
-    def row(self, index: Index) -> LogRow:
-        return self._rows[index.row()]
+    def copied(self, row: LogRow) -> str:
+        return f"{clock(row.time)}  {row.moment:<6}  {row.sign:<9}  {row.whole}"
 
-    def rows(self) -> list[LogRow]:
-        return list(self._rows)
+    def told(self, row: LogRow) -> str:
+        return f"{row.moment} {row.sign} {row.text}"
 
-    def _fits(self, row: LogRow) -> bool:
-        _, kinds, wrong = _KINDS[self._chosen]
-        if row.kind not in kinds or (wrong and not row.wrong):
-            return False
-        whole = f"{row.sign} {row.whole}".lower()
-        return all(word in whole for word in self._words)
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._rows)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self._rows):
-            return None
-        row = self._rows[index.row()]
-        if role == _ROW:
-            return row
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return row.whole
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{row.moment} {row.sign} {row.text}"
-        return None
+    def whole(self, row: LogRow) -> str:
+        return row.whole
 
 
 def _columns(index: Index) -> tuple[Column, ...]:
     """Return when, in which part of the step, what kind, and what it was."""
-    row: LogRow | None = index.data(_ROW)
+    row: LogRow | None = index.data(ROW)
     if row is None:
         return ()
     what = (row.text, row.tone if row.wrong else "text", 0)
@@ -232,7 +191,6 @@ class PageLogPanel(LineList):
         self.model = PageLogModel()
         choice = ("Kind", "Which kinds to show", [name for name, _, _ in _KINDS])
         super().__init__(theme, self.model, _columns, name="Page log", choice=choice, parent=parent)
-        self.model.setParent(self)
         RowMenu(self.list, self.entries)
         self.or_words.say(NONE)
 
@@ -256,44 +214,22 @@ class PageLogPanel(LineList):
             self.model.show_lines(())
             self._tell()
 
-    def copy(self) -> None:
-        rows = self.model.rows()
-        to_clipboard([_as_text(rows[at]) for at in self.chosen()])
-
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a line."""
-        row = self.model.row(index)
+        row = self.model.rows[index.row()]
         words = row.whole.partition("\n")[0]
         return (
-            MenuEntry("Copy the line", lambda: to_clipboard([_as_text(row)]), key="Ctrl+C"),
-            MenuEntry("Show only lines like it", lambda: self._only_like(row), why=words),
+            MenuEntry("Copy the line", lambda: to_clipboard([self.model.copied(row)]), key="Ctrl+C"),
+            MenuEntry("Show only lines like it", lambda: self.search.setText(row.sign), why=words),
         )
-
-    def _only_like(self, row: LogRow) -> None:
-        self.search.setText(row.sign)
-
-    def _on_filter(self) -> None:
-        self.model.show_only(self.choice.currentIndex(), self.search.text())
-        self._tell()
 
     def _tell(self) -> None:
         view = self._view
-        if view.message:
-            self.or_words.say(view.message)
-        elif not self.model.total:
-            self.or_words.say(_NOTHING)
-        elif not self.model.rowCount():
-            self.or_words.say("No line fits the kind and the search above.")
-        else:
-            self.or_words.say("")
+        empty = view.message or ("" if self.model.total else _NOTHING)
+        self.say(empty, "No line fits the kind and the search above.")
         found = counts(view.parts)
         total = sum(found.values())
         wrong = self.model.wrong
         self.fact_changed.emit(
             "" if view.message or not total else thousands(total) + (f", {wrong} wrong" if wrong else "")
         )
-
-
-def _as_text(row: LogRow) -> str:
-    """Return a line as it is copied."""
-    return f"{clock(row.time)}  {row.moment:<6}  {row.sign:<9}  {row.whole}"

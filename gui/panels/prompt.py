@@ -1,10 +1,13 @@
 """Prompt: what the LLM was told in each call of the step, and what it said."""
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.snapshots import CallView, PersonQuestion
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import Finder
@@ -14,14 +17,14 @@ from gui.widgets.words import OrWords, small_label
 _NONE = "No LLM was asked in this step. F10 asks for the next action; its whole prompt shows here."
 
 
+@dataclass(frozen=True)
 class _Part:
     """A heading and what lies under it."""
 
-    def __init__(self, key: str, title: str, text: str, *, folded: bool = False) -> None:
-        self.key = key
-        self.title = title
-        self.text = text
-        self.folded = folded
+    key: str
+    title: str
+    text: str
+    folded: bool = False
 
 
 class PromptPanel(QWidget):
@@ -38,29 +41,17 @@ class PromptPanel(QWidget):
         self.text = TextView(theme, "Prompt")
         self.text.heading_pressed.connect(self._on_heading)
         self.finder = Finder(theme, "Search (Ctrl+F)", (self.text,), self)
-        self.finder.field.textChanged.connect(self._on_search)
+        self.finder.field.textChanged.connect(self._render)
         self.summary = small_label(theme, self)
-        self.copy_button = QPushButton("Copy all", self)
-        self.copy_button.setToolTip("Copy all calls with their messages (Alt+C)")
-        self.copy_button.setShortcut("Alt+C")
-        self.copy_button.clicked.connect(self._on_copy)
-        self.fold_button = QPushButton("Fold all", self)
-        self.fold_button.setToolTip("Fold or unfold all messages (Alt+G); click a heading to fold one")
-        self.fold_button.setShortcut("Alt+G")
-        self.fold_button.clicked.connect(self._on_fold_all)
-        head = in_row(
-            None,
-            (self.summary, 1),
-            self.finder,
-            self.fold_button,
-            self.copy_button,
-            margins=(12, 3, 8, 3),
-            spacing=6,
-        )
+        copied, folded = "Copy all calls with their messages", "Fold or unfold all messages"
+        self.copy_button = key_button("Copy all", copied, "Alt+C", self._on_copy, self)
+        self.fold_button = key_button("Fold all", folded, "Alt+G", self._on_fold_all, self)
+        self.fold_button.setToolTip(f"{folded} (Alt+G); click a heading to fold one")
+        right = (self.finder, self.fold_button, self.copy_button)
+        head = in_row(None, (self.summary, 1), *right, margins=(12, 3, 8, 3), spacing=6)
         body = QWidget(self)
         in_column(body, head, (self.text, 1), spacing=0)
-        self.or_words = OrWords(body, self)
-        self.or_words.say(_NONE)
+        self.or_words = OrWords(body, self, _NONE)
         in_column(self, self.or_words)
 
     @Slot(object)
@@ -135,9 +126,6 @@ class PromptPanel(QWidget):
 
     def _on_heading(self, at: int) -> None:
         self._flipped ^= {self._parts[at].key}
-        self._render()
-
-    def _on_search(self, text: str) -> None:
         self._render()
 
     def _on_fold_all(self) -> None:

@@ -65,12 +65,10 @@ class StackPanel(QWidget):
         there = bool(view.frames or view.finished)
         self.or_words.say(view.message or ("" if there else _NONE))
         self.fact_changed.emit(f"depth {len(view.frames)}" if view.frames and not view.message else "")
-        self.stack_section.show_fact(_limits(view))
-        self.stack_section.setVisible(bool(view.frames))
-        self.ended_section.show_fact(str(len(view.finished)))
-        self.ended_section.setVisible(bool(view.finished))
+        self.stack_section.show_where(view.frames, _limits(view))
+        self.ended_section.show_where(view.finished, str(len(view.finished)))
         frames = enumerate((*view.frames[::-1], *view.finished))
-        self._policies = {self._key(frame, at): frame.policy for at, frame in frames}
+        self._policies = {_key(frame, at): frame.policy for at, frame in frames}
         self._opened &= self._policies.keys()
         self._render()
 
@@ -88,25 +86,15 @@ class StackPanel(QWidget):
 
     def _render(self) -> None:
         depth = len(self._view.frames)
-        self.frames.show_rows(
-            row
-            for at, frame in enumerate(self._view.frames)
-            for row in self._rows(frame, self._key(frame, depth - 1 - at))
-        )
-        self.ended.show_rows(
-            row
-            for at, frame in enumerate(self._view.finished)
-            for row in self._rows(frame, self._key(frame, depth + at))
-        )
+        frames, ended = enumerate(self._view.frames), enumerate(self._view.finished, start=depth)
+        self.frames.show_rows(row for at, one in frames for row in self._rows(one, depth - 1 - at))
+        self.ended.show_rows(row for at, one in ended for row in self._rows(one, at))
 
-    def _rows(self, frame: FrameView, key: Key) -> list[Row]:
+    def _rows(self, frame: FrameView, place: int) -> list[Row]:
+        key = _key(frame, place)
         opened = key in self._opened
         row = _frame_row(frame, key, opened=opened)
         return [row, *_inside(frame)] if opened else [row]
-
-    def _key(self, frame: FrameView, place: int) -> Key:
-        """Return what stands for a frame: its number, or where it has none its place from the bottom."""
-        return ("frame", frame.number or -1 - place)
 
     def _on_pressed(self, key: tuple[str, object]) -> None:
         kind, what = key
@@ -119,6 +107,11 @@ class StackPanel(QWidget):
             self._render()
 
 
+def _key(frame: FrameView, place: int) -> Key:
+    """Return what stands for a frame: its number, or where it has none its place from the bottom."""
+    return ("frame", frame.number or -1 - place)
+
+
 def _limits(view: StackView) -> str:
     depth = f"depth {len(view.frames)}" + (f" of {view.depth_limit}" if view.depth_limit else "")
     calls = f"{view.calls} of {view.calls_limit} calls" if view.calls_limit else count(view.calls, "call")
@@ -129,14 +122,12 @@ def _frame_row(frame: FrameView, key: Key, *, opened: bool) -> Row:
     state = "waiting" if frame.state == "acting" and not frame.current else frame.state
     icon, tone, word = _STATES[state]
     argument = f" [{frame.argument}]" if frame.argument else ""
-    words = [word, count(frame.steps, "step")]
-    detail = frame.result if frame.result and not opened else ""
     return Row(
-        text=f"{frame.policy}{_cut(argument, opened=opened)}",
-        icon=icon,
-        tone=tone,
-        word=" · ".join(words),
-        detail=_cut(detail, opened=opened),
+        f"{frame.policy}{argument if opened else _cut(argument)}",
+        icon,
+        tone,
+        f"{word} · {count(frame.steps, 'step')}",
+        detail="" if opened else _cut(frame.result),
         strong=frame.current,
         quiet=state in ("returned", "lacked", "left"),
         key=key,
@@ -157,39 +148,25 @@ def _inside(frame: FrameView) -> list[Row]:
     if frame.instruction:
         rows.append(_part("Instruction", frame.instruction))
     for number in frame.calls:
-        rows.append(
-            Row(
-                text=f"Show its prompt: call {number}",
-                icon="comment-discussion",
-                tone="agent",
-                link=True,
-                indent=1,
-                key=("call", number),
-                tooltip="Go to this call in Prompt (Enter)",
-            )
-        )
+        words, where = f"Show its prompt: call {number}", "Go to this call in Prompt (Enter)"
+        rows.append(_lead(words, "comment-discussion", ("call", number), where))
     if not frame.calls:
-        rows.append(Row(text="No LLM was asked in it in this step.", indent=1, quiet=True))
+        rows.append(Row("No LLM was asked in it in this step.", indent=1, quiet=True))
     if frame.file:
-        rows.append(
-            Row(
-                text="Open the policy's file for editing",
-                icon="go-to-file",
-                tone="agent",
-                link=True,
-                indent=1,
-                key=("file", frame.file),
-                tooltip=f"{frame.file} (Enter)",
-            )
-        )
+        key, words = ("file", frame.file), "Open the policy's file for editing"
+        rows.append(_lead(words, "go-to-file", key, f"{frame.file} (Enter)"))
     return rows
 
 
 def _part(title: str, text: str) -> Row:
-    return Row(text=title, detail=text, strong=True, indent=1)
+    return Row(title, detail=text, strong=True, indent=1)
 
 
-def _cut(text: str, *, opened: bool) -> str:
+def _lead(text: str, icon: str, key: tuple[str, object], tooltip: str) -> Row:
+    return Row(text, icon, "agent", link=True, indent=1, key=key, tooltip=tooltip)
+
+
+def _cut(text: str) -> str:
     """Return one line of a text that is shown whole once its frame is open."""
     line = text.replace("\n", " ")
-    return text if opened or len(line) <= 70 else line[:69] + "…"
+    return text if len(line) <= 70 else line[:69] + "…"

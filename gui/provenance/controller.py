@@ -25,10 +25,6 @@ _AT_WORK = ("none", "thinking", "pending")
 """Outcomes of an action that has not changed the page yet."""
 
 
-def install(window: MainWindow, service: "ProvenanceService") -> "ProvenanceController":
-    return ProvenanceController(window, service)
-
-
 class ProvenanceController(FeatureController):
     """Opens the window, passes on its questions, and leads to what it found."""
 
@@ -136,3 +132,6 @@ class WhyLeads(QObject):
         if not step.live or step.action.outcome in _AT_WORK:
             self._marked = (step.run, step.number)
             window.page.mark(element)
+
+
+install = ProvenanceController

@@ -69,8 +69,7 @@ class WhyWindow(QDialog):
             note.setContentsMargins(12, 2, 12, 2)
         self.list = FoundRows(theme, "Places where it stands", self)
         self.list.chosen.connect(self.lead_requested)
-        self.or_words = OrWords(self.list, self)
-        self.or_words.say(_CHOOSE)
+        self.or_words = OrWords(self.list, self, _CHOOSE)
         row = in_row(None, (self.field, 1), self.look, margins=(10, 4, 10, 4), spacing=6)
         head = in_column(None, self.choice, margins=(10, 8, 10, 0))
         in_column(

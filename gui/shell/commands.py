@@ -135,7 +135,7 @@ class WindowCommands(QObject):
     def _neighbour(self, offset: int) -> tuple[int, int] | None:
         if self._step is None:
             return None
-        return self._window.runs.neighbour(self._step.run, self._step.number, offset)
+        return self._window.runs.model.neighbour(self._step.run, self._step.number, offset)
 
     def _back_to(self) -> tuple[int, int] | None:
         """Return run and number of the step that Back leads to: as it was before that step.

@@ -25,8 +25,7 @@ from PySide6.QtWidgets import (
 from core.browser.host import name_problem
 from core.debugger.snapshots import Catalogue, TaskFilesAnswer
 from core.environments.own_tasks import TaskSource
-from gui.task_chooser.files_tab import FilesAnswer, TaskFilesTab
-from gui.task_chooser.list import OPEN_TASK, TaskList, TaskRows
+from gui.task_chooser.lists import OPEN_TASK, FilesAnswer, TaskFilesTab, TaskList, TaskRows
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
@@ -227,10 +226,9 @@ class TaskChooser(QDialog):
         self.search.installEventFilter(self)
         chips = QWidget(tab)
         self._chip_row = FlowLayout(chips)
-        self.list = labelled(QListView(tab), "Tasks")
+        self.list = labelled(QListView(tab, uniformItemSizes=True), "Tasks")
         self.list.setModel(self.model)
         self.list.setItemDelegate(TaskRows(theme, tab))
-        self.list.setUniformItemSizes(True)
         self.list.doubleClicked.connect(self._on_open)
         self.list.selectionModel().currentChanged.connect(self._refresh)
         self.or_words = OrWords(self.list, tab)
@@ -240,10 +238,9 @@ class TaskChooser(QDialog):
         self.seed = labelled(QSpinBox(tab), "Seed", "The same seed gives the same page")
         self.seed.setRange(0, _LARGEST_SEED)
         self.seed.setMinimumWidth(110)
-        self.dice = QToolButton(tab)
+        self.dice = QToolButton(tab, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.dice.setText("Random")
         self.dice.setIcon(theme.icon("sync"))
-        self.dice.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.dice.setShortcut("Alt+R")
         self.dice.setToolTip("A random seed (Alt+R)")
         self.dice.clicked.connect(lambda: self.seed.setValue(random.randrange(10_000)))
@@ -253,19 +250,15 @@ class TaskChooser(QDialog):
 
     def _web_tab(self, theme: Theme) -> QWidget:
         tab = QWidget(self)
-        self.url = labelled(QLineEdit(tab), "URL")
-        self.url.setPlaceholderText("https://example.org")
+        self.url = labelled(QLineEdit(tab, placeholderText="https://example.org"), "URL")
         self.url.textChanged.connect(self._refresh)
-        self.instruction = labelled(QPlainTextEdit(tab), "Instruction")
+        self.instruction = labelled(QPlainTextEdit(tab, tabChangesFocus=True), "Instruction")
         self.instruction.setProperty("framed", True)
         self.instruction.setPlaceholderText("What is to be done there, as you would tell a person")
-        self.instruction.setTabChangesFocus(True)
         self.instruction.setMaximumHeight(120)
         self.instruction.textChanged.connect(self._refresh)
-        form = QFormLayout(tab)
+        form = QFormLayout(tab, verticalSpacing=10, horizontalSpacing=14)
         form.setContentsMargins(12, 14, 12, 10)
-        form.setVerticalSpacing(10)
-        form.setHorizontalSpacing(14)
         self.profile = ProfileChoice(tab)
         self.profile.changed.connect(self._refresh)
         form.addRow("URL", self.url)
@@ -296,7 +289,7 @@ class TaskChooser(QDialog):
             self._chips[tag] = chip
 
     def _find(self) -> None:
-        before = self.model.task(self.list.currentIndex())
+        before = self.model.row(self.list.currentIndex())
         self.model.find(self.search.text(), {tag for tag, chip in self._chips.items() if chip.isChecked()})
         shown = self.model.rowCount()
         index = self.model.index_of(before.id) if before else QModelIndex()
@@ -312,7 +305,7 @@ class TaskChooser(QDialog):
     def _refresh(self) -> None:
         if hasattr(self, "open_button"):
             self.open_button.setEnabled(self._chosen() is not None)
-            task = self.model.task(self.list.currentIndex())
+            task = self.model.row(self.list.currentIndex())
             seeded = task is None or task.seeded
             self.seed.setEnabled(seeded)
             self.dice.setEnabled(seeded)
@@ -325,7 +318,7 @@ class TaskChooser(QDialog):
             if not (url and instruction and self.profile.usable):
                 return None
             return OpenedTask(task=OPEN_TASK, url=url, instruction=instruction, profile=self.profile.value)
-        task = self.model.task(self.list.currentIndex())
+        task = self.model.row(self.list.currentIndex())
         return OpenedTask(task=task.id, seed=self.seed.value() if task.seeded else 0) if task else None
 
     def _on_open(self) -> None:

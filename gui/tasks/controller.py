@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 _TYPES = "Task files and WebArena's configuration (*.toml *.json);;All files (*)"
 
 
-def install(window: MainWindow, service: "TaskFilesService") -> "TaskFilesController":
-    return TaskFilesController(window, service)
-
-
 class TaskFilesController(FeatureController):
     """Asks for files and folders, passes them on, and shows what comes back."""
 
@@ -64,3 +60,6 @@ class TaskFilesController(FeatureController):
     def _show_answer(self, answer: TaskFilesAnswer) -> None:
         if self._chooser is not None:
             self._chooser.show_answer(answer)
+
+
+install = TaskFilesController

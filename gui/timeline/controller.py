@@ -16,10 +16,6 @@ _REST_MS = 150
 """Rest after a step was shown before the time of the run is read again."""
 
 
-def install(window: MainWindow, service: "TimelineService") -> "TimelineController":
-    return TimelineController(window, service)
-
-
 class TimelineController(FeatureController):
     """Asks for what can be seen, and for nothing else."""
 
@@ -29,9 +25,7 @@ class TimelineController(FeatureController):
         self._step: StepView | None = None
         self._timed = 0
         """The run whose times were asked for last."""
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_REST_MS)
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._read_times)
         self.follow(service.changed, self._show_times)
         self.follow(service.logged, window.page_log.show_log)
@@ -83,3 +77,6 @@ class TimelineController(FeatureController):
         if view.run == self._timed:
             self.window.time.show_times(view)
             self.window.diff.show_steps(view.steps)
+
+
+install = TimelineController

@@ -1,5 +1,6 @@
 """Rows of a list that say where something was found: a title, and the words around it with the match marked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -122,7 +123,7 @@ class FoundRows(QListView):
         theme.changed.connect(self.viewport().update)
 
     @property
-    def rows(self) -> tuple[FoundRow, ...]:
+    def rows(self) -> Sequence[FoundRow]:
         return self.rows_model.rows
 
     def show_rows(self, rows: tuple[FoundRow, ...]) -> None:

@@ -1,7 +1,7 @@
 """Rows of lists, tables and trees: what a list holds, how a row is drawn, and its context menu."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     QSize,
     Qt,
 )
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QMenu,
@@ -40,21 +40,22 @@ class RowsModel(QAbstractListModel):
     def __init__(self, words: Mapping[int, Callable[[Any], str]], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._words = words
-        self.rows: tuple[Any, ...] = ()
+        self.rows: Sequence[Any] = ()
 
-    def show_rows(self, rows: tuple[Any, ...]) -> None:
+    def show_rows(self, rows: Sequence[Any]) -> None:
         self.beginResetModel()
         self.rows = rows
         self.endResetModel()
+
+    def row(self, index: Index) -> Any:
+        return self.rows[index.row()] if 0 <= index.row() < len(self.rows) else None
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        if role == ROW:
+        row = self.row(index)
+        if row is None or role == ROW:
             return row
         return (self._words[role](row) or None) if role in self._words else None
 
@@ -71,6 +72,27 @@ class RowDelegate(QStyledItemDelegate):
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
         """Draw the row at `index` in `rect`."""
 
+    def write(
+        self,
+        painter: QPainter,
+        room: QRect,
+        text: str,
+        font: QFont,
+        tone: str = "text",
+        align: Qt.AlignmentFlag = LEFT,
+    ) -> int:
+        """Write one line of text, cut where the room is too small; returns how wide all of it is."""
+        painter.setFont(font)
+        painter.setPen(self.theme.colour(tone))
+        draw_cut(painter, room, text, align)
+        return painter.fontMetrics().horizontalAdvance(text)
+
+    def draw_focus(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
+        """Frame the row that has the focus."""
+        if state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(self.theme.colour("agent"))
+            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return self._size
 
@@ -86,9 +108,7 @@ class RowDelegate(QStyledItemDelegate):
             painter.fillRect(
                 rect, self.theme.colour("selected" if state & flags.State_Selected else "raised")
             )
-        if state & flags.State_HasFocus:
-            painter.setPen(self.theme.colour("agent"))
-            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+        self.draw_focus(painter, rect, state)
 
 
 def draw_cut(painter: QPainter, room: QRect, text: str, align: Qt.AlignmentFlag = LEFT) -> None:

@@ -171,6 +171,11 @@ class Section(QWidget):
         """Put the fact that matters at the right of the heading."""
         self.fact.setText(text)
 
+    def show_where(self, there: object, fact: str = "") -> None:
+        """Show it with its fact where there is something to show, and hide it where not."""
+        self.show_fact(fact)
+        self.setVisible(bool(there))
+
 
 def indented(content: QWidget) -> QWidget:
     """Return a widget that holds this one in line with headings and rows."""

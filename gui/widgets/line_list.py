@@ -1,42 +1,94 @@
 """A list of lines with columns of the machine's letters, a choice of kinds and a search above it, to be copied."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QKeyCombination, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QKeyCombination, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QComboBox,
     QListView,
-    QPushButton,
     QStyle,
     QWidget,
 )
 
 from gui.theme.theme import Theme
-from gui.widgets.item_views import Index, RowDelegate, draw_cut
+from gui.widgets.buttons import key_button
+from gui.widgets.item_views import Index, RowDelegate, RowsModel, draw_cut
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import SearchField
-from gui.widgets.words import OrWords
+from gui.widgets.words import OrWords, labelled
 
 Column = tuple[str, str, int]
 """Text, its tone in the theme, and how many letters wide; 0 for the rest of the line."""
+Line = TypeVar("Line")
 Columns = Callable[[Index], Sequence[Column]]
 
 _CLEAR = QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_L)
 
 
+class LineModel(RowsModel, Generic[Line]):
+    """Lines, of which those are rows that fit the choice of kinds and hold all the words of the search."""
+
+    def __init__(self) -> None:
+        text, spoken = Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole
+        super().__init__({text: self.told, spoken: self.told, Qt.ItemDataRole.ToolTipRole: self.whole})
+        self.all: Sequence[Line] = ()
+        self._chosen = 0
+        self._words_wanted: list[str] = []
+
+    @property
+    def total(self) -> int:
+        return len(self.all)
+
+    @abstractmethod
+    def is_of(self, line: Line, chosen: int) -> bool:
+        """Return whether a line is of the kinds that are chosen."""
+
+    @abstractmethod
+    def searched(self, line: Line) -> str:
+        """Return the text of a line in which words are looked for."""
+
+    @abstractmethod
+    def copied(self, line: Line) -> str:
+        """Return a line as it is copied."""
+
+    @abstractmethod
+    def told(self, line: Line) -> str:
+        """Return a line as a screen reader says it."""
+
+    @abstractmethod
+    def whole(self, line: Line) -> str:
+        """Return what the tooltip says of a line."""
+
+    def show_lines(self, lines: Iterable[Line]) -> None:
+        self.all = tuple(lines)
+        self.show_rows([line for line in self.all if self.fits(line)])
+
+    def show_only(self, chosen: int, search: str) -> None:
+        """Show lines of one choice of kinds that hold all the words."""
+        self._chosen, self._words_wanted = chosen, search.lower().split()
+        self.show_rows([line for line in self.all if self.fits(line)])
+
+    def fits(self, line: Line) -> bool:
+        if not self.is_of(line, self._chosen):
+            return False
+        text = self.searched(line).lower() if self._words_wanted else ""
+        return all(word in text for word in self._words_wanted)
+
+
 class LineList(QWidget):
-    """The base of panels that list lines: subclasses fill the model and answer `_on_filter` and `copy`."""
+    """The base of panels that list lines; a subclass fills the model and says what `_tell` tells."""
 
     fact_changed = Signal(str)
 
     def __init__(
         self,
         theme: Theme,
-        model: QAbstractItemModel,
+        model: LineModel[Any],
         columns: Columns,
         *,
         name: str,
@@ -45,47 +97,49 @@ class LineList(QWidget):
     ) -> None:
         """`choice` is what kinds are called, its tooltip, and the kinds."""
         super().__init__(parent)
-        self.choice = QComboBox(self)
+        self._lines = model
+        model.setParent(self)
         called, tip, kinds = choice
+        self.choice = labelled(QComboBox(self), called, tip)
         self.choice.addItems(list(kinds))
-        self.choice.setAccessibleName(called)
-        self.choice.setToolTip(tip)
         self.choice.currentIndexChanged.connect(self._on_filter)
         self.search = SearchField(theme, "Search (Ctrl+F)", self)
         self.search.setMaximumWidth(230)
         self.search.textChanged.connect(self._on_filter)
-        self.copy_button = QPushButton("Copy", self)
-        self.copy_button.setToolTip("Copy the selected lines, or all that show (Ctrl+C in the list)")
-        self.copy_button.clicked.connect(self.copy)
-        self.list = _List(self)
+        copied = "Copy the selected lines, or all that show (Ctrl+C in the list)"
+        self.copy_button = key_button("Copy", copied, "", self.copy, self)
+        self.list = labelled(_List(self), name)
         self.list.setModel(model)
         self.list.setItemDelegate(_Rows(theme, columns, self))
         self.list.setUniformItemSizes(True)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.list.setAccessibleName(name)
         self.list.copy_wanted.connect(self.copy)
         self.or_words = OrWords(self.list, self)
-        self.head = in_row(
-            None, self.choice, 1, (self.search, 1), self.copy_button, margins=(10, 3, 8, 3), spacing=6
-        )
+        right = ((self.search, 1), self.copy_button)
+        self.head = in_row(None, self.choice, 1, *right, margins=(10, 3, 8, 3), spacing=6)
         in_column(self, self.head, (self.or_words, 1), spacing=0)
         theme.changed.connect(self.list.viewport().update)
 
     def focus_search(self) -> None:
         self.search.reach()
 
-    def chosen(self) -> Iterator[int]:
-        """Yield the rows that are selected, or all that show where none is."""
-        chosen = sorted(index.row() for index in self.list.selectionModel().selectedIndexes())
-        yield from chosen or range(self.list.model().rowCount())
-
-    @abstractmethod
     def copy(self) -> None:
         """Copy the selected lines, or all that show where none is selected."""
+        chosen = sorted(index.row() for index in self.list.selectionModel().selectedIndexes())
+        rows = [self._lines.rows[at] for at in chosen] or self._lines.rows
+        to_clipboard([self._lines.copied(row) for row in rows])
+
+    def say(self, empty: str, none_fits: str) -> None:
+        """Say `empty` in place of the list, or what to do where no line fits; neither where lines show."""
+        self.or_words.say(empty or ("" if self._lines.rows else none_fits))
 
     @abstractmethod
+    def _tell(self) -> None:
+        """Say what stands in place of the list, and the fact of the title."""
+
     def _on_filter(self) -> None:
-        """Show only what fits the choice and the search."""
+        self._lines.show_only(self.choice.currentIndex(), self.search.text())
+        self._tell()
 
 
 def to_clipboard(lines: Sequence[str]) -> None:

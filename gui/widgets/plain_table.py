@@ -1,7 +1,7 @@
 """A table of texts and numbers, sorted by a press on its heading, with a key behind each row."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal
@@ -30,6 +30,8 @@ class TableLine:
     cells: tuple[str, ...]
     key: Any = None
     tooltip: str = ""
+    tooltips: Mapping[int, str] = field(default_factory=dict)
+    """Those of single cells, by their columns."""
     tone: str = ""
     """A colour token; never without a word that says the same."""
     toned: int | None = None
@@ -104,7 +106,8 @@ class PlainModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
             return line.tooltip or None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return line.tooltip or line.cells[index.column()] or None
+            column = index.column()
+            return line.tooltips.get(column) or line.tooltip or line.cells[column] or None
         if role == Qt.ItemDataRole.ForegroundRole and line.tone and line.toned in (None, index.column()):
             return self._theme.colour(line.tone)
         if role == Qt.ItemDataRole.FontRole and line.strong:

@@ -213,7 +213,7 @@ class Rows(QListView):
         theme.changed.connect(self.fit)
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> Sequence[Row]:
         return self.rows_model.rows
 
     @property

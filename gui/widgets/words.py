@@ -104,12 +104,13 @@ class NoteLabel(QLabel):
 class OrWords(QStackedWidget):
     """Shows its content, or in its place words that say why there is none."""
 
-    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, content: QWidget, parent: QWidget | None = None, words: str = "") -> None:
         super().__init__(parent)
         self.content = content
         self.words = EmptyText()
         self.addWidget(content)
         self.addWidget(self.words)
+        self.say(words)
 
     def say(self, text: str) -> None:
         """Show `text` in place of the content, or the content where it is empty."""

@@ -8,11 +8,11 @@ from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt, Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QLineEdit, QWidget
 
-from core.schema.action_space import Choice, Parameter
+from core.schema.action_space import Parameter
 from core.schema.observation import Element, Ref
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_row
-from gui.widgets.words import set_flag
+from gui.widgets.words import labelled, set_flag
 
 _NUMBERED = re.compile(r"\s*\[(\d+)\]")
 
@@ -28,8 +28,7 @@ class Field(QWidget):
         self._editor = editor
         in_row(self, editor)
         self.setFocusProxy(editor)
-        editor.setAccessibleName(parameter.name)
-        editor.setToolTip(parameter.description)
+        labelled(editor, parameter.name, parameter.description)
 
     @property
     @abstractmethod
@@ -93,10 +92,8 @@ class ChoiceBox(QComboBox):
         self.setMaxVisibleItems(16)
         self._texts = QStringListModel(self)
         self.setModel(self._texts)
-        completer = QCompleter(self._texts, self)
-        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer = QCompleter(self._texts, self, filterMode=Qt.MatchFlag.MatchContains, maxVisibleItems=12)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        completer.setMaxVisibleItems(12)
         self.setCompleter(completer)
 
     def show_texts(self, texts: Sequence[str]) -> None:
@@ -145,21 +142,14 @@ class TargetField(Field):
         super().__init__(parameter, self.box)
         self.box.setFont(theme.machine_font())
         self.box.line.setPlaceholderText("number, role and name, xpath=… or focus")
-        self._by_ref = {}
-        if parameter.choices is not None:
-            self._by_ref = {choice.value: _entry(choice) for choice in parameter.choices}
+        self._entries = {str(one.ref): _entry(one.ref, _words(one)) for one in elements}
+        """What each number stands for, also where it is not offered."""
+        if parameter.choices is None:
+            offered = [self._entries[str(one.ref)] for one in elements if one.usable]
         else:
-            self._by_ref = {
-                str(element.ref): _entry(Choice(value=str(element.ref), label=_words(element)))
-                for element in elements
-                if element.usable
-            }
-        self._others = {
-            str(element.ref): _entry(Choice(value=str(element.ref), label=_words(element)))
-            for element in elements
-            if str(element.ref) not in self._by_ref
-        }
-        self.box.show_texts(list(self._by_ref.values()))
+            self._entries |= {one.value: _entry(one.value, one.label) for one in parameter.choices}
+            offered = [self._entries[one.value] for one in parameter.choices]
+        self.box.show_texts(offered)
         self.box.setEditText("")
         self.box.editTextChanged.connect(lambda _text: self.changed.emit())
 
@@ -176,14 +166,13 @@ class TargetField(Field):
     def show_value(self, value: str | bool) -> None:
         if self.value == str(value) and self.box.currentText():
             return
-        entry = self._by_ref.get(str(value)) or self._others.get(str(value)) or str(value)
         with QSignalBlocker(self.box):
-            self.box.setEditText(entry)
+            self.box.setEditText(self._entries.get(str(value), str(value)))
         self.box.line.setCursorPosition(0)
 
 
-def _entry(choice: Choice) -> str:
-    return f"[{choice.value}] {choice.label}".replace("\n", " ").rstrip()
+def _entry(ref: Ref | str, label: str) -> str:
+    return f"[{ref}] {label}".replace("\n", " ").rstrip()
 
 
 def _words(element: Element) -> str:

@@ -12,7 +12,7 @@ from core.schema.errors import ActionSyntaxError
 from core.schema.observation import Element, Ref
 from gui.panels.action.fields import ChoiceField, Field, FlagField, TargetField, field_for
 from gui.theme.theme import Theme
-from gui.widgets.words import set_flag, set_tone
+from gui.widgets.words import NoteLabel, labelled, set_flag, set_tone
 
 
 def same_action(one: str, other: str) -> bool:
@@ -46,27 +46,19 @@ class ActionForm(QFrame):
         self._fields: dict[str, Field] = {}
         self._kind = ""
         self._action: Action | None = None
-        self._problem = ""
+        self.problem = ""
+        """Why the action cannot be taken; empty where it can."""
         self.setProperty("card", True)
-        self.kinds = QComboBox(self)
-        self.kinds.setAccessibleName("Action")
+        self.kinds = labelled(QComboBox(self), "Action")
         self.kinds.setFont(theme.machine_font())
         self.kinds.currentTextChanged.connect(self._on_kind)
-        self.line = QLineEdit(self)
+        same = "The same action as text; change it here or in the fields"
+        self.line = labelled(QLineEdit(self, placeholderText="click [12]"), "The action as text", same)
         self.line.setFont(theme.machine_font())
-        self.line.setAccessibleName("The action as text")
-        self.line.setPlaceholderText("click [12]")
-        self.line.setToolTip("The same action as text; change it here or in the fields")
         self.line.textEdited.connect(self._on_line)
-        self.note = QLabel(self)
-        self.note.setWordWrap(True)
-        self.note.setTextFormat(Qt.TextFormat.PlainText)
-        set_tone(self.note, "bad")
-        self.note.hide()
-        self._layout = QFormLayout(self)
+        self.note = NoteLabel("bad", parent=self)
+        self._layout = QFormLayout(self, verticalSpacing=5, horizontalSpacing=10)
         self._layout.setContentsMargins(9, 8, 9, 8)
-        self._layout.setVerticalSpacing(5)
-        self._layout.setHorizontalSpacing(10)
         self._layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._layout.addRow(self._label("action"), self.kinds)
         self._layout.addRow(self._label("as text"), self.line)
@@ -75,10 +67,6 @@ class ActionForm(QFrame):
     @property
     def text(self) -> str:
         return self.line.text()
-
-    @property
-    def problem(self) -> str:
-        return self._problem
 
     def field(self, name: str) -> Field | None:
         return self._fields.get(name)
@@ -146,10 +134,6 @@ class ActionForm(QFrame):
         self._on_field()
         return True
 
-    def show_problem(self, problem: str) -> None:
-        """Say why the session refused the action as it stands."""
-        self._say(problem)
-
     def _label(self, text: str) -> QLabel:
         label = QLabel(text, self)
         set_tone(label, "dim")
@@ -189,17 +173,13 @@ class ActionForm(QFrame):
         self._fields = {}
         for parameter in self._parameters(kind):
             field = field_for(parameter, self._elements, self._theme)
-            if isinstance(field, FlagField):
-                field.show_value(
-                    kind in ACTIONS and ACTIONS[kind].model_fields[parameter.name].default is True
-                )
-                name = ""
-            else:
-                name = parameter.name
-                field.show_value(kept.get(parameter.name, _default(kind, parameter.name)))
+            name, default = parameter.name, _default(kind, parameter.name)
+            is_flag = isinstance(field, FlagField)
+            field.show_value(default is True if is_flag else kept.get(name, _as_text(default)))
             field.changed.connect(self._on_field)
-            self._fields[parameter.name] = field
-            self._layout.insertRow(self._layout.rowCount() - 2, self._label(name), field)
+            self._fields[name] = field
+            label = self._label("" if is_flag else name)
+            self._layout.insertRow(self._layout.rowCount() - 2, label, field)
         self._offer_for_target()
 
     def _offer_for_target(self) -> None:
@@ -210,10 +190,9 @@ class ActionForm(QFrame):
                 field.show_target(ref)
 
     def _first_blank(self) -> Field | None:
-        for field in self._fields.values():
-            if field.parameter.required and field.value == "":
-                return field
-        return None
+        """Return the first argument that is still to be given."""
+        fields = self._fields.values()
+        return next((one for one in fields if one.parameter.required and one.value == ""), None)
 
     def _on_kind(self, kind: str) -> None:
         self._show_kind(kind)
@@ -257,12 +236,10 @@ class ActionForm(QFrame):
             first = error.errors()[0]
             wrong = str(first["loc"][-1]) if first["loc"] else ""
             told = values.get(wrong, "")
-            problem = (
-                f"{wrong} is still to be given."
-                if told == ""
-                else f'{wrong} cannot be "{told}" ({first["msg"]}).'
-            )
-        text = str(self._action) if self._action is not None else self._unfinished(values)
+            missing = f"{wrong} is still to be given."
+            problem = missing if told == "" else f'{wrong} cannot be "{told}" ({first["msg"]}).'
+        # What is still to be given is an empty bracket.
+        text = str(self._action) if self._action is not None else cls.written(self._kind, values)
         if self.line.text() != text:
             self.line.setText(text)
         self._judge(problem, wrong)
@@ -270,7 +247,7 @@ class ActionForm(QFrame):
     def _write_own(self) -> None:
         """Print the fields of an action with a name of its own, its arguments in their places."""
         texts = [_argument(field.value) for field in self._fields.values()]
-        missing = next((f for f in self._fields.values() if f.parameter.required and f.value == ""), None)
+        missing = self._first_blank()
         while texts and not texts[-1]:
             texts.pop()
         written = Named(name=self._kind, arguments=tuple(texts))
@@ -279,10 +256,6 @@ class ActionForm(QFrame):
             self.line.setText(str(written))
         name = missing.parameter.name if missing is not None else ""
         self._judge(f"{name} is still to be given." if name else "", name)
-
-    def _unfinished(self, values: dict[str, str | bool]) -> str:
-        """Print fields that are no action yet; what is still to be given is an empty bracket."""
-        return ACTIONS[self._kind].written(self._kind, values)
 
     def _read_line(self) -> None:
         """Read the text into the fields and judge it."""
@@ -315,14 +288,14 @@ class ActionForm(QFrame):
         for name, field in self._fields.items():
             if not isinstance(field, FlagField):
                 field.show_wrong(name == wrong)
-        self._problem = problem
-        self._say(problem)
+        self.problem = problem
+        self.show_problem(problem)
 
-    def _say(self, problem: str) -> None:
+    def show_problem(self, problem: str) -> None:
+        """Say what is wrong with the action as it stands, such as why the session refused it."""
         set_flag(self.line, "wrong", bool(problem))
-        self.note.setText(problem)
+        self.note.show_text(problem)
         self.note.setAccessibleName(problem)
-        self.note.setVisible(bool(problem))
         if problem:
             self.problem_shown.emit()
         self.line.setToolTip(
@@ -337,8 +310,9 @@ def _argument(value: str | bool) -> str:
     return value
 
 
-def _default(kind: str, name: str) -> str:
-    if kind not in ACTIONS:
-        return ""
-    default = ACTIONS[kind].model_fields[name].default
+def _default(kind: str, name: str) -> object:
+    return ACTIONS[kind].model_fields[name].default if kind in ACTIONS else ""
+
+
+def _as_text(default: object) -> str:
     return str(default) if isinstance(default, (str, int, float)) else ""

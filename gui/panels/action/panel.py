@@ -8,13 +8,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QScrollArea,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QScrollArea, QWidget
 
 from core.debugger.snapshots import ActionView, PersonQuestion, Picked, SessionView
 from core.schema.action_space import PermissibleRow
@@ -24,7 +18,7 @@ from gui.theme.theme import Theme
 from gui.widgets.layouts import FlowLayout, in_column, in_row
 from gui.widgets.origin import OriginMark
 from gui.widgets.provenance_menu import WhyMenu
-from gui.widgets.words import FittedText, NoteLabel, OrWords, set_flag, set_tone
+from gui.widgets.words import FittedText, NoteLabel, OrWords, labelled, set_flag, set_tone
 
 OUTCOMES = {
     "none": ("", "dim"),
@@ -61,15 +55,12 @@ class ActionButtons(QWidget):
         super().__init__(parent)
         self._row = FlowLayout(self)
         self._row.setContentsMargins(10, 6, 10, 8)
-        self.accept = self._button("Accept", "Take this action (Enter here, Ctrl+Enter anywhere)")
-        self.accept.setProperty("accent", True)
-        self.answer = self._button("Answer", "Answer in the LLM's place (Ctrl+Enter)")
-        self.answer.setProperty("person", True)
+        self.accept = self._button("Accept", "Take this action (Enter here, Ctrl+Enter anywhere)", "accent")
+        self.answer = self._button("Answer", "Answer in the LLM's place (Ctrl+Enter)", "person")
         self.point = self._button("Point…", "Point at an element in the page (F7)")
         self.point.setCheckable(True)
         self.again = self._button("Ask again", "Drop this and ask the LLM again (Ctrl+Shift+R)")
-        self.skip = self._button("Skip", "Leave this step without an action (Ctrl+J)")
-        self.skip.setProperty("flat", True)
+        self.skip = self._button("Skip", "Leave this step without an action (Ctrl+J)", "flat")
 
     def show_answering(self, answering: bool) -> None:
         """Offer an answer in place of taking, asking again and skipping."""
@@ -85,12 +76,11 @@ class ActionButtons(QWidget):
         for button in (self.point, self.again, self.skip):
             button.setEnabled(change)
 
-    def _button(self, text: str, tooltip: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setToolTip(tooltip)
-        button.setAccessibleName(text)
+    def _button(self, text: str, tooltip: str, look: str = "") -> QPushButton:
+        button = labelled(QPushButton(text, self), text, tooltip)
         button.setAccessibleDescription(tooltip)
-        button.setAutoDefault(False)
+        if look:
+            button.setProperty(look, True)
         self._row.addWidget(button)
         return button
 
@@ -125,9 +115,7 @@ class ActionPanel(QWidget):
         self._sent: set[str] = set()
         self._refused = ""
         self._then: Callable[[], None] | None = None
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_IDLE_MS)
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._send_edit)
         self._build(theme)
         self._refresh()
@@ -201,10 +189,8 @@ class ActionPanel(QWidget):
     @Slot(object)
     def show_row(self, row: PermissibleRow) -> None:
         """Put a row of the list in place of the action; what is still to be filled in gets the focus."""
-        if self.editable:
-            whole = self.form.show_row(row)
-            if whole:
-                self._send_edit()
+        if self.editable and self.form.show_row(row):
+            self._send_edit()
 
     @Slot(object)
     def show_picked(self, picked: Picked) -> None:
@@ -227,7 +213,7 @@ class ActionPanel(QWidget):
 
     @Slot(bool)
     def show_pointing(self, on: bool) -> None:
-        self.point_button.setChecked(on)
+        self.buttons.point.setChecked(on)
 
     def accept(self) -> None:
         """Take the action as it stands here, or answer with it."""
@@ -262,16 +248,12 @@ class ActionPanel(QWidget):
         font = theme.text_font()
         font.setItalic(True)
         self.thought.setFont(font)
-        self.streaming = QPlainTextEdit(content)
-        self.streaming.setReadOnly(True)
+        self.streaming = labelled(QPlainTextEdit(content, readOnly=True), "What the LLM is saying")
         self.streaming.setFont(theme.machine_font())
-        self.streaming.setAccessibleName("What the LLM is saying")
         self.streaming.setMinimumHeight(80)
-        self.thought_edit = QPlainTextEdit(content)
+        self.thought_edit = labelled(QPlainTextEdit(content, tabChangesFocus=True), "Thought")
         self.thought_edit.setProperty("framed", True)
         self.thought_edit.setPlaceholderText("Your thought: why this action? (may stay empty)")
-        self.thought_edit.setAccessibleName("Thought")
-        self.thought_edit.setTabChangesFocus(True)
         self.thought_edit.setFixedHeight(58)
         self.proposed = NoteLabel("dim", parent=content)
         self.form = ActionForm(theme, content)
@@ -286,23 +268,9 @@ class ActionPanel(QWidget):
         texts = (self.thought, self.thought_edit, self.streaming, self.taken, self.form.line, self.message)
         self.why = WhyMenu(texts, self)
         self.why.asked.connect(self.why_requested)
-        in_column(
-            content,
-            head,
-            self.notice,
-            self.thought,
-            self.thought_edit,
-            self.streaming,
-            self.taken,
-            self.form,
-            self.proposed,
-            self.message,
-            self.queue,
-            self.remarks,
-            1,
-            margins=(10, 7, 10, 7),
-            spacing=6,
-        )
+        thinking = (self.thought, self.thought_edit, self.streaming)
+        acting = (self.taken, self.form, self.proposed, self.message, self.queue, self.remarks)
+        in_column(content, head, self.notice, *thinking, *acting, 1, margins=(10, 7, 10, 7), spacing=6)
         area = self._area = QScrollArea(self)
         area.setWidgetResizable(True)
         area.setMinimumWidth(_MINIMUM_WIDTH)
@@ -311,14 +279,11 @@ class ActionPanel(QWidget):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.or_words = OrWords(area, self)
         self.buttons = ActionButtons(self)
-        self.accept_button, self.answer_button = self.buttons.accept, self.buttons.answer
-        self.point_button, self.again_button = self.buttons.point, self.buttons.again
-        self.skip_button = self.buttons.skip
-        self.accept_button.clicked.connect(self.accept)
-        self.answer_button.clicked.connect(self.accept)
-        self.point_button.clicked.connect(self.pointing_requested)
-        self.again_button.clicked.connect(self.ask_again_requested)
-        self.skip_button.clicked.connect(self.skip_requested)
+        self.buttons.accept.clicked.connect(self.accept)
+        self.buttons.answer.clicked.connect(self.accept)
+        self.buttons.point.clicked.connect(self.pointing_requested)
+        self.buttons.again.clicked.connect(self.ask_again_requested)
+        self.buttons.skip.clicked.connect(self.skip_requested)
         in_column(self, (self.or_words, 1), self.buttons, spacing=0)
 
     def _refresh(self) -> None:
@@ -327,7 +292,7 @@ class ActionPanel(QWidget):
         self._show_all()
         if focused and not focus.isVisible():
             # The next widget in the row of focus would be a button of the dock.
-            (self.accept_button if self.accept_button.isVisible() else self).setFocus()
+            (self.buttons.accept if self.buttons.accept.isVisible() else self).setFocus()
 
     def _show_all(self) -> None:
         view, answering = self._view, self.answering
@@ -404,7 +369,7 @@ class ActionPanel(QWidget):
             self.edit_requested.emit(text)
 
     def _answer(self) -> None:
-        if self.answer_button.isEnabled():
+        if self.buttons.answer.isEnabled():
             self.answer_requested.emit(self.thought_edit.toPlainText().strip(), self.form.text.strip())
         else:
             self.form.line.setFocus()

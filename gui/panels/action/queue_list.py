@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QListWidget, QListWidge
 
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
-from gui.widgets.words import set_tone
+from gui.widgets.words import labelled, set_tone
 
 _ROWS_SHOWN = 5
 
@@ -24,9 +24,8 @@ class QueueList(QWidget):
         self._shown: tuple[str, ...] = ()
         self.label = QLabel(self)
         set_tone(self.label, "dim")
-        self.list = QListWidget(self)
-        self.list.setAccessibleName("Actions that wait for the next steps")
-        self.list.setToolTip("Double-click or F2 to edit, Delete to remove, drag to move")
+        keys = "Double-click or F2 to edit, Delete to remove, drag to move"
+        self.list = labelled(QListWidget(self), "Actions that wait for the next steps", keys)
         self.list.setFont(theme.machine_font())
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.list.setTabKeyNavigation(False)

@@ -99,12 +99,10 @@ def make_field(theme: Theme, name: str, model: FieldInfo, value: Any, offers: Of
         number.setValue(value or 0.0)
         widget, read = number, number.value
     else:
-        plain = QLineEdit(value or "")
-        plain.setPlaceholderText("any")
+        plain = QLineEdit(value or "", placeholderText="any")
         known = getattr(offers, name, ())
         if known:
-            completer = QCompleter(list(known), plain)
-            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            completer = QCompleter(list(known), plain, caseSensitivity=Qt.CaseSensitivity.CaseInsensitive)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             plain.setCompleter(completer)
         widget, read = plain, lambda: plain.text().strip()
@@ -239,8 +237,7 @@ class BreakpointEditor(QDialog):
         self.condition = ExpressionField(theme, "Only if")
         self.condition.setPlaceholderText("step.number > 3")
         self._problem_of_condition = NoteLabel("bad")
-        self.ignore = labelled(QSpinBox(), "Let pass")
-        self.ignore.setRange(0, 1_000_000)
+        self.ignore = labelled(QSpinBox(minimum=0, maximum=1_000_000), "Let pass")
         self.then = labelled(QComboBox(), "Then")
         for value, words in _THEN:
             self.then.addItem(words, value)
@@ -329,10 +326,8 @@ def _readable(text: str) -> bool:
 
 
 def _form(parent: QWidget) -> QFormLayout:
-    form = QFormLayout(parent)
+    form = QFormLayout(parent, horizontalSpacing=12, verticalSpacing=9)
     form.setContentsMargins(0, 0, 0, 0)
-    form.setHorizontalSpacing(12)
-    form.setVerticalSpacing(9)
     form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
     form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     return form

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QListView, QStyle, 
 
 from core.debugger.breakpoints.names import Completion, completions
 from gui.theme.theme import Theme
-from gui.widgets.item_views import Index, RowDelegate, draw_cut
+from gui.widgets.item_views import Index, RowDelegate
 
 COMPLETION = Qt.ItemDataRole.UserRole
 _BEGUN = re.compile(r"[A-Za-z_]\w*\Z")
@@ -28,11 +28,10 @@ class ExpressionField(QLineEdit):
         self.setAccessibleName(name)
         self.setFont(theme.machine_font())
         self._offered = QStandardItemModel(self)
-        self._completer = QCompleter(self)
+        self._completer = QCompleter(self, maxVisibleItems=9)
         self._completer.setModel(self._offered)
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self._completer.setWidget(self)
-        self._completer.setMaxVisibleItems(9)
         self.popup = QListView()
         self._completer.setPopup(self.popup)
         self.popup.setItemDelegate(_Offered(theme, self.popup))
@@ -98,11 +97,6 @@ class _Offered(RowDelegate):
         if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
             painter.fillRect(rect, self.theme.colour("selected"))
         room = rect.adjusted(8, 0, -8, 0)
-        painter.setFont(self.theme.machine_font())
-        painter.setPen(self.theme.colour("text"))
-        name = completion.name
-        draw_cut(painter, room, name)
-        room.setLeft(room.left() + max(_NAME, painter.fontMetrics().horizontalAdvance(name) + 12))
-        painter.setFont(self.theme.small_font())
-        painter.setPen(self.theme.colour("dim"))
-        draw_cut(painter, room, completion.doc)
+        wide = self.write(painter, room, completion.name, self.theme.machine_font())
+        room.setLeft(room.left() + max(_NAME, wide + 12))
+        self.write(painter, room, completion.doc, self.theme.small_font(), "dim")

@@ -309,8 +309,7 @@ class BreakpointsPanel(QWidget):
 
     def _action(self, rows: Rows, text: str, key: str, slot: Callable[[], object]) -> QAction:
         """Add a command to the context menu of a list; its key is heard where the list has the focus."""
-        action = QAction(text, rows)
-        action.setShortcut(QKeySequence(key))
+        action = QAction(text, rows, shortcut=QKeySequence(key))
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(lambda: slot())
         rows.addAction(action)

@@ -1,23 +1,17 @@
 """The plan while a person edits it: a list whose items are renamed, moved, added and deleted in place."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QToolButton, QWidget
 
 from core.debugger.snapshots import PlanView
 from gui.theme.theme import Theme
+from gui.widgets.buttons import icon_button, key_button
 from gui.widgets.layouts import FlowLayout, in_column
-from gui.widgets.words import set_tone
+from gui.widgets.words import NoteLabel, labelled
 
 _CURRENT = Qt.ItemDataRole.UserRole
 _EDITABLE = Qt.ItemFlag.ItemIsEditable
@@ -41,8 +35,7 @@ class PlanEditor(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._allowed = True
-        self.list = QListWidget(self)
-        self.list.setAccessibleName("Subtasks of the plan, to be edited")
+        self.list = labelled(QListWidget(self), "Subtasks of the plan, to be edited")
         self.list.setWordWrap(True)
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         triggers = QAbstractItemView.EditTrigger
@@ -51,28 +44,25 @@ class PlanEditor(QWidget):
         self.list.setIconSize(QSize(13, 13))
         self.list.setMinimumHeight(110)
         self.list.installEventFilter(self)
-        self.list.itemChanged.connect(self._on_changed)
+        self.list.itemChanged.connect(self._refresh)
         self.list.model().rowsMoved.connect(self._refresh)
-        self.note = QLabel(self)
-        self.note.setWordWrap(True)
-        set_tone(self.note, "remedy")
+        self.note = NoteLabel("remedy", parent=self)
         tools = QWidget(self)
         row = FlowLayout(tools)
         self.add_button = self._tool(row, "add", "Add a subtask below (Insert)", self.add)
         self.rename_button = self._tool(row, "edit", "Rename the subtask (F2 or Enter)", self.rename)
         self.delete_button = self._tool(row, "trash", "Delete the subtask (Delete)", self.delete)
-        self.up_button = self._tool(row, "arrow-up", "Move the subtask up (Alt+Up)", self.move_up)
-        self.down_button = self._tool(row, "arrow-down", "Move the subtask down (Alt+Down)", self.move_down)
-        self.current_button = self._tool(
-            row, "arrow-right", "Go on at this subtask: make it the current one (Space)", self.choose
+        self.up_button = self._tool(row, "arrow-up", "Move the subtask up (Alt+Up)", partial(self._move, -1))
+        self.down_button = self._tool(
+            row, "arrow-down", "Move the subtask down (Alt+Down)", partial(self._move, 1)
         )
-        self.apply_button = QPushButton("Apply", tools)
+        go_on = "Go on at this subtask: make it the current one (Space)"
+        self.current_button = self._tool(row, "arrow-right", go_on, self.choose)
+        put = "Put this in place of the plan (Ctrl+Enter)"
+        self.apply_button = key_button("Apply", put, "", self.apply, tools)
         self.apply_button.setProperty("accent", True)
-        self.apply_button.setToolTip("Put this in place of the plan (Ctrl+Enter)")
-        self.apply_button.clicked.connect(self.apply)
-        self.cancel_button = QPushButton("Cancel", tools)
-        self.cancel_button.setToolTip("Leave the plan as it is (Esc)")
-        self.cancel_button.clicked.connect(self.cancelled)
+        leave = "Leave the plan as it is (Esc)"
+        self.cancel_button = key_button("Cancel", leave, "", self.cancelled.emit, tools)
         row.addWidget(self.apply_button)
         row.addWidget(self.cancel_button)
         in_column(self, self.list, self.note, tools, margins=(10, 2, 10, 6), spacing=5)
@@ -135,12 +125,6 @@ class PlanEditor(QWidget):
             self.list.item(min(at, self.list.count() - 1)).setData(_CURRENT, True)
         self._refresh()
 
-    def move_up(self) -> None:
-        self._move(-1)
-
-    def move_down(self) -> None:
-        self._move(1)
-
     def choose(self) -> None:
         """Make the selected subtask the current one."""
         for item in self._items():
@@ -173,8 +157,8 @@ class PlanEditor(QWidget):
         keys: dict[str, Callable[[], object]] = {
             "Ins": self.add,
             "Del": self.delete,
-            "Alt+Up": self.move_up,
-            "Alt+Down": self.move_down,
+            "Alt+Up": self.up_button.click,
+            "Alt+Down": self.down_button.click,
             "Space": self.choose,
             "Return": self.rename,
             "Enter": self.rename,
@@ -208,43 +192,26 @@ class PlanEditor(QWidget):
         return [self.list.item(at) for at in range(self.list.count())]
 
     def _tool(self, row: FlowLayout, icon: str, words: str, slot: Callable[[], None]) -> QToolButton:
-        button = QToolButton(self)
-        button.setIcon(self._theme.icon(icon))
+        button = icon_button(self._theme, icon, words, slot, self, size=16)
         button.setFixedSize(22, 26)
-        button.setToolTip(words)
-        button.setAccessibleName(words)
-        button.clicked.connect(slot)
         row.addWidget(button)
         return button
-
-    def _on_changed(self, item: QListWidgetItem) -> None:
-        self._refresh()
 
     def _refresh(self) -> None:
         self.list.blockSignals(True)
         for item in self._items():
             current = bool(item.data(_CURRENT))
-            item.setIcon(
-                self._theme.icon(
-                    "arrow-right" if current else "circle-outline", tone="agent" if current else "dim"
-                )
-            )
-            font = QFont(self._theme.text_font(bold=current))
-            item.setFont(font)
+            icon, tone = ("arrow-right", "agent") if current else ("circle-outline", "dim")
+            item.setIcon(self._theme.icon(icon, tone=tone))
+            item.setFont(self._theme.text_font(bold=current))
             said = f"{item.text()}, the current one" if current else item.text()
             item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
         self.list.blockSignals(False)
         self.list.viewport().update()
         whole = any(text.strip() for text in self.texts)
-        self.note.setText(_NOT_NOW if not self._allowed else "" if whole else _EMPTY)
-        self.note.setVisible(bool(self.note.text()))
+        self.note.show_text(_NOT_NOW if not self._allowed else "" if whole else _EMPTY)
         self.apply_button.setEnabled(self._allowed and whole)
         there = self.list.count() > 0
-        for button in (
-            self.rename_button,
-            self.delete_button,
-            self.up_button,
-            self.down_button,
-            self.current_button,
-        ):
+        moving = (self.up_button, self.down_button)
+        for button in (self.rename_button, self.delete_button, self.current_button, *moving):
             button.setEnabled(there)

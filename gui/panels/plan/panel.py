@@ -1,13 +1,14 @@
 """Plan & remedies: what the agent is about, what else it would try, and what was said of its steps."""
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.debugger.snapshots import GradeView, JudgementView, PlanView, SessionView
 from core.schema.progress import Subtask
 from core.schema.step import RemedyTold
 from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
 from gui.widgets.enabled_commands import can_step
 from gui.widgets.formats import count, ranges, seconds
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
@@ -48,16 +49,11 @@ _NO_REMEDIES = "No remedies wait. They are asked for before an action is taken."
 
 def subtask_row(at: int, subtask: Subtask) -> Row:
     """Return the row of the subtask at position `at`, from 0."""
-    icon, tone, word = _SUBTASKS[subtask.status]
-    steps = ""
-    if subtask.steps:
-        steps = f"step{'s' if len(subtask.steps) > 1 else ''} {ranges(sorted(set(subtask.steps)))}"
+    steps = "steps" if len(subtask.steps) > 1 else "step"
     return Row(
-        text=f"{at + 1}. {subtask.text}",
-        icon=icon,
-        tone=tone,
-        word=word,
-        detail=steps,
+        f"{at + 1}. {subtask.text}",
+        *_SUBTASKS[subtask.status],
+        detail=f"{steps} {ranges(sorted(set(subtask.steps)))}" if subtask.steps else "",
         strong=subtask.status == "current",
         quiet=subtask.status in ("done", "needless"),
         key=at,
@@ -65,18 +61,14 @@ def subtask_row(at: int, subtask: Subtask) -> Row:
 
 
 def remedy_row(remedy: RemedyTold, plan: PlanView) -> Row:
-    icon, tone, word = _REMEDIES[remedy.state]
     serves = ""
     if remedy.subtask is not None and remedy.subtask < len(plan.subtasks):
         serves = f"for subtask {remedy.subtask + 1}"
-    told = (f"from step {remedy.step}", remedy.target, serves)
-    lines = [" · ".join(part for part in told if part), remedy.reason, remedy.why]
+    told = " · ".join(filter(None, (f"from step {remedy.step}", remedy.target, serves)))
     return Row(
-        text=remedy.action,
-        icon=icon,
-        tone=tone,
-        word=word,
-        detail="\n".join(line for line in lines if line),
+        remedy.action,
+        *_REMEDIES[remedy.state],
+        detail="\n".join(filter(None, (told, remedy.reason, remedy.why))),
         machine=True,
         quiet=remedy.state in ("tried", "dropped"),
         key=remedy.number,
@@ -84,46 +76,32 @@ def remedy_row(remedy: RemedyTold, plan: PlanView) -> Row:
 
 
 def judgement_row(judgement: JudgementView) -> Row:
-    icon, tone, word = _ALIGNED[judgement.aligned]
     facts = [f"step {judgement.step}"]
-    for answer, yes, no in (
-        (judgement.subtask_done, "subtask done", "subtask not done"),
-        (judgement.task_done, "task done", "task not done"),
-    ):
+    for what, answer in (("subtask", judgement.subtask_done), ("task", judgement.task_done)):
         if answer is not None:
-            facts.append(yes if answer else no)
+            facts.append(f"{what} done" if answer else f"{what} not done")
     lines = [" · ".join(facts)]
     if judgement.by_rule:
         lines.append(f"by rule, without the LLM: {judgement.by_rule}")
     if judgement.summarised:
         lines.append("the page was too long: a summary of it was judged")
     return Row(
-        text=judgement.sentence or "No sentence was given.",
-        icon=icon,
-        tone=tone,
-        word=word,
+        judgement.sentence or "No sentence was given.",
+        *_ALIGNED[judgement.aligned],
         detail="\n".join(lines),
         quiet=not judgement.sentence,
     )
 
 
 def grade_row(grade: GradeView) -> Row:
-    icon, tone = GRADE_MARKS[grade.grade]
-    how = " · ".join(
-        part for part in (grade.strategy, seconds(grade.seconds) if grade.seconds else "") if part
-    )
+    took = seconds(grade.seconds) if grade.seconds else ""
+    how = " · ".join(filter(None, (grade.strategy, took)))
+    lines = (how, *(f"differs: {one}" for one in grade.differences), *grade.remarks)
     return Row(
-        text=f"step {grade.step}: back to step {grade.to}",
-        icon=icon,
-        tone=tone,
+        f"step {grade.step}: back to step {grade.to}",
+        *GRADE_MARKS[grade.grade],
         word=grade.grade,
-        detail="\n".join(
-            [
-                *([how] if how else []),
-                *(f"differs: {one}" for one in grade.differences),
-                *grade.remarks,
-            ]
-        ),
+        detail="\n".join(filter(None, lines)),
     )
 
 
@@ -161,16 +139,15 @@ class PlanPanel(QWidget):
         self._live = True
         self.subtasks = Rows(theme, "Subtasks of the plan")
         self.subtasks.chosen.connect(self.edit)
-        self.subtasks.selected.connect(self._on_selected)
+        self.subtasks.selected.connect(self._refresh)
         RowMenu(self.subtasks, self.entries)
         self.editor = PlanEditor(theme)
         self.editor.hide()
         self.editor.applied.connect(self._on_applied)
         self.editor.cancelled.connect(self._end_editing)
         self.no_plan = NoteLabel("dim", _NO_PLAN)
-        self.edit_button = QPushButton("Edit")
-        self.edit_button.setToolTip("Edit the plan in its place (Ctrl+Shift+E)")
-        self.edit_button.clicked.connect(self.edit)
+        in_place = "Edit the plan in its place (Ctrl+Shift+E)"
+        self.edit_button = key_button("Edit", in_place, "", self.edit)
         self.remark = NoteLabel()
         self.plan = Section(theme, "Plan", self.remark, self.subtasks, self.no_plan, self.editor)
         self.plan.head.addWidget(self.edit_button)
@@ -178,25 +155,20 @@ class PlanPanel(QWidget):
         self.experience = Section(theme, "Learned of the trials before", indented(self.experience_text))
         self.waiting = Rows(theme, "Remedies")
         self.waiting.chosen.connect(self._on_chosen)
-        self.waiting.selected.connect(self._on_selected)
+        self.waiting.selected.connect(self._refresh)
         self.no_remedies = NoteLabel("dim", _NO_REMEDIES)
         for note in (self.no_plan, self.remark, self.no_remedies):
             note.setContentsMargins(10, 1, 10, 3)
-        self.fire_button = QPushButton("Try it")
-        self.fire_button.setToolTip(
-            "Go back to the step this remedy starts from, and try it (Ctrl+Shift+J, Enter in the list)"
-        )
-        self.fire_button.clicked.connect(self.fire)
+        tried = "Go back to the step this remedy starts from, and try it (Ctrl+Shift+J, Enter in the list)"
+        self.fire_button = key_button("Try it", tried, "", self.fire)
         self.remedies = Section(theme, "Remedies", self.waiting, self.no_remedies)
         self.remedies.head.addWidget(self.fire_button)
         self.judged = Rows(theme, "Judgements, the latest first")
         self.judgements = Section(theme, "Judgements", self.judged)
         self.went_back = Rows(theme, "Goings back, the latest first")
         self.grades = Section(theme, "Going back", self.went_back)
-        area = scrolled(
-            "Plan & remedies", self.plan, self.remedies, self.judgements, self.grades, self.experience
-        )
-        self.or_words = OrWords(area, self)
+        sections = (self.plan, self.remedies, self.judgements, self.grades, self.experience)
+        self.or_words = OrWords(scrolled("Plan & remedies", *sections), self)
         self.or_words.say(NONE)
         in_column(self, self.or_words)
 
@@ -214,10 +186,7 @@ class PlanPanel(QWidget):
         if not self._live or not can_step(self._session):
             return None
         waiting = [one.number for one in self._view.remedies if one.state == "waiting"]
-        key = self.waiting.key
-        if key is None:
-            return waiting[0] if waiting else None
-        return key if key in waiting else None
+        return _chosen_or_first(self.waiting.key, waiting)
 
     @property
     def subtask(self) -> int | None:
@@ -227,9 +196,7 @@ class PlanPanel(QWidget):
         states = [one.status for one in self._view.subtasks]
         current = states.index("current") if "current" in states else -1
         ahead = [at for at, state in enumerate(states) if at > current and state == "waiting"]
-        if self.subtasks.key is not None:
-            return self.subtasks.key if self.subtasks.key in ahead else None
-        return ahead[0] if ahead else None
+        return _chosen_or_first(self.subtasks.key, ahead)
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a subtask."""
@@ -261,13 +228,12 @@ class PlanPanel(QWidget):
         self.judged.show_rows(judgement_row(one) for one in view.judgements)
         self.went_back.show_rows(grade_row(one) for one in view.grades)
         self.experience_text.show_text(view.experience)
-        self.experience.setVisible(bool(view.experience))
-        self.judgements.setVisible(bool(view.judgements))
-        self.grades.setVisible(bool(view.grades))
+        self.experience.show_where(view.experience)
+        self.judgements.show_where(view.judgements, count(len(view.judgements), "step"))
+        self.grades.show_where(view.grades)
         self.remedies.show_fact(_remedies_fact(view))
         self.waiting.setVisible(bool(view.remedies))
         self.no_remedies.setVisible(not view.remedies)
-        self.judgements.show_fact(count(len(view.judgements), "step"))
         self.plan.show_fact(_plan_facts(view))
         self.remark.setText(view.remark)
         self.fact_changed.emit("" if said else plan_fact(view))
@@ -300,9 +266,6 @@ class PlanPanel(QWidget):
         if number == self.remedy:
             self.fire()
 
-    def _on_selected(self, number: int | None) -> None:
-        self._refresh()
-
     def _on_applied(self, texts: tuple[str, ...], current: int) -> None:
         self.plan_edited.emit(texts, current)
         self._end_editing()
@@ -327,10 +290,17 @@ class PlanPanel(QWidget):
         self.state_changed.emit()
 
 
+def _chosen_or_first(chosen: int | None, usable: list[int]) -> int | None:
+    """Return what is chosen where it can be used, and where nothing is chosen the first that can be."""
+    if chosen is None:
+        return usable[0] if usable else None
+    return chosen if chosen in usable else None
+
+
 def _plan_facts(view: PlanView) -> str:
     by = "yours" if view.author == "person" else ""
     revision = f"revision {view.revision}" if view.revision else ""
-    return " · ".join(part for part in (revision, by) if part)
+    return " · ".join(filter(None, (revision, by)))
 
 
 def _remedies_fact(view: PlanView) -> str:

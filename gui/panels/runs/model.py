@@ -7,40 +7,39 @@ stands under the step that it left, or under its run while that step is not show
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Literal
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
 
 from core.debugger.snapshots import RunsView
 from core.schema.step import PHASES
 from core.trace.records import RunRow, StepRow
 from gui.theme.tokens import ORIGIN_SHAPES
 from gui.widgets.formats import step_text
+from gui.widgets.item_views import Index
 
 BLOCK = 500
 NODE = Qt.ItemDataRole.UserRole
-Index = QModelIndex | QPersistentModelIndex
 NodeKind = Literal["run", "step", "more"]
 
 
+@dataclass(slots=True, eq=False)
 class Node:
     """One row of the tree: a run, a step, or the row that stands for earlier steps."""
 
-    __slots__ = ("children", "current", "earlier", "key", "kind", "loaded", "parent", "row")
-
-    def __init__(self, kind: NodeKind, parent: "Node | None", row: RunRow | StepRow | None) -> None:
-        self.kind = kind
-        self.key = 0
-        """Names the node inside an index; never used twice, so a stale index finds nothing."""
-        self.parent = parent
-        self.row = row
-        self.children: list[Node] = []
-        self.loaded = False
-        self.current = False
-        """Of a run: whether it is the current one."""
-        self.earlier: tuple[StepRow, ...] = ()
-        """Of a run: the steps before the first that is shown."""
+    kind: NodeKind
+    key: int
+    """Names the node inside an index; never used twice, so a stale index finds nothing."""
+    parent: "Node | None"
+    row: RunRow | StepRow | None
+    children: "list[Node]" = field(default_factory=list)
+    loaded: bool = False
+    current: bool = False
+    """Of a run: whether it is the current one."""
+    earlier: tuple[StepRow, ...] = ()
+    """Of a run: the steps before the first that is shown."""
 
     @property
     def run(self) -> RunRow:
@@ -82,8 +81,8 @@ class RunsModel(QAbstractItemModel):
         self._nodes: dict[int, Node] = {}
         self._keys = count(1)
 
-    def show_runs(self, view: RunsView) -> bool:
-        """Follow `view`; returns whether the model was reset, which collapses the tree."""
+    def show_runs(self, view: RunsView) -> None:
+        """Follow `view`; where the model is reset, the tree collapses."""
         order = [row.run for row in view.runs]
         known = len(self._order)
         parents = {row.run: row.parent_run for row in view.runs}
@@ -109,7 +108,6 @@ class RunsModel(QAbstractItemModel):
         for run, steps in view.steps.items():
             if run in self._runs:
                 self._show_steps(self._runs[run], steps)
-        return not grown
 
     def show_step(self, row: StepRow) -> None:
         """Add a step under way to its run, or change it; only the last step can be."""
@@ -171,9 +169,6 @@ class RunsModel(QAbstractItemModel):
                 found[left.run.run] = found[run] = None
         return tuple(found)
 
-    def is_loaded(self, run: int) -> bool:
-        return run in self._runs and self._runs[run].loaded
-
     def show_earlier(self, index: Index) -> None:
         """Show `BLOCK` more steps in place of the row at `index`."""
         more = self.node(index)
@@ -212,8 +207,7 @@ class RunsModel(QAbstractItemModel):
         return left.run.run if left else None
 
     def _made(self, kind: NodeKind, parent: Node | None, row: RunRow | StepRow | None) -> Node:
-        node = Node(kind, parent, row)
-        node.key = next(self._keys)
+        node = Node(kind, next(self._keys), parent, row)
         self._nodes[node.key] = node
         return node
 
@@ -398,7 +392,7 @@ def _tooltip(node: Node) -> str:
     if node.kind == "step":
         row = node.step
         parts = [f"Step {row.number} ({row.origin}{', edited' if row.edited else ''}): {step_text(row)}"]
-        parts += [part for part in (row.thought, row.message, row.url) if part]
+        parts += filter(None, (row.thought, row.message, row.url))
         return "\n".join(parts) + "\nClick, or press Enter, to see all of it"
     run = node.run
     name = f" “{run.name}”" if run.name else ""
@@ -409,4 +403,4 @@ def _tooltip(node: Node) -> str:
         parts.append(f"Branch of run {run.parent_run} at step {run.parent_step}{grade}")
         parts += [f"Differs by {difference}" for difference in run.differences]
     parts += [f"{run.preset} · {run.llm} · {run.steps} steps", run.error]
-    return "\n".join(part for part in parts if part)
+    return "\n".join(filter(None, parts))

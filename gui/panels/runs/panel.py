@@ -1,6 +1,7 @@
 """Runs & steps: a tree that fills as the run goes."""
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -8,18 +9,27 @@ from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
 from core.debugger.snapshots import RunsView, SessionView, StepView
 from core.trace.records import StepRow
-from gui.panels.runs.delegate import RunsDelegate
-from gui.panels.runs.folding import Folding
 from gui.panels.runs.model import Node, RunsModel
+from gui.panels.runs.tree import Folding, RunsDelegate
 from gui.theme.theme import Theme
 from gui.widgets.enabled_commands import can_take_up
 from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import MenuEntry, RowMenu
 from gui.widgets.layouts import in_column
-from gui.widgets.words import OrWords
+from gui.widgets.words import OrWords, labelled
 
 _SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 _CURRENT_ONLY = QItemSelectionModel.SelectionFlag.NoUpdate
+_BACK = "The page is brought back, and a branch goes on from there"
+_FORK = "Go back, on a branch with another preset, LLM, policies or exemplars"
+_ASK = "Put its question once more, changed or several times"
+_WHY = "Where its words stand in prompt, page and whatever else the step was made from"
+_COMPARE_STEP = "Page, prompt, thought and outcome beside each other"
+_CURRENT = "The page is brought back, and the run goes on where it was left"
+_COMPARE_RUN = "Step by step, with where they first part"
+_BISECT = "Find from which step on it still comes to success"
+_KEEP = "Keep what led to its end, for runs of such tasks to be shown"
+_FOLD_OTHERS = "Only this run, and those that it branched from, stay open"
 _NO_RUN = "No run yet. Choose a task with Ctrl+N; its steps appear here as the agent takes them."
 
 
@@ -115,16 +125,13 @@ class RunsPanel(QWidget):
         self._live: StepRow | None = None
         self.model = RunsModel(self)
         self.delegate = RunsDelegate(theme, self)
-        self.tree = QTreeView(self)
+        self.tree = labelled(QTreeView(self, headerHidden=True, uniformRowHeights=True), "Runs and steps")
         self.tree.setModel(self.model)
         self.tree.setItemDelegate(self.delegate)
-        self.tree.setHeaderHidden(True)
-        self.tree.setUniformRowHeights(True)
         self.tree.setIndentation(13)
         self.tree.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
         self.tree.setVerticalScrollMode(QTreeView.ScrollMode.ScrollPerPixel)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.tree.setAccessibleName("Runs and steps")
         self.tree.clicked.connect(self._on_clicked)
         self.tree.activated.connect(self._on_chosen)
         self.folding = Folding(self.tree, self.model)
@@ -153,11 +160,9 @@ class RunsPanel(QWidget):
         self.model.show_runs(view)
         if self._live is not None:
             self.model.show_step(self._live)
-        if not view.runs:
-            none_found = f'No run matches "{view.query}". Empty the search field to see all runs.'
-            self.or_words.say(none_found if view.query else _NO_RUN)
-        else:
-            self.or_words.say("")
+        none_found = f'No run matches "{view.query}". Empty the search field to see all runs.'
+        nothing = none_found if view.query else _NO_RUN
+        self.or_words.say("" if view.runs else nothing)
         self.folding.settle()
         self._follow()
         self._reveal_viewed()
@@ -182,10 +187,6 @@ class RunsPanel(QWidget):
         if view.run is None and view.mode == "opening" and not self._view.runs:
             self.or_words.say("Opening the task…")
 
-    def neighbour(self, run: int, number: int, offset: int) -> tuple[int, int] | None:
-        """Return run and number of the step `offset` steps on, or None where it is not loaded."""
-        return self.model.neighbour(run, number, offset)
-
     @property
     def chosen_step(self) -> tuple[int, int] | None:
         """Run and number of the step whose row is the current one, while the tree has the focus."""
@@ -197,113 +198,68 @@ class RunsPanel(QWidget):
         node = self.model.node(index)
         if node is None or node.kind == "more":
             return ()
-        if node.kind == "step":
-            place = (node.step.run, node.step.number)
-            return (
-                MenuEntry("Show this step", lambda: self.step_requested.emit(*place), key="Enter"),
-                MenuEntry(
-                    "Go back to before this step",
-                    lambda: self.back_requested.emit(*place),
-                    key="Ctrl+B",
-                    why="The page is brought back, and a branch goes on from there",
-                ),
-                MenuEntry(
-                    "Fork…",
-                    lambda: self.fork_requested.emit(*place),
-                    key="Ctrl+Shift+F",
-                    why="Go back, on a branch with another preset, LLM, policies or exemplars",
-                ),
-                MenuEntry(
-                    "Ask again…",
-                    lambda: self.ask_requested.emit(*place),
-                    why="Put its question once more, changed or several times",
-                ),
-                MenuEntry(
-                    "Where its action comes from…",
-                    lambda: self.why_requested.emit(*place),
-                    key="Ctrl+I",
-                    why="Where its words stand in prompt, page and whatever else the step was made from",
-                ),
-                MenuEntry(
-                    "Compare with the step in view…",
-                    lambda: self.compare_step_requested.emit(*place),
-                    enabled=self.delegate.viewed not in (None, place),
-                    why="Page, prompt, thought and outcome beside each other",
-                ),
-                keep_entry(self.tree, self.model, index, self.keep_requested.emit),
-                *self._fold_entries(index),
-            )
-        row = node.run
-        can = can_take_up(row) and not node.current
-        why = "The page is brought back, and the run goes on where it was left"
+        own = self._step_entries(node, index) if node.kind == "step" else self._run_entries(node)
+        return (*own, *self._fold_entries(index))
+
+    def _step_entries(self, node: Node, index: QModelIndex) -> tuple[MenuEntry, ...]:
+        place = (node.step.run, node.step.number)
+        other = self.delegate.viewed not in (None, place)
+        show, back = partial(self.step_requested.emit, *place), partial(self.back_requested.emit, *place)
+        fork, ask = partial(self.fork_requested.emit, *place), partial(self.ask_requested.emit, *place)
+        why = partial(self.why_requested.emit, *place)
+        compare = partial(self.compare_step_requested.emit, *place)
         return (
+            MenuEntry("Show this step", show, "Enter"),
+            MenuEntry("Go back to before this step", back, "Ctrl+B", why=_BACK),
+            MenuEntry("Fork…", fork, "Ctrl+Shift+F", why=_FORK),
+            MenuEntry("Ask again…", ask, why=_ASK),
+            MenuEntry("Where its action comes from…", why, "Ctrl+I", why=_WHY),
+            MenuEntry("Compare with the step in view…", compare, enabled=other, why=_COMPARE_STEP),
+            keep_entry(self.tree, self.model, index, self.keep_requested.emit),
+        )
+
+    def _run_entries(self, node: Node) -> tuple[MenuEntry, ...]:
+        row, viewed = node.run, self.delegate.viewed
+        can = can_take_up(row) and not node.current
+        cannot = "It is current" if node.current else "It has ended: go back to a step of it"
+        other, begun = viewed is not None and viewed[0] != row.run, row.steps > 0
+        current, compare = self.current_requested.emit, self.compare_run_requested.emit
+        bisect, keep = self.bisect_requested.emit, self.keep_requested.emit
+        name, export = self.naming_requested.emit, self.export_requested.emit
+        return (
+            MenuEntry("Make current", partial(current, row.run), "Ctrl+M", can, _CURRENT if can else cannot),
             MenuEntry(
-                "Make current",
-                lambda: self.current_requested.emit(row.run),
-                key="Ctrl+M",
-                enabled=can,
-                why=why
-                if can
-                else "It is current"
-                if node.current
-                else "It has ended: go back to a step of it",
+                "Compare with the run in view…", partial(compare, row.run), "", other, why=_COMPARE_RUN
             ),
-            MenuEntry(
-                "Compare with the run in view…",
-                lambda: self.compare_run_requested.emit(row.run),
-                enabled=self.delegate.viewed is not None and self.delegate.viewed[0] != row.run,
-                why="Step by step, with where they first part",
-            ),
-            MenuEntry(
-                "Bisect…",
-                lambda: self.bisect_requested.emit(row.run),
-                key="Ctrl+Shift+I",
-                enabled=row.steps > 0,
-                why="Find from which step on it still comes to success",
-            ),
-            MenuEntry(
-                "Save as exemplar…",
-                lambda: self.keep_requested.emit(row.run, ()),
-                key="Ctrl+Shift+K",
-                enabled=row.steps > 0,
-                why="Keep what led to its end, for runs of such tasks to be shown",
-            ),
-            MenuEntry("Name…", lambda: self.naming_requested.emit(row), key="F2"),
-            MenuEntry("Export…", lambda: self.export_requested.emit(row.run), key="Ctrl+E"),
-            *self._fold_entries(index),
+            MenuEntry("Bisect…", partial(bisect, row.run), "Ctrl+Shift+I", begun, _BISECT),
+            MenuEntry("Save as exemplar…", partial(keep, row.run, ()), "Ctrl+Shift+K", begun, _KEEP),
+            MenuEntry("Name…", partial(name, row), "F2"),
+            MenuEntry("Export…", partial(export, row.run), "Ctrl+E"),
         )
 
     def _fold_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return how the tree can be folded from a row."""
-        node = self.model.node(index)
-        assert node is not None
-        own = node if node.kind == "run" or node.branches() else node.parent
+        own = self._foldable(index)
         assert own is not None
         what = "branches of this step" if own.kind == "step" else "branch" if own.parent else "run"
         these = what if own.kind == "step" else f"this {what}"
-        open_now = self.tree.isExpanded(self.model.index_of(own))
-        return (
-            MenuEntry(
-                f"Fold {these}" if open_now else f"Unfold {these}",
-                lambda: self._fold_or_unfold(own),
-                key="Ctrl+Left",
-            ),
-            MenuEntry(
-                "Fold all others",
-                lambda: self.folding.fold_others(index),
-                key="Ctrl+Shift+Left",
-                why="Only this run, and those that it branched from, stay open",
-            ),
-            MenuEntry(
-                "Unfold all branches",
-                self.folding.unfold_branches,
-                key="Ctrl+Shift+Right",
-                enabled=bool(self.model.runs_with_branches()),
-                why="Every branch, with the runs that they left"
-                if self.model.runs_with_branches()
-                else "No run that is listed has a branch",
-            ),
+        verb = "Fold" if self.tree.isExpanded(self.model.index_of(own)) else "Unfold"
+        fold, others = partial(self._fold_or_unfold, own), partial(self.folding.fold_others, index)
+        branched = bool(self.model.runs_with_branches())
+        why = (
+            "Every branch, with the runs that they left" if branched else "No run that is listed has a branch"
         )
+        unfold = self.folding.unfold_branches
+        return (
+            MenuEntry(f"{verb} {these}", fold, "Ctrl+Left"),
+            MenuEntry("Fold all others", others, "Ctrl+Shift+Left", why=_FOLD_OTHERS),
+            MenuEntry("Unfold all branches", unfold, "Ctrl+Shift+Right", branched, why),
+        )
+
+    def _foldable(self, index: QModelIndex) -> Node | None:
+        """Return the run, or the step with branches, that a row folds."""
+        node = self.model.node(index)
+        return node if node is None or node.kind == "run" or node.branches() else node.parent
 
     def _fold_or_unfold(self, node: Node) -> None:
         index = self.model.index_of(node)
@@ -328,10 +284,7 @@ class RunsPanel(QWidget):
             self.current_requested.emit(node.run.run)
 
     def _on_fold(self) -> None:
-        node = self.model.node(self.tree.currentIndex())
-        if node is None:
-            return
-        own = node if node.kind == "run" or node.branches() else node.parent
+        own = self._foldable(self.tree.currentIndex())
         if own is not None:
             self._fold_or_unfold(own)
 
@@ -389,18 +342,17 @@ class RunsPanel(QWidget):
             self.folding.settle()
 
     def _tell_fact(self) -> None:
-        view = self._view
+        view, fact = self._view, ""
         if view.query:
-            self.fact_changed.emit(f"{thousands(view.total)} found")
+            fact = f"{thousands(view.total)} found"
         elif view.current is not None:
             parent = next((row.parent_run for row in view.runs if row.run == view.current), None)
             branches = sum(1 for row in view.runs if row.parent_run == view.current)
             of = f" · branch of {parent}" if parent is not None else ""
             words = f" · {count(branches, 'branch', 'branches')}" if branches else of
-            self.fact_changed.emit(f"run {view.current}{words}")
+            fact = f"run {view.current}{words}"
         elif view.total > len(view.runs):
-            self.fact_changed.emit(f"newest {len(view.runs)} of {thousands(view.total)}")
-        else:
-            self.fact_changed.emit(
-                f"{thousands(view.total)} run{'s' if view.total != 1 else ''}" if view.runs else ""
-            )
+            fact = f"newest {len(view.runs)} of {thousands(view.total)}"
+        elif view.runs:
+            fact = count(view.total, "run")
+        self.fact_changed.emit(fact)

@@ -1,13 +1,16 @@
 """State: which kind of page this is and why, where that is in its space, and what the run keeps in mind."""
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from functools import partial
+
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtWidgets import QLabel, QWidget
 
 from core.debugger.breakpoints.kinds.actions import StateEntered, StateLeft
 from core.debugger.snapshots import SetAsideView, StateView
 from core.schema.step import Fit
 from gui.panels.state.diagram import StateDiagram
 from gui.theme.theme import Theme
+from gui.widgets.buttons import icon_button
 from gui.widgets.formats import count
 from gui.widgets.item_views import MenuEntry, open_menu
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
@@ -40,18 +43,10 @@ class StatePanel(QWidget):
         self.instruction_section = Section(theme, "Instruction", indented(self.instruction))
         self.fits = Rows(theme, "States that were tried")
         self.fits_section = Section(theme, "States tried", self.fits)
-        self._area = scrolled(
-            "State",
-            head,
-            self.diagram,
-            notes,
-            self.buffer_section,
-            self.remembered_section,
-            self.fits_section,
-            self.instruction_section,
-            tall=self.diagram,
-        )
-        self.or_words = OrWords(self._area, self)
+        kept = (self.buffer_section, self.remembered_section)
+        tried = (self.fits_section, self.instruction_section)
+        area = scrolled("State", head, self.diagram, notes, *kept, *tried, tall=self.diagram)
+        self.or_words = OrWords(area, self)
         in_column(self, self.or_words)
         self.show_state(StateView())
 
@@ -76,16 +71,14 @@ class StatePanel(QWidget):
         self.diagram.setVisible(bool(view.states))
         self.zooming.setVisible(bool(view.states))
         self.buffer.show_rows(_buffer_row(one) for one in view.buffer)
-        self.buffer_section.show_fact(str(len(view.buffer)))
-        self.buffer_section.setVisible(bool(view.buffer))
+        self.buffer_section.show_where(view.buffer, str(len(view.buffer)))
         self.remembered.show_rows(Row(text=f"{name}: {value}") for name, value in view.remembered)
-        self.remembered_section.setVisible(bool(view.remembered))
+        self.remembered_section.show_where(view.remembered)
         self.instruction.show_text(view.instruction)
-        self.instruction_section.setVisible(bool(view.instruction))
+        self.instruction_section.show_where(view.instruction)
         self.fits.show_rows(_fit_row(one) for one in view.fits)
         fitting = sum(1 for one in view.fits if one.fits)
-        self.fits_section.show_fact(f"{fitting} of {len(view.fits)} fit")
-        self.fits_section.setVisible(bool(view.fits))
+        self.fits_section.show_where(view.fits, f"{fitting} of {len(view.fits)} fit")
         self.fact_changed.emit(view.state if not view.message else "")
 
     def _head(self, theme: Theme) -> QWidget:
@@ -98,24 +91,20 @@ class StatePanel(QWidget):
         for label in (self.space, self.state):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        zoom = self.diagram.zoom_by
+        larger = icon_button(theme, "zoom-in", "Larger (+ in the diagram, Ctrl+wheel)", partial(zoom, 1.25))
+        smaller = icon_button(theme, "zoom-out", "Smaller (− in the diagram, Ctrl+wheel)", partial(zoom, 0.8))
+        all_of_it = "All of its width (0 in the diagram)"
+        fit = icon_button(theme, "screen-normal", all_of_it, self.diagram.fit)
         self.zooming = QWidget(head)
-        zooms = QHBoxLayout(self.zooming)
-        zooms.setContentsMargins(0, 0, 0, 0)
-        zooms.setSpacing(2)
-        for icon, words, slot in (
-            ("zoom-in", "Larger (+ in the diagram, Ctrl+wheel)", lambda: self.diagram.zoom_by(1.25)),
-            ("zoom-out", "Smaller (− in the diagram, Ctrl+wheel)", lambda: self.diagram.zoom_by(0.8)),
-            ("screen-normal", "All of its width (0 in the diagram)", self.diagram.fit),
-        ):
-            button = _tool(theme, icon, words)
-            button.clicked.connect(slot)
-            zooms.addWidget(button)
-        self.open_button = _tool(theme, "go-to-file", "Open the state space's file for editing (Alt+S)")
+        in_row(self.zooming, larger, smaller, fit, spacing=2)
+        file = "Open the state space's file for editing (Alt+S)"
+        self.open_button = icon_button(theme, "go-to-file", file, self._on_open)
         self.open_button.setShortcut("Alt+S")
-        self.open_button.clicked.connect(self._on_open)
-        in_row(
-            head, self.space, self.state, 1, self.zooming, self.open_button, margins=(10, 6, 8, 2), spacing=6
-        )
+        for button in (larger, smaller, fit, self.open_button):
+            button.setFixedSize(22, 22)
+        right = (self.zooming, self.open_button)
+        in_row(head, self.space, self.state, 1, *right, margins=(10, 6, 8, 2), spacing=6)
         return head
 
     def _notes(self) -> QWidget:
@@ -153,14 +142,12 @@ def _budget(view: StateView) -> str:
 
 
 def _buffer_row(one: SetAsideView) -> Row:
+    mark = ("check", "good", "chosen") if one.chosen else ("inbox", "dim", f"step {one.step}")
+    chosen_at = f"set aside at step {one.step}" if one.chosen else ""
     return Row(
-        text=f"{one.candidate}  {one.title}".rstrip(),
-        icon="check" if one.chosen else "inbox",
-        tone="good" if one.chosen else "dim",
-        word="chosen" if one.chosen else f"step {one.step}",
-        detail="\n".join(
-            part for part in (one.reason, f"set aside at step {one.step}" if one.chosen else "") if part
-        ),
+        f"{one.candidate}  {one.title}".rstrip(),
+        *mark,
+        detail="\n".join(filter(None, (one.reason, chosen_at))),
         strong=one.chosen,
         key=one.candidate,
     )
@@ -169,23 +156,5 @@ def _buffer_row(one: SetAsideView) -> Row:
 def _fit_row(one: Fit) -> Row:
     lines = [f"matched: {'; '.join(one.matched)}"] if one.matched else []
     lines += [f"missing: {one.missed}"] if one.missed else []
-    return Row(
-        text=one.state,
-        icon="check" if one.fits else "close",
-        tone="good" if one.fits else "dim",
-        word="fits" if one.fits else "does not fit",
-        detail="\n".join(lines),
-        quiet=not one.fits,
-        key=one.state,
-    )
-
-
-def _tool(theme: Theme, icon: str, words: str) -> QToolButton:
-    button = QToolButton()
-    button.setIcon(theme.icon(icon))
-    button.setIconSize(QSize(14, 14))
-    button.setFixedSize(22, 22)
-    button.setToolTip(words)
-    button.setAccessibleName(words)
-    theme.changed.connect(button.update)
-    return button
+    mark = ("check", "good", "fits") if one.fits else ("close", "dim", "does not fit")
+    return Row(one.state, *mark, detail="\n".join(lines), quiet=not one.fits, key=one.state)

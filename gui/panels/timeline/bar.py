@@ -24,7 +24,7 @@ from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.remembered import Remembered
-from gui.widgets.words import OrWords, small_label
+from gui.widgets.words import OrWords, labelled, small_label
 
 NONE = "No run is in view. Its steps, calls and waits show here on a line of time; F10 takes the first step."
 _BEGINNING = "The run has not taken a step yet: F10 takes the first one, and its time shows here."
@@ -65,7 +65,12 @@ class TimeBar(QWidget):
     @property
     def viewed(self) -> StepSpan | None:
         """The step whose content the panels show, where it is one of this run's."""
-        return self._step(self._viewed[1]) if self._viewed is not None else None
+        if self._viewed is None:
+            return None
+        run, number = self._viewed
+        found = self._of_number(number)
+        own = found is not None and run in (self.view.run, found.run)
+        return found if own else None
 
     def show_times(self, view: TimeView) -> None:
         """Replace what is drawn; zoom and place stay where it is the same run."""
@@ -149,13 +154,6 @@ class TimeBar(QWidget):
         """Return the step at a place; that of a wait is the one before it."""
         at = bisect_right(self._begins, self.scale.time(x)) - 1
         return self.view.steps[at] if 0 <= at < len(self.view.steps) else None
-
-    def _step(self, number: int) -> StepSpan | None:
-        if self._viewed is None or not self.view.steps:
-            return None
-        own = self._viewed[0] == self.view.run
-        found = next((step for step in self.view.steps if step.number == number), None)
-        return found if found is not None and (own or found.run == self._viewed[0]) else None
 
     def _ask(self, step: StepSpan) -> None:
         self.step_requested.emit(step.run, step.number)
@@ -272,8 +270,7 @@ class TimeArea(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.bar = TimeBar(theme)
-        self.slider = QScrollBar(Qt.Orientation.Horizontal, self)
-        self.slider.setAccessibleName("Place in the time bar")
+        self.slider = labelled(QScrollBar(Qt.Orientation.Horizontal, self), "Place in the time bar")
         self.slider.valueChanged.connect(self._on_scrolled)
         self.or_words = OrWords(self.bar, self)
         self.or_words.setFixedHeight(ROWS.height)

@@ -148,7 +148,7 @@ def test_states_policies_actions_and_calls_offer_to_stop_there(window, session, 
     buy = next(
         permissible.index(row)
         for row in range(permissible.rowCount())
-        if getattr(permissible.entry(permissible.index(row)), "ref", None) == 6
+        if getattr(permissible.row(permissible.index(row)), "ref", None) == 6
     )
     assert offered(window.permissible, window.permissible.entries(buy)) == [
         ActionChosen(action="click", target="Buy now"),

@@ -11,7 +11,7 @@ from core.schema.signal import Signal
 from gui.exemplars.library.library_window import LibraryWindow
 from gui.experiments.controller import ExperimentsController, install
 from gui.shell.main_window import MainWindow
-from tests.gui.experiments import test_bisect_window as bisecting
+from tests.gui.experiments import test_bisect as bisecting
 from tests.gui.experiments import test_evaluation_pages as evaluating
 
 

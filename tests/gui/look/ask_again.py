@@ -11,8 +11,7 @@ from gui.panels.diff import PICTURE
 from tests.gui import samples
 from tests.gui.ask_again import test_window as test_ask_again
 from tests.gui.compare import test_window as test_compare_window
-from tests.gui.look import main_window as look
-from tests.gui.look.main_window import Studio
+from tests.gui.look.studio import Studio, take_pictures
 
 
 def _dialog(studio: Studio, view: AskView) -> AskAgain:
@@ -156,29 +155,5 @@ def compare_long(studio: Studio) -> QWidget:
     return _compare(studio, view, PairView(left=(18, 3), right=(21, 3), parts=parts))
 
 
-look.STAGES.clear()
-look.STAGES.update(
-    {
-        stage.__name__: stage
-        for stage in (
-            ask_again,
-            ask_again_changed,
-            ask_again_empty,
-            ask_again_nobody,
-            ask_again_waiting,
-            ask_again_failed,
-            ask_again_long,
-            compare,
-            compare_page,
-            compare_only,
-            compare_pictures,
-            compare_waiting,
-            compare_failed,
-            compare_steps,
-            compare_long,
-        )
-    }
-)
-
 if __name__ == "__main__":
-    look.main()
+    take_pictures(globals())

@@ -9,9 +9,8 @@ from gui.branching.dialog import ForkDialog
 from gui.experiments.bisect import BisectWindow
 from tests.gui.ask_again import test_items as test_ask_items
 from tests.gui.branching import test_dialog as test_fork_dialog
-from tests.gui.experiments import test_bisect_window
-from tests.gui.look import main_window as look
-from tests.gui.look.main_window import Studio
+from tests.gui.experiments import test_bisect
+from tests.gui.look.studio import Studio, take_pictures
 
 
 def _fork(studio: Studio, view: ForkView) -> ForkDialog:
@@ -53,7 +52,7 @@ def fork_unready(studio: Studio) -> QWidget:
 
 def _bisect(studio: Studio, view: BisectView) -> BisectWindow:
     shown = BisectWindow(studio.window.theme, studio.window)
-    shown.show_catalogue(test_bisect_window.CATALOGUE)
+    shown.show_catalogue(test_bisect.CATALOGUE)
     shown.show_view(view)
     shown.show()
     studio.settle()
@@ -61,28 +60,26 @@ def _bisect(studio: Studio, view: BisectView) -> BisectWindow:
 
 
 def bisect(studio: Studio) -> QWidget:
-    shown = _bisect(studio, test_bisect_window.VIEW)
+    shown = _bisect(studio, test_bisect.VIEW)
     shown.page.plot.setFocus()
     shown.page.plot.choose(5)
     return shown
 
 
 def bisect_empty(studio: Studio) -> QWidget:
-    return _bisect(studio, test_bisect_window.EMPTY)
+    return _bisect(studio, test_bisect.EMPTY)
 
 
 def bisect_going(studio: Studio) -> QWidget:
-    return _bisect(studio, test_bisect_window.GOING)
+    return _bisect(studio, test_bisect.GOING)
 
 
 def bisect_long(studio: Studio) -> QWidget:
     steps = tuple(range(1, 41))
-    results = tuple(
-        test_bisect_window.prefix(step, step % 5, 4, 0.1, 0.1 + 0.2 * (step % 5)) for step in steps[:33]
-    )
-    whole = test_bisect_window.WHOLE.replace(chosen=steps, results=results)
+    results = tuple(test_bisect.prefix(step, step % 5, 4, 0.1, 0.1 + 0.2 * (step % 5)) for step in steps[:33])
+    whole = test_bisect.WHOLE.replace(chosen=steps, results=results)
     failed = "The bisection failed: the browser could not be started; see main.py doctor."
-    return _bisect(studio, test_bisect_window.VIEW.replace(kept=(whole,), problem=failed))
+    return _bisect(studio, test_bisect.VIEW.replace(kept=(whole,), problem=failed))
 
 
 def ask_items(studio: Studio) -> QWidget:
@@ -104,23 +101,5 @@ def ask_items_unknown(studio: Studio) -> QWidget:
     return dialog
 
 
-look.STAGES.clear()
-look.STAGES.update(
-    {
-        stage.__name__: stage
-        for stage in (
-            fork,
-            fork_changed,
-            fork_unready,
-            bisect,
-            bisect_empty,
-            bisect_going,
-            bisect_long,
-            ask_items,
-            ask_items_unknown,
-        )
-    }
-)
-
 if __name__ == "__main__":
-    look.main()
+    take_pictures(globals())

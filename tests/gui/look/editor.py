@@ -7,8 +7,7 @@ from core.memory.editing.draft import EMPTY
 from gui.exemplars.editor.dialogs import ask_conflict
 from gui.exemplars.editor.window import EditorWindow
 from tests.gui.exemplars.editor import samples
-from tests.gui.look import main_window as look
-from tests.gui.look.main_window import Studio
+from tests.gui.look.studio import Studio, take_pictures
 
 
 def _editor(studio: Studio, view: EditorView) -> EditorWindow:
@@ -116,26 +115,5 @@ def editor_conflict(studio: Studio) -> QWidget:
     return ask_conflict(Conflict(id="flights/oakland", text=text), lambda _way: None, shown)
 
 
-look.STAGES.clear()
-look.STAGES.update(
-    {
-        stage.__name__: stage
-        for stage in (
-            editor,
-            editor_faults,
-            editor_new,
-            editor_waiting,
-            editor_parser,
-            editor_parser_failed,
-            editor_versions,
-            editor_contrasts,
-            editor_long,
-            editor_compared,
-            editor_values,
-            editor_conflict,
-        )
-    }
-)
-
 if __name__ == "__main__":
-    look.main()
+    take_pictures(globals())

@@ -13,8 +13,7 @@ from gui.exemplars.library.controller import LibraryController
 from gui.exemplars.library.library_window import LibraryWindow
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.memory.making import ALL
-from tests.gui.look import main_window as look
-from tests.gui.look.main_window import Studio
+from tests.gui.look.studio import Studio, take_pictures
 
 
 def _library(studio: Studio, *, own: bool = True) -> OpenedLibrary:
@@ -158,8 +157,5 @@ def library_export(studio: Studio) -> QWidget:
     return shown.export_dialog
 
 
-look.STAGES.clear()
-look.STAGES.update({name: made for name, made in list(globals().items()) if name.startswith("library")})
-
 if __name__ == "__main__":
-    look.main()
+    take_pictures(globals())

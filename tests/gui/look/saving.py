@@ -8,8 +8,7 @@ from gui.exemplars.saving.window import SavingWindow
 from tests.gui import samples
 from tests.gui.exemplars.saving import test_window
 from tests.gui.exemplars.stand_ins import AskedService
-from tests.gui.look import main_window as look
-from tests.gui.look.main_window import Studio
+from tests.gui.look.studio import Studio, take_pictures
 
 
 def _saving(studio: Studio, *views: SavingView) -> SavingWindow:
@@ -111,24 +110,5 @@ def tools(studio: Studio) -> None:
     studio.review()
 
 
-look.STAGES.clear()
-look.STAGES.update(
-    {
-        stage.__name__: stage
-        for stage in (
-            saving,
-            saving_reading,
-            saving_nothing,
-            saving_asking,
-            saving_saved,
-            saving_undone,
-            saving_long,
-            recording,
-            recording_asks,
-            tools,
-        )
-    }
-)
-
 if __name__ == "__main__":
-    look.main()
+    take_pictures(globals())

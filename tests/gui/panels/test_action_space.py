@@ -23,7 +23,7 @@ def panel(qtbot: QtBot, theme) -> PermissiblePanel:
 
 
 def shown(panel: PermissiblePanel) -> list[str]:
-    entries = [panel.model.entry(panel.model.index(row)) for row in range(panel.model.rowCount())]
+    entries = [panel.model.row(panel.model.index(row)) for row in range(panel.model.rowCount())]
     return [entry if isinstance(entry, str) else entry.text for entry in entries]
 
 
@@ -49,12 +49,12 @@ def test_rows_stand_under_their_kind_of_action(panel: PermissiblePanel):
 def test_the_chosen_row_is_marked_and_no_other(panel: PermissiblePanel):
     panel.show_permissible(samples.STEP.permissible)
     chosen = [text for text in shown(panel) if "[6]" in text]
-    assert [panel.model.entry(panel.model.chosen_index()).text] == chosen == ["click [6]"]
+    assert [panel.model.row(panel.model.chosen_index()).text] == chosen == ["click [6]"]
 
 
 def test_a_chosen_action_without_a_target_is_marked_too(panel: PermissiblePanel):
     panel.show_permissible(samples.STEP.permissible.replace(chosen="stop [42]", chosen_ref=None))
-    assert panel.model.entry(panel.model.chosen_index()).name == "stop"
+    assert panel.model.row(panel.model.chosen_index()).name == "stop"
 
 
 def test_the_search_finds_by_words_in_any_order(panel: PermissiblePanel):

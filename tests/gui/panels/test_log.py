@@ -27,18 +27,18 @@ def test_only_the_last_lines_are_kept(panel: LogPanel):
     lines = samples.log_lines(KEPT + 700)
     panel.show_lines(lines[:9000])
     panel.show_lines(lines[9000:])
-    assert panel.model.lines() == list(lines[-KEPT:])
+    assert panel.model.rows == list(lines[-KEPT:])
     assert panel.model.total == KEPT
 
 
 def test_the_level_leaves_out_what_is_below_it(panel: LogPanel):
     panel.show_lines(samples.log_lines(50))
     panel.choice.setCurrentIndex(1)
-    assert {line.level for line in panel.model.lines()} == {"warning", "error"}
+    assert {line.level for line in panel.model.rows} == {"warning", "error"}
     panel.choice.setCurrentIndex(2)
-    assert {line.level for line in panel.model.lines()} == {"error"}
+    assert {line.level for line in panel.model.rows} == {"error"}
     panel.show_lines(samples.log_lines(5))
-    assert {line.level for line in panel.model.lines()} == {"error"}
+    assert {line.level for line in panel.model.rows} == {"error"}
     panel.choice.setCurrentIndex(0)
     assert panel.model.rowCount() == 55
 

@@ -26,7 +26,7 @@ def console(*texts):
 
 
 def texts(panel):
-    return [row.whole.partition("\n")[0] for row in panel.model.rows()]
+    return [row.whole.partition("\n")[0] for row in panel.model.rows]
 
 
 def test_it_says_what_to_do_where_there_is_nothing(panel):
@@ -95,7 +95,7 @@ def test_ten_thousand_lines_are_shown_at_once(panel):
 def test_hostile_texts_are_one_readable_line_each(panel):
     hostile = "<b>bold</b>\x00\n\u202eright to left\ud800 " + "x" * 5000
     panel.show_log(console(hostile, "שלום עולם"))
-    first, second = panel.model.rows()
+    first, second = panel.model.rows
     assert "\n" not in first.text
     assert "\x00" not in first.text
     assert "\u202e" not in first.text

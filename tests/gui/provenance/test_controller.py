@@ -59,7 +59,7 @@ def test_the_menu_of_thought_and_action_asks_about_its_words(window, controller,
 
 def test_a_row_of_the_tree_asks_about_its_step(window, controller, service, session, qtbot):
     session.runs_changed.send(samples.RUNS)
-    qtbot.waitUntil(lambda: window.runs.model.is_loaded(18))
+    qtbot.waitUntil(lambda: bool(window.runs.model.steps_of(18)))
     index = window.runs.model.step_index(18, 2)
     choose_entry(window.runs, index, "Where its action")
     assert service.asked[-1] == ("explain", WhyQuestion(run=18, step=2))

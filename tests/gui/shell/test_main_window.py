@@ -33,7 +33,7 @@ def review(qtbot: QtBot, window: MainWindow, session: AskedSession) -> None:
     session.step_changed.send(samples.STEP)
     show(qtbot, window, session)
     qtbot.waitUntil(lambda: window._step == samples.STEP)
-    qtbot.waitUntil(lambda: window.runs.model.is_loaded(18))
+    qtbot.waitUntil(lambda: bool(window.runs.model.steps_of(18)))
 
 
 def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session, qtbot: QtBot):
@@ -238,7 +238,7 @@ def test_pointing_goes_from_key_to_action(window: MainWindow, session, qtbot: Qt
     review(qtbot, window, session)
     qtbot.keyClick(window, Qt.Key.Key_F7)
     assert window.page.pointing
-    assert window.action.point_button.isChecked()
+    assert window.action.buttons.point.isChecked()
     qtbot.mouseClick(window.page.shield, Qt.MouseButton.LeftButton, pos=QPoint(300, 130))
     assert session.asked[-1] == ("point", 300.0, 130.0, True)
     box = Box(x=260, y=120, width=104, height=36)
@@ -380,12 +380,12 @@ def test_files_that_cannot_be_read_are_told_in_bar_and_log(window: MainWindow, s
     session.catalogue_changed.send(Catalogue(problems=("tasks.toml, line 3: there is no field sed.",)))
     qtbot.waitUntil(lambda: window.page.messages.shown)
     assert "tasks.toml" in window.page.messages.text.text()
-    assert window.log.model.lines()[0].level == "warning"
+    assert window.log.model.rows[0].level == "warning"
 
 
 def test_a_stall_is_told_in_the_log(window: MainWindow):
     window.heartbeat.stalled.emit(120.0)
-    assert "120 ms" in window.log.model.lines()[-1].text
+    assert "120 ms" in window.log.model.rows[-1].text
 
 
 def test_a_person_who_is_asked_answers_through_the_session(window: MainWindow, session, qtbot: QtBot):
@@ -394,7 +394,7 @@ def test_a_person_who_is_asked_answers_through_the_session(window: MainWindow, s
     review(qtbot, window, session)
     session.question_asked.send(PersonQuestion(purpose="decide", messages=()))
     show(qtbot, window, session, mode="answering")
-    qtbot.waitUntil(lambda: window.action.answer_button.isVisible())
+    qtbot.waitUntil(lambda: window.action.buttons.answer.isVisible())
     window.action.form.line.setText("click [6]")
     window.action.form.line.textEdited.emit("click [6]")
     qtbot.keyClick(window, Qt.Key.Key_Return, CTRL)

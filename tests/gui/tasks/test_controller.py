@@ -35,7 +35,7 @@ class Opened:
         self.announce()
 
     def announce(self) -> None:
-        environments = self.stand_in.environments()
+        environments = self.stand_in.services().environments
         tasks, sources = environments.tasks(), environments.sources
         self._session.catalogue_changed.send(Catalogue(tasks=tasks, sources=sources))
 
@@ -48,7 +48,7 @@ class Opened:
 
     def wait_chosen(self, task: str) -> None:
         def chosen() -> bool:
-            found = self.chooser.model.task(self.chooser.list.currentIndex())
+            found = self.chooser.model.row(self.chooser.list.currentIndex())
             return found is not None and found.id == task
 
         self._qtbot.waitUntil(chosen)

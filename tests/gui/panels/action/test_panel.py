@@ -43,7 +43,7 @@ def test_without_a_task_the_panel_says_how_to_open_one(panel: ActionPanel):
 def test_thought_and_action_show_before_they_happen(reviewing: ActionPanel):
     assert samples.ACTION.thought in reviewing.thought.toPlainText()
     assert reviewing.form.text == "click [6]"
-    assert reviewing.accept_button.isEnabled()
+    assert reviewing.buttons.accept.isEnabled()
     assert reviewing.queue.texts == ("click [7]",)
 
 
@@ -71,12 +71,12 @@ def test_an_edit_is_told_once_the_person_rests(reviewing: ActionPanel, qtbot: Qt
 def test_an_action_that_cannot_be_taken_is_not_told(reviewing: ActionPanel, qtbot: QtBot):
     with qtbot.assertNotEmitted(reviewing.edit_requested, wait=600):
         write(reviewing, "click [44]")
-    assert not reviewing.accept_button.isEnabled()
+    assert not reviewing.buttons.accept.isEnabled()
 
 
 def test_accepting_an_unchanged_action_takes_it_at_once(reviewing: ActionPanel, qtbot: QtBot):
     with qtbot.waitSignal(reviewing.accept_requested):
-        reviewing.accept_button.click()
+        reviewing.buttons.accept.click()
 
 
 def test_accepting_a_changed_action_waits_until_the_session_has_it(reviewing: ActionPanel, qtbot: QtBot):
@@ -150,11 +150,11 @@ def test_enter_in_the_panel_accepts(reviewing: ActionPanel, qtbot: QtBot):
 
 def test_buttons_ask_for_what_they_say(reviewing: ActionPanel, qtbot: QtBot):
     with qtbot.waitSignal(reviewing.skip_requested):
-        reviewing.skip_button.click()
+        reviewing.buttons.skip.click()
     with qtbot.waitSignal(reviewing.ask_again_requested):
-        reviewing.again_button.click()
+        reviewing.buttons.again.click()
     with qtbot.waitSignal(reviewing.pointing_requested) as asked:
-        reviewing.point_button.click()
+        reviewing.buttons.point.click()
     assert asked.args == [True]
 
 
@@ -205,18 +205,18 @@ def answering(panel: ActionPanel) -> ActionPanel:
 
 
 def test_the_person_answers_with_thought_and_action(answering: ActionPanel, qtbot: QtBot):
-    assert not answering.answer_button.isEnabled()
+    assert not answering.buttons.answer.isEnabled()
     answering.thought_edit.setPlainText("It fits.")
     write(answering, "click [6]")
     with qtbot.waitSignal(answering.answer_requested) as asked:
-        answering.answer_button.click()
+        answering.buttons.answer.click()
     assert asked.args == ["It fits.", "click [6]"]
 
 
 def test_pointing_begins_an_answer(answering: ActionPanel):
     answering.show_picked(Picked(ref=7, label="button", final=True))
     assert answering.form.text == "click [7]"
-    assert answering.answer_button.isEnabled()
+    assert answering.buttons.answer.isEnabled()
 
 
 def test_an_answer_in_the_making_survives_other_news(answering: ActionPanel):
@@ -232,7 +232,7 @@ def test_a_question_that_wants_only_words_can_be_answered_without_an_action(pane
     panel.show_question(QUESTION.replace(needs_action=False))
     panel.thought_edit.setPlainText("Because.")
     with qtbot.waitSignal(panel.answer_requested) as asked:
-        panel.answer_button.click()
+        panel.buttons.answer.click()
     assert asked.args == ["Because.", ""]
 
 
@@ -275,12 +275,12 @@ def test_what_the_outcome_says_already_is_not_told_again(panel: ActionPanel):
 
 def test_nothing_can_be_taken_while_the_person_has_the_page(reviewing: ActionPanel, qtbot: QtBot):
     reviewing.show_session(samples.SESSION.replace(handed_over=True))
-    assert not reviewing.accept_button.isEnabled()
-    assert not reviewing.skip_button.isEnabled()
+    assert not reviewing.buttons.accept.isEnabled()
+    assert not reviewing.buttons.skip.isEnabled()
     with qtbot.assertNotEmitted(reviewing.accept_requested):
         reviewing.accept()
     reviewing.show_session(samples.SESSION)
-    assert reviewing.accept_button.isEnabled()
+    assert reviewing.buttons.accept.isEnabled()
 
 
 def test_the_focus_stays_in_the_panel_when_the_answer_is_taken(answering: ActionPanel, qtbot: QtBot):

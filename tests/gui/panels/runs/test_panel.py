@@ -127,9 +127,9 @@ def test_a_run_whose_steps_are_other_ones_keeps_its_branches(panel: RunsPanel):
 
 def test_before_the_first_step_of_a_branch_comes_that_of_the_run_it_left(panel: RunsPanel):
     panel.show_runs(samples.BRANCHED)
-    assert panel.neighbour(21, 3, -1) == (18, 2)
-    assert panel.neighbour(21, 3, 1) == (21, 4)
-    assert panel.neighbour(20, 4, -1) == (19, 3)
+    assert panel.model.neighbour(21, 3, -1) == (18, 2)
+    assert panel.model.neighbour(21, 3, 1) == (21, 4)
+    assert panel.model.neighbour(20, 4, -1) == (19, 3)
 
 
 def entry(panel: RunsPanel, index: QModelIndex, text: str):
@@ -264,11 +264,11 @@ def test_the_step_in_view_is_marked(panel: RunsPanel):
 
 def test_the_steps_beside_one_are_known(panel: RunsPanel):
     panel.show_runs(samples.RUNS)
-    assert panel.neighbour(18, 3, -1) == (18, 2)
-    assert panel.neighbour(18, 3, 1) == (18, 4)
-    assert panel.neighbour(18, 1, -1) is None
-    assert panel.neighbour(18, 5, 1) is None
-    assert panel.neighbour(17, 1, -1) is None
+    assert panel.model.neighbour(18, 3, -1) == (18, 2)
+    assert panel.model.neighbour(18, 3, 1) == (18, 4)
+    assert panel.model.neighbour(18, 1, -1) is None
+    assert panel.model.neighbour(18, 5, 1) is None
+    assert panel.model.neighbour(17, 1, -1) is None
 
 
 def test_rows_paint_in_every_state(panel: RunsPanel):

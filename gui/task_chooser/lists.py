@@ -1,22 +1,104 @@
-"""The chooser's list of the user's own files of tasks, and what became of adding or removing one."""
+"""The lists of the task chooser: tasks found by words and tags, and the user's own files of tasks."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QStyle, QVBoxLayout, QWidget
 
 from core.debugger.snapshots import TaskFilesAnswer
 from core.environments.own_tasks import TaskSource
+from core.schema.task import Task
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
+from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowsModel
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, EmptyText, NoteLabel, OrWords, labelled, set_tone
 
+OPEN_TASK = "web/open"
+FILE = Qt.ItemDataRole.UserRole + 1
+"""The name of the file that a task comes from, or nothing."""
+_GAP = 12
 _HIGHEST_ANSWER = 130
 _NO_FILES = "There are no task files of yours yet. Add one below, or drop it here."
 _ABOUT = (
     "A task file (TOML or JSON) or WebArena's configuration, a file or a folder of them. A file stays where "
     "it is; what you change in it holds the next time you open the chooser or one of its tasks."
 )
+
+
+class TaskList(RowsModel):
+    """The tasks that have all the words and all the tags, in the catalogue's order."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        text, tooltip = Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole
+        super().__init__({text: _line, tooltip: self._whole, FILE: self._file}, parent)
+        self._tasks: tuple[Task, ...] = ()
+        self._sources: dict[str, TaskSource] = {}
+
+    def show_tasks(self, tasks: tuple[Task, ...], sources: tuple[TaskSource, ...] = ()) -> None:
+        self._tasks = tuple(task for task in tasks if task.id != OPEN_TASK)
+        self._sources = {task: source for source in sources for task in source.tasks}
+
+    @property
+    def total(self) -> int:
+        return len(self._tasks)
+
+    def find(self, search: str, tags: set[str]) -> None:
+        words = search.lower().split()
+        tagged = [task for task in self._tasks if tags <= {task.environment, *task.tags}]
+        self.show_rows([task for task in tagged if all(word in self._text(task) for word in words)])
+
+    def index_of(self, task: str) -> QModelIndex:
+        return next((self.index(at) for at, row in enumerate(self.rows) if row.id == task), QModelIndex())
+
+    def _file(self, task: Task) -> str:
+        source = self._sources.get(task.id)
+        return source.name if source else ""
+
+    def _whole(self, task: Task) -> str:
+        source = self._sources.get(task.id)
+        lines = (task.id, task.instruction, ", ".join(task.tags), f"From {source.path}" if source else "")
+        return "\n".join(filter(None, lines))
+
+    def _text(self, task: Task) -> str:
+        return f"{task.id} {task.instruction} {' '.join(task.tags)} {self._file(task)}".lower()
+
+
+def _line(task: Task) -> str:
+    return f"{task.id}: {task.instruction}"
+
+
+class TaskRows(RowDelegate):
+    """Draws a task: its id, its tags and its file on one line, the instruction below."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, QSize(240, 44), parent)
+
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
+        task: Task | None = index.data(ROW)
+        if task is None:
+            return
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, self.theme.colour("selected"))
+            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), self.theme.colour("agent"))
+        upper = QRect(rect.left() + 12, rect.top() + 4, rect.width() - 24, 19)
+        lower = upper.translated(0, 18)
+        bold, small = self.theme.text_font(bold=True), self.theme.small_font()
+        name = _cut(bold, task.id, upper.width() * 3 // 5)
+        room = upper.width() - self.write(painter, upper, name, bold) - _GAP
+        file = _cut(small, index.data(FILE) or "", room)
+        wide = self.write(painter, upper, file, small, "dim", RIGHT)
+        used = wide + _GAP if file else 0
+        half = upper.width() - upper.width() // 2
+        tags = upper.adjusted(max(half - used, upper.width() - room), 0, -used, 0)
+        self.write(painter, tags, ", ".join(task.tags[:4]), small, "faint" if file else "dim", RIGHT)
+        words = task.instruction or "The seed decides the instruction."
+        self.write(painter, lower, words.replace("\n", " "), self.theme.text_font(), "dim")
+
+
+def _cut(font: QFont, text: str, room: int) -> str:
+    """Return a name or a file with its middle left out where the room is too small."""
+    return QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideMiddle, max(room, 0))
 
 
 class TaskFilesTab(QWidget):
@@ -34,12 +116,10 @@ class TaskFilesTab(QWidget):
         self._column = QVBoxLayout(self._cards)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(8)
-        scroll = labelled(QScrollArea(self), "Task files")
-        scroll.setWidgetResizable(True)
+        scroll = labelled(QScrollArea(self, widgetResizable=True), "Task files")
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._cards)
-        self.or_words = OrWords(scroll, self)
-        self.or_words.say(_NO_FILES)
+        self.or_words = OrWords(scroll, self, _NO_FILES)
         about = EmptyText(_ABOUT, self)
         about.setContentsMargins(0, 0, 0, 0)
         in_column(self, about, (self.or_words, 1), margins=(12, 12, 12, 10), spacing=10)

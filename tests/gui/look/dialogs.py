@@ -1,0 +1,128 @@
+"""Pictures of dialogs, and of where words come from: `python -m tests.gui.look.dialogs OUTDIR [STAGE ...]`."""
+
+from PySide6.QtWidgets import QWidget
+
+from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
+from core.debugger.snapshots import TaskFilesAnswer
+from gui.llms.dialog import SettingsDialog
+from gui.panels.breakpoints.editor import BreakpointEditor
+from gui.panels.breakpoints.expression_field import ExpressionField
+from gui.task_chooser.chooser import TaskChooser
+from tests.gui import reading_samples, samples
+from tests.gui.look.studio import Studio, take_pictures
+
+
+def welcome(studio: Studio) -> QWidget:
+    studio.window.tasks.show_welcome()
+    assert studio.window.tasks.welcome is not None
+    return studio.window.tasks.welcome
+
+
+def chooser(studio: Studio) -> QWidget:
+    studio.settle()
+    studio.window.tasks.choose_task()
+    assert studio.window.tasks.chooser is not None
+    return studio.window.tasks.chooser
+
+
+def own_tasks(studio: Studio) -> QWidget:
+    shown = chooser(studio)
+    studio.session.catalogue_changed.send(samples.FILES_CATALOGUE)
+    studio.settle()
+    assert isinstance(shown, TaskChooser)
+    text = "tasks-of-my-shop.toml: 2 tasks, remembered for next time."
+    shown.show_answer(TaskFilesAnswer(ok=True, text=text, task="shop/lamp-price"))
+    return shown
+
+
+def bad_file(studio: Studio) -> QWidget:
+    shown = own_tasks(studio)
+    assert isinstance(shown, TaskChooser)
+    lines = [f"  line {line}: tasks[{line}].instruction: is missing" for line in range(3, 15)]
+    text = "\n".join(
+        ["more.toml was not added: correct it, then add it again.", "more.toml has 12 problems:", *lines]
+    )
+    shown.show_answer(TaskFilesAnswer(ok=False, text=text))
+    return shown
+
+
+def task_files(studio: Studio) -> QWidget:
+    shown = own_tasks(studio)
+    assert isinstance(shown, TaskChooser)
+    shown.show_answer(None)
+    shown.tabs.setCurrentIndex(2)
+    return shown
+
+
+def settings(studio: Studio) -> QWidget:
+    presets = (
+        KnownServer(title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
+        KnownServer(
+            title="Ollama", base_url="http://127.0.0.1:11434/v1", note="Start it with: ollama serve."
+        ),
+    )
+    dialog = SettingsDialog(studio.window.theme, presets, studio.window)
+    form = LLMEntry(name="llama", base_url="http://127.0.0.1:11434/v1", model="llama3.3", temperature=0.2)
+    dialog.show_llms((form, LLMEntry(name="gpt", base_url=presets[0].base_url, model="gpt-4o")), "llama")
+    dialog.show_answer(
+        LLMAnswer(ok=True, text="llama: http://127.0.0.1:11434 answers in 12 ms and has llama3.3.")
+    )
+    dialog.show()
+    return dialog
+
+
+def _editor(studio: Studio, number: int) -> BreakpointEditor:
+    studio.review()
+    studio.breakpoints.changed.send(samples.BREAKS)
+    studio.settle()
+    panel = studio.window.breakpoints
+    panel.breakpoints.select_key(number)
+    panel.edit_action.trigger()
+    assert studio.breaks.editor is not None
+    return studio.breaks.editor
+
+
+def editor(studio: Studio) -> QWidget:
+    return _editor(studio, 2)
+
+
+def editor_refused(studio: Studio) -> QWidget:
+    shown = _editor(studio, 5)
+    shown.fields["expression"].widget.setText("state.nmae == 1")  # type: ignore[attr-defined]
+    shown.show_answer("At character 7: state has no “nmae”; did you mean name?")
+    return shown
+
+
+def editor_completing(studio: Studio) -> QWidget:
+    shown = _editor(studio, 5)
+    field = shown.fields["expression"].widget
+    assert isinstance(field, ExpressionField)
+    field.setText("p")
+    field.offer()
+    return field.popup
+
+
+def origin(studio: Studio) -> QWidget:
+    studio.review()
+    studio.settle()
+    studio.window.why_requested.emit(18, 5, "Buy now")
+    assert studio.origins.shown is not None
+    studio.provenance.changed.send(reading_samples.WHY)
+    return studio.origins.shown
+
+
+def origin_nowhere(studio: Studio) -> QWidget:
+    shown = origin(studio)
+    studio.settle()
+    studio.window.why_requested.emit(18, 5, "a zebra crossing")
+    verdict = (
+        "It is not in anything the LLM was shown, nor in anything else of the step: it is the LLM's own."
+    )
+    studio.provenance.changed.send(
+        reading_samples.WHY.replace(text="a zebra crossing", places=(), verdict=verdict)
+    )
+    return shown
+
+
+if __name__ == "__main__":
+    take_pictures(globals())

@@ -14,6 +14,8 @@ from gui.live.page_area import LEAVING, PageArea
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 
+pytestmark = pytest.mark.browser
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -77,8 +79,6 @@ import asyncio, os, signal, sys, threading
 from gui.live.engine import run_offscreen
 from core.browser.tabs import Tabs
 from core.schema.errors import Interrupted
-
-pytestmark = pytest.mark.browser
 
 async def work(host):
     tabs = Tabs(host)

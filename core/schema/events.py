@@ -5,7 +5,6 @@ from typing import Literal
 from core.schema.record import Record
 
 TabId = str
-
 """The CDP target id of a tab."""
 
 

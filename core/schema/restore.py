@@ -8,7 +8,6 @@ from core.schema.record import Record
 Grade = Literal["exact", "equivalent", "same page", "lost"]
 
 VERIFIED: tuple[Grade, ...] = ("exact", "equivalent")
-
 """Those of a page that equals the recorded one, apart from what changes by itself."""
 
 

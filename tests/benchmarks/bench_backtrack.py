@@ -30,6 +30,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from core.agent.going_back import restore_context_of
 from core.agent.llm_calls import Asker
@@ -37,7 +38,7 @@ from core.agent.prompt_builder import Prompter
 from core.agent.resources import AgentResources, agent_resources_of
 from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import Strategy
-from core.browser.checkpoints.comparison import GRADES, Volatile, load_volatile
+from core.browser.checkpoints.comparison import Volatile, load_volatile
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.strategies import STRATEGIES
 from core.browser.chromium import ChromiumHost, find_chromium
@@ -232,7 +233,7 @@ def print_table(browser: str, found: list[Back]) -> None:
     """Print what came of it: by environment and way, in all, and what was wrongly called."""
     print(f"\n{browser}, {len(found)} times gone back")
     print(
-        _row("environment", "way", "times", *GRADES, "median ms", "90 % ms"),
+        _row("environment", "way", "times", *get_args(Grade), "median ms", "90 % ms"),
     )
     ways = [strategy.name for strategy in STRATEGIES]
     for environment, title in TITLES.items():
@@ -290,7 +291,7 @@ def _milliseconds(those: list[Back]) -> tuple[float, float]:
 def _line(title: str, way: str, those: list[Back]) -> str:
     grades = Counter(one.grade for one in those)
     median, ninetieth = _milliseconds(those)
-    counts = [str(grades[grade]) for grade in GRADES]
+    counts = [str(grades[grade]) for grade in get_args(Grade)]
     return _row(title, way, str(len(those)), *counts, f"{median:.0f}", f"{ninetieth:.0f}")
 
 

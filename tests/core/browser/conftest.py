@@ -18,13 +18,19 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture(scope="session")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browsing]:
+def chromium() -> str:
+    """The path of a whole Chromium: the headless shell has no pages of the browser's own."""
     path = os.environ.get("BACKSTEP_CHROMIUM") or find_chromium()
-    if path is None or shutil.which(path) is None:
-        pytest.skip("no Chromium is installed; set BACKSTEP_CHROMIUM to the path of one")
+    if path is None or path.endswith("headless-shell") or shutil.which(path) is None:
+        pytest.skip("no whole Chromium is installed; set BACKSTEP_CHROMIUM to the path of one")
+    return path
+
+
+@pytest.fixture(scope="session")
+def started(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browsing]:
     profiles = str(tmp_path_factory.mktemp("profiles"))
     worker = Worker()
-    browsing = Browsing(ChromiumHost(path, profiles=profiles), worker)
+    browsing = Browsing(ChromiumHost(chromium, profiles=profiles), worker)
     yield browsing
     browsing.close()
     worker.close()
@@ -36,4 +42,4 @@ def browser(started: Browsing) -> Browsing:
     return started
 
 
-__all__ = ["browser", "impatient", "site", "started"]
+__all__ = ["browser", "chromium", "impatient", "site", "started"]

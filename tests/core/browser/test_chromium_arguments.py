@@ -4,13 +4,12 @@ import pytest
 from playwright.async_api import async_playwright
 
 from core.browser.chromium import chromium_arguments
-from tests.core.stage import need_chromium
 
 
-async def off_with(arguments: list[str]) -> set[str]:
+async def off_with(chromium: str, arguments: list[str]) -> set[str]:
     """Return the features that a Chromium started with these arguments was told to leave out."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=need_chromium(), args=arguments)
+        browser = await playwright.chromium.launch(executable_path=chromium, args=arguments)
         page = await browser.new_page()
         await page.goto("chrome://version")
         command = await page.inner_text("#command_line")
@@ -20,6 +19,6 @@ async def off_with(arguments: list[str]) -> set[str]:
 
 
 @pytest.mark.browser
-async def test_what_playwright_switches_off_stays_off_beside_what_we_do():
+async def test_what_playwright_switches_off_stays_off_beside_what_we_do(chromium):
     without_ours = [one for one in chromium_arguments() if "features" not in one]
-    assert await off_with(without_ours) < await off_with(chromium_arguments())
+    assert await off_with(chromium, without_ours) < await off_with(chromium, chromium_arguments())

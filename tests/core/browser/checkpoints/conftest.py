@@ -1,3 +1,0 @@
-from tests.core.browser.conftest import browser, impatient, site, started
-
-__all__ = ["browser", "impatient", "site", "started"]

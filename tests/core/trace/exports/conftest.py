@@ -1,3 +1,0 @@
-from tests.core.trace.conftest import path, store
-
-__all__ = ["path", "store"]

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QLabel, QListView, QStyle, QWidget
 
 from core.debugger.breakpoints.kinds.actions import ActionChosen
-from core.debugger.snapshots import PermissibleView
+from core.debugger.snapshots import PermissibleView, StepView
 from core.schema.action_space import PermissibleRow
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
@@ -190,6 +190,9 @@ class PermissiblePanel(QWidget):
         theme.changed.connect(self.list.viewport().update)
 
     @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        self.show_permissible(step.permissible)
+
     def show_permissible(self, view: PermissibleView) -> None:
         """Replace what is on screen with `view`; the search stays."""
         newly_chosen = (view.chosen, view.chosen_ref) != (self._view.chosen, self._view.chosen_ref)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.debugger.breakpoints.kinds.problems import LLMCall
-from core.debugger.snapshots import CallView
+from core.debugger.snapshots import CallView, StepView
 from core.schema.messages import Purpose
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds, thousands
@@ -59,6 +59,9 @@ class CallsPanel(QWidget):
         theme.changed.connect(self.table.viewport().update)
 
     @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        self.show_calls(step.calls)
+
     def show_calls(self, calls: tuple[CallView, ...]) -> None:
         """Replace what is on screen with `calls`."""
         self.model.show_lines([_line(call) for call in calls])

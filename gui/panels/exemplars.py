@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from core.debugger.snapshots import ExemplarRow, ExemplarsView
+from core.debugger.snapshots import ExemplarRow, ExemplarsView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
@@ -65,6 +65,9 @@ class ExemplarsPanel(QWidget):
         return self.pages.currentWidget() is self.reader
 
     @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        self.show_exemplars(step.exemplars)
+
     def show_exemplars(self, view: ExemplarsView) -> None:
         """Replace what is on screen with `view`; an open trajectory stays while its exemplar is there."""
         self._view = view

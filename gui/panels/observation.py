@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QSplitter, QWidget
 
-from core.debugger.snapshots import ObservationView
+from core.debugger.snapshots import ObservationView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row
@@ -75,6 +75,9 @@ class ObservationPanel(QWidget):
         in_column(self, self.or_words)
 
     @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        self.show_observation(step.observation)
+
     def show_observation(self, view: ObservationView) -> None:
         """Replace what is on screen with `view`."""
         there = bool(view.raw or view.clean or view.html or view.url)

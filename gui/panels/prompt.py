@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.debugger.snapshots import CallView, PersonQuestion
+from core.debugger.snapshots import CallView, PersonQuestion, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, thousands
@@ -55,6 +55,9 @@ class PromptPanel(QWidget):
         in_column(self, self.or_words)
 
     @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        self.show_calls(step.calls)
+
     def show_calls(self, calls: tuple[CallView, ...]) -> None:
         """Replace what is on screen with `calls`; what was folded stays so."""
         if calls == self._calls:

@@ -4,7 +4,7 @@ from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.breakpoints.kinds.actions import PolicyPopped, PolicyPushed
-from core.debugger.snapshots import FrameView, StackView
+from core.debugger.snapshots import FrameView, StackView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
@@ -59,6 +59,9 @@ class StackPanel(QWidget):
         in_column(self, self.or_words)
 
     @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        self.show_stack(step.stack)
+
     def show_stack(self, view: StackView) -> None:
         """Replace what is on screen with `view`."""
         self._view = view

@@ -1,16 +1,33 @@
-"""The docks of the window: which there are, where they stand at first, their keys and their titles."""
+"""The panels of the window in their docks: which there are, where they stand at first, their keys and their titles."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QWidget
 
+from gui.panels.action.panel import ActionPanel
+from gui.panels.action_space import PermissiblePanel
+from gui.panels.breakpoints.panel import BreakpointsPanel
+from gui.panels.calls import CallsPanel
+from gui.panels.diff import DiffPanel
+from gui.panels.exemplars import ExemplarsPanel
+from gui.panels.log import LogPanel
+from gui.panels.observation import ObservationPanel
+from gui.panels.page_log import PageLogPanel
+from gui.panels.plan.panel import PlanPanel
+from gui.panels.prompt import PromptPanel
+from gui.panels.runs.panel import RunsPanel
+from gui.panels.stack import StackPanel
+from gui.panels.state.panel import StatePanel
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.layouts import in_row
 from gui.widgets.words import ElidedLabel
 
+Panel = TypeVar("Panel", bound=QWidget)
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
@@ -95,37 +112,41 @@ class PanelDock(QDockWidget):
 
 @dataclass(frozen=True)
 class DockPlace:
-    """A dock's name, key and first place; docks of one `group` are tabs over each other."""
+    """A dock's name, key, panel and first place; docks of one `group` are tabs over each other.
+
+    A panel with `show_step` is given each `StepView`; what its signal `fact_changed` sends stands in the title.
+    """
 
     name: str
     key: str
+    panel: Callable[[Theme], QWidget]
     area: Qt.DockWidgetArea
     group: str
     height: int = 0
 
 
 PLACES: tuple[DockPlace, ...] = (
-    DockPlace("Runs & steps", "Alt+1", LEFT, "runs"),
-    DockPlace("Breakpoints", "Alt+=", LEFT, "breaks", 262),
-    DockPlace("State", "Alt+2", RIGHT, "page", 206),
-    DockPlace("Permissible actions", "Alt+3", RIGHT, "page"),
-    DockPlace("Next action", "Alt+4", RIGHT, "action", 289),
-    DockPlace("Policy stack", "Alt+5", RIGHT, "agent", 218),
-    DockPlace("Plan & remedies", "Alt+6", RIGHT, "agent"),
-    DockPlace("Exemplars", "Alt+7", RIGHT, "agent"),
-    DockPlace("Observation", "Alt+8", BOTTOM, "reading"),
-    DockPlace("Prompt", "Alt+9", BOTTOM, "reading"),
-    DockPlace("Diff", "Alt+;", BOTTOM, "reading"),
-    DockPlace("Calls", "Alt+0", BOTTOM, "reading"),
-    DockPlace("Page log", "Alt+'", BOTTOM, "reading"),
-    DockPlace("Log", "Alt+-", BOTTOM, "reading"),
+    DockPlace("Runs & steps", "Alt+1", RunsPanel, LEFT, "runs"),
+    DockPlace("Breakpoints", "Alt+=", BreakpointsPanel, LEFT, "breaks", 262),
+    DockPlace("State", "Alt+2", StatePanel, RIGHT, "page", 206),
+    DockPlace("Permissible actions", "Alt+3", PermissiblePanel, RIGHT, "page"),
+    DockPlace("Next action", "Alt+4", ActionPanel, RIGHT, "action", 289),
+    DockPlace("Policy stack", "Alt+5", StackPanel, RIGHT, "agent", 218),
+    DockPlace("Plan & remedies", "Alt+6", PlanPanel, RIGHT, "agent"),
+    DockPlace("Exemplars", "Alt+7", ExemplarsPanel, RIGHT, "agent"),
+    DockPlace("Observation", "Alt+8", ObservationPanel, BOTTOM, "reading"),
+    DockPlace("Prompt", "Alt+9", PromptPanel, BOTTOM, "reading"),
+    DockPlace("Diff", "Alt+;", DiffPanel, BOTTOM, "reading"),
+    DockPlace("Calls", "Alt+0", CallsPanel, BOTTOM, "reading"),
+    DockPlace("Page log", "Alt+'", PageLogPanel, BOTTOM, "reading"),
+    DockPlace("Log", "Alt+-", LogPanel, BOTTOM, "reading"),
 )
 
 
 class Docks(QObject):
-    """Holds the panels of `window` in docks and keeps their titles right as they move."""
+    """Makes the panels of `window`, holds them in docks and keeps their titles right as they move."""
 
-    def __init__(self, theme: Theme, window: QMainWindow, panels: dict[str, QWidget]) -> None:
+    def __init__(self, theme: Theme, window: QMainWindow) -> None:
         super().__init__(window)
         self._window = window
         self._regrouping = QTimer(self, singleShot=True, interval=0)
@@ -140,11 +161,20 @@ class Docks(QObject):
         window.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
         window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
         for place in PLACES:
-            dock = PanelDock(theme, place.name, place.key, panels[place.name], window)
+            dock = PanelDock(theme, place.name, place.key, place.panel(theme), window)
             self.by_name[place.name] = dock
             for moved in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 moved.connect(lambda *_: self._regrouping.start())
         self.arrange()
+
+    @property
+    def panels(self) -> list[QWidget]:
+        return [dock.widget() for dock in self.by_name.values()]
+
+    def panel(self, kind: type[Panel]) -> Panel:
+        """Return the one panel of a class."""
+        (found,) = (panel for panel in self.panels if isinstance(panel, kind))
+        return found
 
     def arrange(self) -> None:
         """Put every dock where it stands at first, shown and docked."""

@@ -178,18 +178,9 @@ class MainWindow(WindowParts):
     def _show_step(self, step: StepView) -> None:
         self._step = step
         self.page.show_step(step)
-        self.state.show_state(step.state)
-        self.permissible.show_permissible(step.permissible)
-        self.action.show_action(step.action)
-        self.action.show_remarks(step.interventions, step.events)
-        self.stack.show_stack(step.stack)
-        self.plan.show_plan(step.plan, live=step.live)
-        self.exemplars.show_exemplars(step.exemplars)
-        self.observation.show_observation(step.observation)
-        self.prompt.show_calls(step.calls)
-        self.calls.show_calls(step.calls)
-        self.runs.show_step(step)
-        self.breakpoints.show_step(step)
+        for panel in self.docks.panels:
+            if hasattr(panel, "show_step"):
+                panel.show_step(step)
         self._mark_kept()
         self._refresh_actions()
         self.step_shown.emit(step)

@@ -75,10 +75,10 @@ class WindowParts(QMainWindow):
         theme = self.theme
         self.actions_by_name = make_actions(theme, self)
         self.addActions(list(self.actions_by_name.values()))
-        panels = self._make_panels()
         self.page = PageStack(theme, page_area, self)
         self.setCentralWidget(self.page)
-        self.docks = Docks(theme, self, panels)
+        self.docks = Docks(theme, self)
+        self._name_panels()
         self.menus = Menus(self.actions_by_name, self.docks, theme, self)
         self.setMenuBar(self.menus.bar)
         self.tool_bar = ToolBar(theme, self.actions_by_name, self.menus.pace, self.menus.mechanisms, self)
@@ -91,43 +91,27 @@ class WindowParts(QMainWindow):
         self.setStatusBar(self.status)
         for place in PLACES:
             QShortcut(place.key, self, lambda name=place.name: self.docks.reach(name))
-            panel = panels[place.name]
+            panel = self.dock(place.name).widget()
             if hasattr(panel, "fact_changed"):
                 panel.fact_changed.connect(lambda fact, name=place.name: self._show_fact(name, fact))
 
-    def _make_panels(self) -> dict[str, QWidget]:
-        """Make one of each panel; return them by the names of their docks."""
-        theme = self.theme
-        self.runs = RunsPanel(theme)
-        self.breakpoints = BreakpointsPanel(theme)
-        self.state = StatePanel(theme)
-        self.permissible = PermissiblePanel(theme)
-        self.action = ActionPanel(theme)
-        self.stack = StackPanel(theme)
-        self.plan = PlanPanel(theme)
-        self.exemplars = ExemplarsPanel(theme)
-        self.observation = ObservationPanel(theme)
-        self.prompt = PromptPanel(theme)
-        self.diff = DiffPanel(theme)
-        self.calls = CallsPanel(theme)
-        self.page_log = PageLogPanel(theme)
-        self.log = LogPanel(theme)
-        return {
-            "Runs & steps": self.runs,
-            "Breakpoints": self.breakpoints,
-            "State": self.state,
-            "Permissible actions": self.permissible,
-            "Next action": self.action,
-            "Policy stack": self.stack,
-            "Plan & remedies": self.plan,
-            "Exemplars": self.exemplars,
-            "Observation": self.observation,
-            "Prompt": self.prompt,
-            "Diff": self.diff,
-            "Calls": self.calls,
-            "Page log": self.page_log,
-            "Log": self.log,
-        }
+    def _name_panels(self) -> None:
+        """Name the panels that the window or a feature speaks to."""
+        panel = self.docks.panel
+        self.runs = panel(RunsPanel)
+        self.breakpoints = panel(BreakpointsPanel)
+        self.state = panel(StatePanel)
+        self.permissible = panel(PermissiblePanel)
+        self.action = panel(ActionPanel)
+        self.stack = panel(StackPanel)
+        self.plan = panel(PlanPanel)
+        self.exemplars = panel(ExemplarsPanel)
+        self.observation = panel(ObservationPanel)
+        self.prompt = panel(PromptPanel)
+        self.diff = panel(DiffPanel)
+        self.calls = panel(CallsPanel)
+        self.page_log = panel(PageLogPanel)
+        self.log = panel(LogPanel)
 
     def _show_fact(self, name: str, fact: str) -> None:
         """Put a panel's fact in its dock's title and, for tabs, in the tab."""

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QScrollArea, QWidget
 
-from core.debugger.snapshots import ActionView, PersonQuestion, Picked, SessionView
+from core.debugger.snapshots import ActionView, PersonQuestion, Picked, SessionView, StepView
 from core.schema.action_space import PermissibleRow
 from gui.panels.action.form import ActionForm, same_action
 from gui.panels.action.queue_list import QueueList
@@ -140,6 +140,10 @@ class ActionPanel(QWidget):
         return self.editable and not same_action(self.form.text, self._base)
 
     @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        self.show_action(step.action)
+        self.show_remarks(step.interventions, step.events)
+
     def show_action(self, view: ActionView) -> None:
         """Replace what is on screen with `view`; what the person is just typing stays."""
         before, self._view = self._view, view

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.snapshots import GradeView, JudgementView, PlanView, SessionView
+from core.debugger.snapshots import GradeView, JudgementView, PlanView, SessionView, StepView
 from core.schema.progress import Subtask
 from core.schema.step import RemedyTold
 from gui.panels.plan.editor import PlanEditor
@@ -215,6 +215,9 @@ class PlanPanel(QWidget):
             self.subtask_wanted.emit(self.subtask)
 
     @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        self.show_plan(step.plan, live=step.live)
+
     def show_plan(self, view: PlanView, *, live: bool = True) -> None:
         """Replace what is on screen with `view`; a draft of the plan stays while there is a plan to replace."""
         self._view, self._live = view, live

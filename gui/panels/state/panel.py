@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from core.debugger.breakpoints.kinds.actions import StateEntered, StateLeft
-from core.debugger.snapshots import SetAsideView, StateView
+from core.debugger.snapshots import SetAsideView, StateView, StepView
 from core.schema.step import Fit
 from gui.panels.state.diagram import StateDiagram
 from gui.theme.theme import Theme
@@ -51,6 +51,9 @@ class StatePanel(QWidget):
         self.show_state(StateView())
 
     @Slot(object)
+    def show_step(self, step: StepView) -> None:
+        self.show_state(step.state)
+
     def show_state(self, view: StateView) -> None:
         """Replace what is on screen with `view`."""
         self._view = view

@@ -23,7 +23,7 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
     `argv` goes to pytest, without ``--no-lint``, which leaves the linters
     out, and ``--quick``, which leaves out every test that starts a browser.
     Of a linter that passes only one line is shown. The tests are shared
-    among processes, one for each processor up to four, where `argv` does not
+    among processes, one more than there are processors and at most four, where `argv` does not
     say otherwise (``-n 0`` keeps them in one) and pytest-xdist is there. On
     success the closing line of pytest is the last one; after a failure a line
     naming what failed follows it.
@@ -68,8 +68,9 @@ def _passes(root: Path, name: str, words: Sequence[str]) -> bool:
 
 def _run_pytest(root: Path, arguments: Sequence[str]) -> int:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    # Each worker starts browsers of its own, which wants memory: there are never more than four.
-    environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(min(os.cpu_count() or 1, 4)))
+    # A third of the time a worker waits for its browsers, so one more than there are processors keeps these busy.
+    # The browsers want memory: there are never more than four.
+    environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(min((os.cpu_count() or 1) + 1, 4)))
     shared = importlib.util.find_spec("xdist") is not None
     words = ["-n", "auto", "--dist", "worksteal"] if shared else []
     command = [sys.executable, "-m", "pytest", *words, *arguments]

@@ -8,16 +8,14 @@ from playwright.async_api import Browser, async_playwright
 from core.browser.chromium import chromium_arguments
 from core.environments.miniwob import MiniWob
 from core.environments.static_server import StaticServer
-from tests.core.environments.driver import PlaywrightDriver, chromium_path
+from tests.core.environments.driver import PlaywrightDriver
+from tests.core.stage import need_chromium
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    path = chromium_path()
-    if path is None:
-        pytest.skip("no Chromium is installed, and BACKSTEP_CHROMIUM names none")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, args=chromium_arguments())
+        browser = await playwright.chromium.launch(executable_path=need_chromium(), args=chromium_arguments())
         yield browser
         await browser.close()
 

@@ -1,21 +1,10 @@
 """A page driver in plain Playwright, for tests of environments on real pages."""
 
-import os
-import shutil
-from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Error, Page
 
 from core.schema.errors import ActionError
-
-
-def chromium_path() -> str | None:
-    """Return the installed Chromium to test with, or None."""
-    named = os.environ.get("BACKSTEP_CHROMIUM")
-    if named:
-        return named if Path(named).exists() else None
-    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 class PlaywrightDriver:

@@ -13,10 +13,11 @@ import sys
 
 from playwright.async_api import async_playwright
 
+from core.browser.chromium import find_chromium
 from core.environments.miniwob import RESOURCES, MiniWob, PageEntry, read_catalogue
 from core.environments.protocol import PageDriver
 from core.schema.task import Task
-from tests.core.environments.driver import PlaywrightDriver, chromium_path
+from tests.core.environments.driver import PlaywrightDriver
 
 CATALOGUE = RESOURCES / "environments" / "miniwob.json"
 
@@ -32,9 +33,9 @@ CONTROLS = {
 
 async def entries() -> list[PageEntry]:
     """Return an entry for each installed page, read from the page itself."""
-    path = chromium_path()
+    path = find_chromium()
     if path is None:
-        sys.exit("No Chromium was found: name one in BACKSTEP_CHROMIUM.")
+        sys.exit("No Chromium was found; install one.")
     known = {entry.page: entry for entry in read_catalogue()}
     environment = MiniWob()
     found: list[PageEntry] = []

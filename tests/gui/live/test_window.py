@@ -1,6 +1,6 @@
 """The whole chain from the window: a live page, the LLM at a loopback server, a person, the trace."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -70,11 +70,12 @@ class LiveWindow:
         )
         assert self.window.view.mode == mode, self.window.view.message
 
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        self._qtbot.waitUntil(condition, timeout=WAIT)
+
     def step_to_review(self) -> None:
         self.trigger("step")
-        self._qtbot.waitUntil(
-            lambda: self.window.view.phase == "review" and self.window.action.editable, timeout=WAIT
-        )
+        self.wait_until(lambda: self.window.view.phase == "review" and self.window.action.editable)
 
     def trigger(self, name: str) -> None:
         self._qtbot.waitUntil(self.window.actions_by_name[name].isEnabled, timeout=WAIT)
@@ -95,8 +96,7 @@ def test_a_task_is_stepped_to_success_and_lies_in_the_trace(desk: LiveWindow, ll
     llm_server.otherwise = on('button "ONE"', thought="The task names it.")
     desk.open("miniwob/click-test-2")
     desk.step_to_review()
-    chosen = [one for one in desk.window.page.overlay.outlines if one.chosen]
-    assert len(chosen) == 1
+    desk.wait_until(lambda: sum(one.chosen for one in desk.window.page.overlay.outlines) == 1)
     desk.trigger("step")
     desk.wait_for("ended")
     assert desk.window.view.success is True

@@ -45,8 +45,8 @@ class Studio:
         self.session.catalogue_changed.send(samples.CATALOGUE)
 
     def settle(self) -> None:
-        end = time.monotonic() + 0.5
-        while time.monotonic() < end:
+        end = time.process_time() + 0.5  # Of this process, so that a busy machine does not cut it short.
+        while time.process_time() < end:
             self.application.processEvents()
 
     def review(self) -> None:

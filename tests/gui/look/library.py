@@ -70,7 +70,9 @@ def _open(studio: Studio, library: OpenedLibrary, id: str = "") -> LibraryWindow
 
 def library(studio: Studio) -> QWidget:
     shown = _open(studio, _library(studio), ALL[0].id)
-    shown.notices.show_notice(Notice(text="“enter-text-1” was archived.", undo=Undo(bring_back=("enter-text-1",))))
+    shown.notices.show_notice(
+        Notice(text="“enter-text-1” was archived.", undo=Undo(bring_back=("enter-text-1",)))
+    )
     return shown
 
 

@@ -9,6 +9,7 @@ import json
 import logging
 import secrets
 import threading
+from abc import ABC, abstractmethod
 from functools import partial
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
@@ -233,7 +234,7 @@ class _SiteHandler(LoopbackHandler):
 # As an environment
 
 
-class SiteEnvironment(Generic[State]):
+class SiteEnvironment(ABC, Generic[State]):
     """What the environments of all bundled sites share; each task is done in a session of its own.
 
     Their tasks are listed from a file, so that a program which only lists
@@ -252,9 +253,9 @@ class SiteEnvironment(Generic[State]):
         self._tasks: tuple[Task, ...] | None = None
         self._server: SiteServer[State] | None = None
 
+    @abstractmethod
     def make_server(self) -> SiteServer[State]:
         """Return the server of the site; called once, when it is first needed."""
-        raise NotImplementedError
 
     @property
     def server(self) -> SiteServer[State]:

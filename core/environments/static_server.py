@@ -2,6 +2,7 @@
 
 import mimetypes
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
 from http import HTTPStatus
@@ -68,7 +69,7 @@ class LoopbackServer:
         return server
 
 
-class LoopbackHandler(BaseHTTPRequestHandler):
+class LoopbackHandler(BaseHTTPRequestHandler, ABC):
     """Answers the requests of one server, without a log."""
 
     protocol_version = "HTTP/1.1"
@@ -79,8 +80,8 @@ class LoopbackHandler(BaseHTTPRequestHandler):
     server_version = "Backstep"
     sys_version = ""
 
-    def do_GET(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def do_GET(self) -> None: ...
 
     def do_HEAD(self) -> None:
         self.do_GET()

@@ -55,7 +55,7 @@ class TextView(QPlainTextEdit):
         self._pieces: tuple[Piece, ...] = ()
         self._shown = ""
         self._source = ""
-        self._todo: list[tuple[str, int | None]] = []
+        self._unwritten: list[tuple[str, int | None]] = []
         self._document: QTextDocument | None = None
         self._needle = ""
         self._starts: list[int] = []
@@ -85,7 +85,7 @@ class TextView(QPlainTextEdit):
 
     @property
     def complete(self) -> bool:
-        return not self._todo
+        return not self._unwritten
 
     @property
     def found(self) -> int:
@@ -164,7 +164,7 @@ class TextView(QPlainTextEdit):
         if self._document is not None:
             self._document.deleteLater()
         self._document = document
-        self._todo = []
+        self._unwritten = []
         shown: list[str] = []
         last = len(self._pieces) - 1
         for index, piece in enumerate(self._pieces):
@@ -173,7 +173,9 @@ class TextView(QPlainTextEdit):
                 text = _LONG_LINE.sub(lambda match: f"{match[0]}{_JOINER}\n", text)
             shown.append(text)
             size = _SLICE if piece.heading is None else max(1, len(text))
-            self._todo += [(text[start : start + size], piece.heading) for start in range(0, len(text), size)]
+            self._unwritten += [
+                (text[start : start + size], piece.heading) for start in range(0, len(text), size)
+            ]
         self._shown = "".join(shown)
         self._places = self._places_of(shown)
         self._find_all()
@@ -190,15 +192,15 @@ class TextView(QPlainTextEdit):
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.beginEditBlock()
-        while self._todo and room > 0:
-            text, heading = self._todo.pop(0)
+        while self._unwritten and room > 0:
+            text, heading = self._unwritten.pop(0)
             room -= len(text) + 200
             if heading is None:
                 cursor.insertText(text, QTextCharFormat())
             else:
                 self._insert_heading(cursor, text, heading)
         cursor.endEditBlock()
-        if self._todo:
+        if self._unwritten:
             self._timer.start()
             return
         self._timer.stop()

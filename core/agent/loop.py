@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from core.agent.llm_calls import Answerer, Asked, Asker, Hold
 from core.agent.phases.choice import HeldGate, gate_of
-from core.agent.phases.registry import RUN, PhaseTools
+from core.agent.phases.registry import ENTRIES, PhaseTools
 from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.consequences import backtrack, end_trial, told
@@ -88,6 +88,11 @@ class AgentRun:
     @property
     def next_phase(self) -> Phase:
         return self.state.next_phase
+
+    @property
+    def next_asks_llm(self) -> bool:
+        """Whether the next phase asks an LLM."""
+        return ENTRIES[self.state.next_phase].asks_llm(self.state)
 
     @property
     def asking(self) -> CallRecord | None:
@@ -267,7 +272,7 @@ class AgentRun:
                 self._keep_page_log("before the action")
             began, self._phase_begun = time.perf_counter(), time.time()
             try:
-                done = RUN[phase](self._tools)
+                done = ENTRIES[phase].run(self._tools)
                 self._done = await done if isinstance(done, Awaitable) else done
             finally:
                 state.clock.active += time.perf_counter() - began

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.agent.loop import AgentRun
-from core.agent.phases.page import asks_llm
 from core.browser.channel import PageGone
 from core.debugger.breakpoints.monitor import BreakpointMonitor
 from core.debugger.publisher import Publisher
@@ -51,7 +50,7 @@ class RunGoal:
                 return True
             case "decide":
                 # An LLM is not asked before the person steps.
-                return phase == "decide" or (phase == "abstract" and asks_llm(state))
+                return phase == "decide" or (phase == "abstract" and run.next_asks_llm)
             case "review":
                 return review
             case "step":
@@ -285,7 +284,7 @@ class Runner:
             if phase == "review" and self._held_by_gate(run, until):
                 return
             run.state.overlap = until.kind == "end"
-            self._publisher.set_mode(self._mode_of(phase, run))
+            self._publisher.set_mode(_mode_of(run))
             record = await self._advance(run, phase)
             first = False
             if phase in ("observe", "act"):
@@ -351,18 +350,11 @@ class Runner:
         self._publisher.publish_step(run)
         return True
 
-    @staticmethod
-    def _mode_of(phase: str, run: AgentRun) -> Mode:
-        state = run.state
-        asks = {
-            "abstract": asks_llm(state),
-            "decide": not state.queue,
-            "anticipate": state.is_on("remedies"),
-            "align": state.is_on("judgement"),
-        }
-        if asks.get(phase):
-            return "asking"
-        return "acting" if phase == "act" else "running"
+
+def _mode_of(run: AgentRun) -> Mode:
+    if run.next_asks_llm:
+        return "asking"
+    return "acting" if run.next_phase == "act" else "running"
 
 
 def _unverified(record: PhaseRecord) -> str:

@@ -94,7 +94,7 @@ async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abs
     return abstracted
 
 
-def asks_llm(state: RunState) -> bool:
+def abstracts_by_llm(state: RunState) -> bool:
     """Return whether the LLM makes the clean observation of this step."""
     asked = not state.queue and state.reflection.scheduled is None
     return state.is_on("abstraction") and state.abstraction_settings.how != "ranked" and asked
@@ -102,7 +102,7 @@ def asks_llm(state: RunState) -> bool:
 
 async def _abstracted(state: RunState, world: World, abstractor: Abstractor) -> Abstracted:
     settings = state.abstraction_settings
-    if asks_llm(state):
+    if abstracts_by_llm(state):
         return await (
             abstractor.explicit(state) if settings.how == "explicit" else abstractor.implicit(state, world)
         )

@@ -1,6 +1,7 @@
 """What does each phase, and what it works with in a run. A new phase is a function beside these and a line here."""
 
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from core.agent.abstraction_by_llm import Abstractor
 from core.agent.decision import Decider
@@ -8,7 +9,7 @@ from core.agent.going_back import ScheduledSteps
 from core.agent.phases.act import act
 from core.agent.phases.choice import decide, review
 from core.agent.phases.outcome import align, commit
-from core.agent.phases.page import PageStore, abstract, observe, recall
+from core.agent.phases.page import PageStore, abstract, abstracts_by_llm, observe, recall
 from core.agent.phases.recognise import recognise
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.alignment import AlignmentJudge
@@ -44,15 +45,33 @@ class PhaseTools:
             self.store.save_phase(self.state.run, self.state.number, late)
 
 
-RUN: dict[Phase, Callable[[PhaseTools], Awaitable[PhaseRecord] | PhaseRecord]] = {
-    "observe": lambda tools: observe(tools.state, tools.world, tools.pages),
-    "recognise": lambda tools: recognise(tools.state, tools.world, tools.resources),
-    "recall": lambda tools: recall(tools.state, tools.resources),
-    "abstract": lambda tools: abstract(tools.state, tools.world, tools.abstractor),
-    "decide": lambda tools: decide(tools.state, tools.decider, tools.carrying_out, tools.prompter),
-    "anticipate": lambda tools: tools.anticipator.anticipate(tools.state),
-    "review": lambda tools: review(tools.state),
-    "act": lambda tools: act(tools.state, tools.world, tools.prompter, tools.past),
-    "align": lambda tools: align(tools.state, tools.judge, tools.take_late_remedies),
-    "commit": lambda tools: commit(tools.state),
+class PhaseEntry(NamedTuple):
+    """What does a phase, and whether it asks an LLM in a run that stands before it."""
+
+    run: Callable[[PhaseTools], Awaitable[PhaseRecord] | PhaseRecord]
+    asks_llm: Callable[[RunState], bool] = lambda _: False
+
+
+ENTRIES: dict[Phase, PhaseEntry] = {
+    "observe": PhaseEntry(lambda tools: observe(tools.state, tools.world, tools.pages)),
+    "recognise": PhaseEntry(lambda tools: recognise(tools.state, tools.world, tools.resources)),
+    "recall": PhaseEntry(lambda tools: recall(tools.state, tools.resources)),
+    "abstract": PhaseEntry(
+        lambda tools: abstract(tools.state, tools.world, tools.abstractor), asks_llm=abstracts_by_llm
+    ),
+    "decide": PhaseEntry(
+        lambda tools: decide(tools.state, tools.decider, tools.carrying_out, tools.prompter),
+        asks_llm=lambda state: not state.queue,
+    ),
+    "anticipate": PhaseEntry(
+        lambda tools: tools.anticipator.anticipate(tools.state),
+        asks_llm=lambda state: state.is_on("remedies"),
+    ),
+    "review": PhaseEntry(lambda tools: review(tools.state)),
+    "act": PhaseEntry(lambda tools: act(tools.state, tools.world, tools.prompter, tools.past)),
+    "align": PhaseEntry(
+        lambda tools: align(tools.state, tools.judge, tools.take_late_remedies),
+        asks_llm=lambda state: state.is_on("judgement"),
+    ),
+    "commit": PhaseEntry(lambda tools: commit(tools.state)),
 }

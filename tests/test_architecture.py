@@ -5,6 +5,7 @@ import importlib
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -53,28 +54,14 @@ def imported_in(path: Path) -> set[str]:
     return found
 
 
+@pytest.mark.program
 def test_importing_all_of_core_loads_no_qt():
     assert loaded_by("core") & {"PySide6", "shiboken6", "gui"} == set()
 
 
+@pytest.mark.program
 def test_importing_all_of_gui_loads_no_browser_driver_llm_client_or_database():
     assert loaded_by("gui") & {"playwright", "openai", "faiss", "sqlite_utils"} == set()
-
-
-@pytest.mark.parametrize(
-    ("package", "forbidden"),
-    [
-        ("core", {"PySide6", "shiboken6", "gui", "main"}),
-        ("gui", {"playwright", "openai", "faiss", "sqlite_utils", "sqlite3", "main"}),
-    ],
-)
-def test_no_file_imports_across_the_line(package, forbidden):
-    wrong = {
-        str(path.relative_to(ROOT)): sorted(found)
-        for path in (ROOT / package).rglob("*.py")
-        if (found := imported_in(path) & forbidden)
-    }
-    assert wrong == {}
 
 
 def test_the_set_up_needs_nothing_that_has_to_be_installed_first():
@@ -93,7 +80,10 @@ def past_validation(path: Path) -> list[str]:
     """Return the places in a file that make a record, or a changed copy of one, without validation."""
     found = []
     name = str(path.relative_to(ROOT).as_posix())
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    if ".model_co" not in text:
+        return found
+    for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr == "model_copy":
@@ -114,6 +104,7 @@ def test_records_are_made_and_changed_through_validation():
     )
 
 
+@pytest.mark.program
 def test_packages_import_only_from_the_layers_below_them():
     done = subprocess.run(
         [
@@ -173,7 +164,6 @@ def test_no_class_of_core_can_be_asked_for_everything():
 def test_no_class_has_the_name_of_one_in_another_package():
     places: dict[str, set[str]] = {}
     for path in (path for folder in ("core", "gui") for path in (ROOT / folder).rglob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, set()).add(str(path.relative_to(ROOT)))
+        for name in re.findall(r"^class ([A-Za-z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            places.setdefault(name, set()).add(str(path.relative_to(ROOT)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

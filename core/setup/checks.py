@@ -21,7 +21,8 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
     """Run the linters and pytest in `root`; return 0 only when all pass.
 
     `argv` goes to pytest, without ``--no-lint``, which leaves the linters
-    out, and ``--quick``, which leaves out every test that starts a browser.
+    out, and ``--quick``, which leaves out every test that starts a browser or
+    another program.
     Of a linter that passes only one line is shown. The tests are shared
     among processes, one more than there are processors and at most four, where `argv` does not
     say otherwise (``-n 0`` keeps them in one) and pytest-xdist is there. On
@@ -31,7 +32,7 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
     rest = [word for word in argv if word not in ("--no-lint", "--quick")]
     with_lint = "--no-lint" not in argv
     if "--quick" in argv:
-        rest = ["-m", "not browser", *rest]
+        rest = ["-m", "not browser and not program", *rest]
     absent = [name for name in ("ruff", "mypy", "pytest") if importlib.util.find_spec(name) is None]
     if absent:
         print(

@@ -168,6 +168,7 @@ def test_a_damaged_trace_has_the_code_3(inside):
     assert inside("runs").code == 3
 
 
+@pytest.mark.program
 def test_a_reader_that_goes_away_is_no_error(cli):
     process = cli.start("tasks", "--json")
     process.stdout.close()

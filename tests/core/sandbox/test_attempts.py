@@ -23,9 +23,12 @@ from core.sandbox.process import Parsed, ParserProcess, SandboxLimits
 from core.sandbox.running import confinement
 from tests.core.sandbox.attempts import ALL, ALONE, MODULES, NUMBERS, PRELUDE, WATCHED
 
-pytestmark = pytest.mark.skipif(
-    not confinement().is_confined, reason=confinement().reason or "parsers are confined here"
-)
+pytestmark = [
+    pytest.mark.program,
+    pytest.mark.skipif(
+        not confinement().is_confined, reason=confinement().reason or "parsers are confined here"
+    ),
+]
 
 _WORDS = "the words of the secret"
 

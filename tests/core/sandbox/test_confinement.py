@@ -10,6 +10,8 @@ import pytest
 from core.sandbox.inside.filter import MACHINES
 from core.sandbox.running import confinement, why_never
 
+pytestmark = pytest.mark.program
+
 ROOT = Path(__file__).resolve().parents[3]
 on_linux = pytest.mark.skipif(
     bool(why_never(sys.platform, platform.machine())), reason="asks the Linux kernel to refuse"

@@ -10,9 +10,12 @@ import pytest
 from core.sandbox.process import SandboxLimits
 from core.sandbox.running import confinement, run_parser
 
-pytestmark = pytest.mark.skipif(
-    not confinement().is_confined, reason=confinement().reason or "parsers are confined here"
-)
+pytestmark = [
+    pytest.mark.program,
+    pytest.mark.skipif(
+        not confinement().is_confined, reason=confinement().reason or "parsers are confined here"
+    ),
+]
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENT = SandboxLimits(seconds=60)

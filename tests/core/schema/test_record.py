@@ -118,6 +118,7 @@ def test_replace_runs_the_validators_of_the_whole_record():
         Span(first=1).replace(frist=2)
 
 
+@pytest.mark.program
 def test_mypy_checks_the_names_and_types_given_to_replace(tmp_path):
     path = tmp_path / "typed.py"
     path.write_text(TYPED, encoding="utf-8")

@@ -1,8 +1,11 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.program
 
 SOURCES = Path(__file__).resolve().parents[3]
 PYPROJECT = """
@@ -10,7 +13,6 @@ PYPROJECT = """
 select = ["F"]
 [tool.pytest.ini_options]
 addopts = "-p no:cacheprovider"
-asyncio_default_fixture_loop_scope = "function"
 """
 TEST = 'import os\n\n\ndef test_it():\n    assert os.environ["QT_QPA_PLATFORM"] == "offscreen"\n'
 
@@ -33,6 +35,8 @@ def check(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", program, str(root), *arguments],
         cwd=SOURCES,
+        # The plugins that these tests do not need would be imported by each pytest, for a second.
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -68,11 +72,12 @@ def test_without_linters_only_the_tests_run_and_get_the_other_arguments(root):
     assert "1 deselected" in done.stdout
 
 
-def test_quick_leaves_out_the_tests_that_start_a_browser(root):
-    (root / "pyproject.toml").write_text(PYPROJECT + 'markers = ["browser: starts a browser"]\n')
-    (root / "test_page.py").write_text(
-        "import pytest\n\n\n@pytest.mark.browser\ndef test_page():\n    raise AssertionError\n"
-    )
+def test_quick_leaves_out_the_tests_that_start_a_browser_or_another_program(root):
+    (root / "pyproject.toml").write_text(PYPROJECT + 'markers = ["browser", "program"]\n')
+    for mark in ("browser", "program"):
+        (root / f"test_{mark}.py").write_text(
+            f"import pytest\n\n\n@pytest.mark.{mark}\ndef test_it():\n    raise AssertionError\n"
+        )
     done = check(root, "--no-lint", "--quick", "-n", "0")
     assert done.returncode == 0, done.stdout
-    assert "1 passed, 1 deselected" in done.stdout
+    assert "1 passed, 2 deselected" in done.stdout

@@ -11,6 +11,8 @@ import pytest
 
 from tests.core.setup.conftest import SOURCES, Commands, TinyProject, harmless
 
+pytestmark = pytest.mark.program
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> TinyProject:

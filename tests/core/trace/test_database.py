@@ -64,6 +64,7 @@ def test_the_database_is_in_wal_mode_and_checks_references(store):
     assert store._database.rows("PRAGMA foreign_keys") == [{"foreign_keys": 1}]
 
 
+@pytest.mark.program
 def test_several_programs_may_make_the_same_database_at_once(path):
     script = (
         "import sys, pathlib; from core.trace.store import TraceStore;"

@@ -33,8 +33,8 @@ _OFF_IN_PLAYWRIGHT = (
     "AimEnabled PreconnectToSearch msForceBrowserSignIn msEdgeUpdateLaunchServicesPreferredVersion"
 ).split()
 """Features that Playwright switches off; of two such lists Chromium takes the last, so ours repeats them."""
-_OFF_HERE = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
-"""Pages that Chromium loads unseen for the address bar: more work for a profile than all the rest."""
+_OFF_HERE = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess")
+"""What Chromium does ahead, in vain for a profile of one page: pages for the address bar, a process for a next site."""
 _NAMES = (
     "chromium chromium-browser google-chrome google-chrome-stable chrome microsoft-edge chromium-headless-shell"
 ).split()

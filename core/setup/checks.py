@@ -69,6 +69,8 @@ def _passes(root: Path, name: str, words: Sequence[str]) -> bool:
 
 def _run_pytest(root: Path, arguments: Sequence[str]) -> int:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    # Each worker and each program that a test starts would compile all modules again.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     # A third of the time a worker waits for its browsers, so one more than there are processors keeps these busy.
     # The browsers want memory: there are never more than four.
     environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(min((os.cpu_count() or 1) + 1, 4)))

@@ -406,6 +406,7 @@ async def test_what_moves_under_the_pointer_is_clicked_where_it_is_then(
         ),
     ],
 )
+@pytest.mark.whole_chromium  # The headless shell tells the page of the pointer before it answers that it moved.
 @in_browser
 async def test_what_cannot_be_clicked_once_the_pointer_is_there_is_not(
     browser: Browsing, site: Site, script: str, sentence: str

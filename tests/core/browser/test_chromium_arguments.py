@@ -19,6 +19,6 @@ async def off_with(chromium: str, arguments: list[str]) -> set[str]:
 
 
 @pytest.mark.browser
-async def test_what_playwright_switches_off_stays_off_beside_what_we_do(chromium):
+async def test_what_playwright_switches_off_stays_off_beside_what_we_do(whole_chromium):
     without_ours = [one for one in chromium_arguments() if "features" not in one]
-    assert await off_with(chromium, without_ours) < await off_with(chromium, chromium_arguments())
+    assert await off_with(whole_chromium, without_ours) < await off_with(whole_chromium, chromium_arguments())

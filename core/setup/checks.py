@@ -24,10 +24,10 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
     out, and ``--quick``, which leaves out every test that starts a browser or
     another program.
     Of a linter that passes only one line is shown. The tests are shared
-    among processes, one more than there are processors and at most four, where `argv` does not
-    say otherwise (``-n 0`` keeps them in one) and pytest-xdist is there. On
-    success the closing line of pytest is the last one; after a failure a line
-    naming what failed follows it.
+    among processes, as many as there are processors, one more with browsers,
+    at most four, where `argv` does not say otherwise (``-n 0`` keeps them in
+    one) and pytest-xdist is there. On success the closing line of pytest is
+    the last one; after a failure a line naming what failed follows it.
     """
     rest = [word for word in argv if word not in ("--no-lint", "--quick")]
     with_lint = "--no-lint" not in argv
@@ -41,7 +41,9 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
         )
         return 3
     failed = [name for name, words in _LINTERS.items() if with_lint and not _passes(root, name, words)]
-    if _run_pytest(root, rest) != 0:
+    # A third of the time a worker waits for its browsers, so one more than there are processors keeps these busy.
+    waiting = 0 if "--quick" in argv else 1
+    if _run_pytest(root, rest, workers=(os.cpu_count() or 1) + waiting) != 0:
         failed.append("pytest")
     if failed:
         print(f"Failed: {', '.join(failed)}.", file=sys.stderr, flush=True)
@@ -67,13 +69,12 @@ def _passes(root: Path, name: str, words: Sequence[str]) -> bool:
     return passed
 
 
-def _run_pytest(root: Path, arguments: Sequence[str]) -> int:
+def _run_pytest(root: Path, arguments: Sequence[str], *, workers: int) -> int:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     # Each worker and each program that a test starts would compile all modules again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    # A third of the time a worker waits for its browsers, so one more than there are processors keeps these busy.
     # The browsers want memory: there are never more than four.
-    environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(min((os.cpu_count() or 1) + 1, 4)))
+    environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(min(workers, 4)))
     shared = importlib.util.find_spec("xdist") is not None
     words = ["-n", "auto", "--dist", "worksteal"] if shared else []
     command = [sys.executable, "-m", "pytest", *words, *arguments]

@@ -11,6 +11,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,35 +67,35 @@ def version_of(database: Database, path: Path, kind: FileKind) -> int:
 
 
 def migrate(database: Database, path: Path, kind: FileKind) -> None:
-    """Bring the file to the newest version, one transaction a migration.
+    """Bring the file to the newest version, in one transaction.
 
     A file that holds anything is first copied to ``NAME.version-N`` beside
     it. Several programs may try at once: one does the work, the others wait
     and find it done.
     """
-    version = version_of(database, path, kind)
-    if version == kind.newest:
+    if version_of(database, path, kind) == kind.newest:
         return
-    if version:
-        _back_up(database, path, kind, version)
-    while version < kind.newest:
-        with transaction(database, "IMMEDIATE"):
-            # Another program may have been faster.
-            version = version_of(database, path, kind)
-            if version < kind.newest:
-                kind.migrations[version](database)
-                version += 1
-                database.execute(f"PRAGMA application_id = {kind.application_id}")
-                database.execute(f"PRAGMA user_version = {version}")
+    with transaction(database, "IMMEDIATE"):
+        version = version_of(database, path, kind)  # Another program may have been faster.
+        if 0 < version < kind.newest:
+            _back_up(path, kind, version)
+        for migration in kind.migrations[version:]:
+            migration(database)
+        database.execute(f"PRAGMA application_id = {kind.application_id}")
+        database.execute(f"PRAGMA user_version = {kind.newest}")
 
 
-def _back_up(database: Database, path: Path, kind: FileKind, version: int) -> None:
+def _back_up(path: Path, kind: FileKind, version: int) -> None:
     target = path.with_name(f"{path.name}.version-{version}")
     unfinished = target.with_name(f"{target.name}.unfinished")
     try:
         unfinished.unlink(missing_ok=True)
-        with contextlib.closing(sqlite3.connect(unfinished)) as copy:
-            database.conn.backup(copy)
+        # SQLite copies nothing from a connection with a transaction, so another one reads.
+        with (
+            contextlib.closing(sqlite3.connect(path)) as source,
+            contextlib.closing(sqlite3.connect(unfinished)) as copy,
+        ):
+            source.backup(copy)
         os.replace(unfinished, target)
     except (OSError, sqlite3.Error) as error:
         with contextlib.suppress(OSError):
@@ -155,7 +156,7 @@ class DatabaseFile:
             database = _connect(path, "mode=rwc", busy_seconds)
             try:
                 version_of(database, path, kind)
-                _prepare(database)
+                _prepare(database, busy_seconds)
                 migrate(database, path, kind)
             except BaseException:
                 database.close()
@@ -330,13 +331,27 @@ def _connect(path: Path, options: str, busy_seconds: float) -> Database:
         raise
 
 
-def _prepare(database: Database) -> None:
-    database.execute("PRAGMA journal_mode = WAL").fetchone()
+def _prepare(database: Database, busy_seconds: float) -> None:
+    _write_ahead(database, busy_seconds)
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("PRAGMA foreign_keys = ON")
     # SQLite opens a file it may not write as if all were well: ask before a run depends on it.
     with transaction(database, "IMMEDIATE"):
         pass
+
+
+def _write_ahead(database: Database, busy_seconds: float) -> None:
+    """Switch to the write-ahead log; SQLite does not wait for other programs there, so this does."""
+    deadline = time.monotonic() + busy_seconds
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL").fetchone()
+            return
+        except sqlite3.OperationalError as error:
+            is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
 
 
 def _open_to_read(path: Path, kind: FileKind, busy_seconds: float) -> Database:

@@ -23,9 +23,9 @@ class Killable:
         """Wait for the next that it says; raises EOFError once it is dead and everything was heard."""
         return self._channel.recv()
 
-    def go_on(self) -> None:
-        """Let it go on after what it said last, where it waits for that."""
-        self._channel.send(None)
+    def go_on(self, what: Any = None) -> None:
+        """Let it go on after what it said last, with `what`, where it waits for that."""
+        self._channel.send(what)
 
     def kill(self) -> list[Any]:
         """Kill it as the system does, and return what it said that was not heard before."""

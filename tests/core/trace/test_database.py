@@ -3,9 +3,8 @@
 import contextlib
 import os
 import sqlite3
-import subprocess
-import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,9 @@ import pytest
 from core.schema.errors import TraceError
 from core.trace.database import MIGRATIONS
 from core.trace.store import TraceStore
+from tests.core.killable import Killable
 from tests.core.trace.making import overwrite, start, write_run
+from tests.core.trace.writer import write_a_run_each
 
 NOBODY = 65534
 
@@ -64,30 +65,27 @@ def test_the_database_is_in_wal_mode_and_checks_references(store):
     assert store._database.rows("PRAGMA foreign_keys") == [{"foreign_keys": 1}]
 
 
-@pytest.mark.program
-def test_several_programs_may_make_the_same_database_at_once(path):
-    script = (
-        "import sys, pathlib; from core.trace.store import TraceStore;"
-        "from tests.core.trace.making import write_run;"
-        "sys.stdin.readline(); s = TraceStore.open(pathlib.Path(sys.argv[1])); write_run(s); s.close()"
-    )
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(path)],
-            stdin=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(3)
-    ]
-    for process in processes:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    results = [(process.communicate(timeout=60)[1], process.returncode) for process in processes]
-    assert results == [("", 0)] * 3
-    store = TraceStore.open(path)
-    assert store.count_runs() == 3
-    store.close()
+def test_a_new_file_that_another_program_has_just_made_is_waited_for(path):
+    path.parent.mkdir()
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(0.3, lambda: other.execute("ROLLBACK"))
+        release.start()
+        TraceStore.open(path).close()
+        release.join()
+
+
+def test_several_programs_may_make_the_same_database_at_once(tmp_path):
+    programs = [Killable(write_a_run_each) for _ in range(4)]
+    for number in range(10):
+        for program in programs:
+            program.go_on(tmp_path / f"{number}.db")
+        assert [program.said() for program in programs] == [""] * 4
+        store = TraceStore.open(tmp_path / f"{number}.db")
+        assert store.count_runs() == 4
+        store.close()
+    for program in programs:
+        program.kill()
 
 
 @pytest.mark.parametrize("read_only", [False, True])

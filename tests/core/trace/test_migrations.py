@@ -140,20 +140,14 @@ def test_an_old_file_is_upgraded_with_its_data_and_a_copy_is_kept(old):
 
 def test_a_migration_that_is_cut_off_leaves_the_file_as_it_was(old):
     with pytest.raises(TraceError, match="power cut"):
-        open_as(old, (*MIGRATIONS, fail_halfway))
-    assert version(old) == len(MIGRATIONS)
+        open_as(old, (*MIGRATIONS, lambda database: None, fail_halfway))
+    assert version(old) == 1
     store = TraceStore.open(old)
     assert store.count_runs() == 2
     store.close()
     store = open_as(old, (*MIGRATIONS, add_mood))
     assert store.count_runs() == 2
     store.close()
-
-
-def test_migrations_that_went_through_stay_when_a_later_one_fails(old):
-    with pytest.raises(TraceError, match="power cut"):
-        open_as(old, (*MIGRATIONS, lambda database: None, fail_halfway))
-    assert version(old) == len(MIGRATIONS) + 1
 
 
 def test_an_old_file_is_not_upgraded_by_reading(old):

@@ -1,13 +1,14 @@
-"""Writes runs until its process is killed."""
+"""Write runs in processes of their own."""
 
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from core.schema.errors import TraceError
 from core.schema.step import CallRecord
 from core.trace.encoding import encode_prompt
 from core.trace.store import TraceStore
-from tests.core.trace.making import BLOBS, a_request, records, start
+from tests.core.trace.making import BLOBS, a_request, records, start, write_run
 
 
 def write_until_killed(channel: Connection, path: Path, *, waits: bool) -> None:
@@ -32,3 +33,16 @@ def write_until_killed(channel: Connection, path: Path, *, waits: bool) -> None:
         for record in records():
             store.save_phase(run, step, record, blobs=BLOBS if record.phase == "observe" else ())
             said(f"{record.phase} {step}")
+
+
+def write_a_run_each(channel: Connection) -> None:
+    """Open each database that is named, write a run to it, and send what went wrong, or nothing."""
+    while True:
+        path = channel.recv()
+        try:
+            store = TraceStore.open(path)
+            write_run(store)
+            store.close()
+            channel.send("")
+        except TraceError as error:
+            channel.send(str(error))

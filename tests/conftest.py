@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-_START_A_BROWSER = frozenset({"area", "browser", "module_live", "whole_chromium", "whole_stage"})
+_START_A_BROWSER = frozenset({"area", "browser", "started_live", "whole_chromium", "whole_stage"})
 """Fixtures that start a browser: what asks for one of them, in any way, is marked `browser`."""
 
 

@@ -8,18 +8,18 @@ from tests.core.stage import config_folder_in
 from tests.llm_server import LLMServer
 
 
-@pytest.fixture(scope="module")
-def module_server():
+@pytest.fixture(scope="session")
+def started_server():
     with LLMServer() as server:
         yield server
 
 
-@pytest.fixture(scope="module")
-def module_live(tmp_path_factory, module_server):
-    """One started session for the tests of a module."""
+@pytest.fixture(scope="session")
+def started_live(tmp_path_factory, started_server):
+    """One started session for all tests of a process."""
     folder = tmp_path_factory.mktemp("session")
     config = config_folder_in(folder / "config")
-    live = live_session(folder, settings_in(folder, module_server), config)
+    live = live_session(folder, settings_in(folder, started_server), config)
     live.session.start()
     live.wait(lambda: live.view.message.startswith("Choose a task"))
     yield live
@@ -28,16 +28,16 @@ def module_live(tmp_path_factory, module_server):
 
 
 @pytest.fixture
-def server(module_server):
+def server(started_server):
     """The LLM of the session, with nothing scripted."""
-    module_server.reset()
-    return module_server
+    started_server.reset()
+    return started_server
 
 
 @pytest.fixture
-def live(module_live, server):
+def live(started_live, server):
     """The session as it is after its start, whatever the last test left."""
-    session = module_live.session
+    session = started_live.session
     session.run_commands.stop()
     session.live_page.set_handover(False)
     session.agent.set_preset("plain")
@@ -46,9 +46,9 @@ def live(module_live, server):
     session.run_commands.set_max_steps(30)
     session.trace.search_runs("")
     session.trace.show_now()
-    module_live.settle()
-    module_live.lines.clear()
-    return module_live
+    started_live.settle()
+    started_live.lines.clear()
+    return started_live
 
 
 @pytest.fixture

@@ -140,7 +140,7 @@ _USERNS = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
 
 def standard_checks(root: Path, load: Load) -> dict[str, Check]:
-    """Return the checks in the order they are told; `root` is where pyproject.toml is."""
+    """Return the checks in the order they are shown; `root` is where pyproject.toml is."""
     return {
         "Python": lambda: check_python(root),
         "PySide6": lambda: check_pyside(root),

@@ -68,8 +68,10 @@ class Abstractor:
                 return made.replace(code=code)
         self._programs.pop(state.frame, None)
         fallback = await self._written(state, (), calls)
-        told = f"{problem} The LLM was asked for the clean observation instead. {fallback.problem}".strip()
-        return fallback.replace(problem=told, code=code)
+        explanation = (
+            f"{problem} The LLM was asked for the clean observation instead. {fallback.problem}".strip()
+        )
+        return fallback.replace(problem=explanation, code=code)
 
     async def _program(self, state: RunState, html: str, calls: list[int]) -> str:
         if self._prompter.out_of_calls(state):
@@ -93,7 +95,7 @@ class Abstractor:
             return whole.replace(problem=f"{problem} The page is shown whole.", calls=tuple(calls))
         raw = state.observation.lines()
         system = self._prompter.render(state, state.preset.prompts.abstract)
-        told = [
+        examples = [
             message
             for pair in pairs
             for message in (
@@ -101,7 +103,11 @@ class Abstractor:
                 Message(role="assistant", text=pair.observation),
             )
         ]
-        messages = (Message(role="system", text=system), *told, Message(role="user", text=f"Page:\n{raw}"))
+        messages = (
+            Message(role="system", text=system),
+            *examples,
+            Message(role="user", text=f"Page:\n{raw}"),
+        )
         request = self._prompter.request(state, "abstract", messages, raw=raw)
         reply, number = await self._prompter.ask(state, request)
         calls.append(number)

@@ -38,7 +38,7 @@ Kept = TypeVar("Kept", bound=Record)
 
 @dataclass
 class RunSetup:
-    """How a branch goes on, and who is told of it."""
+    """How a branch goes on, and who is notified of it."""
 
     preset: Preset
     llm: Answerer
@@ -52,7 +52,7 @@ class RunSetup:
     """Whether the task was just begun anew for this, by `reopen_task`."""
     on_asked: Callable[[Asked], None] = lambda asked: None
     on_attempt: Callable[[str], None] = lambda strategy: None
-    """Is told the name of each way back that is tried."""
+    """Called with the name of each way back that is tried."""
 
 
 async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, *, offline: bool) -> Episode:

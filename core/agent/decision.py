@@ -14,7 +14,7 @@ class Decider:
         self._prompter = prompter
 
     async def decide(self, state: RunState) -> Decided:
-        """Return the step's proposal; a reply that cannot be used is repaired once, then told as the problem.
+        """Return the step's proposal; a reply that cannot be used is repaired once, then reported as the problem.
 
         No call goes beyond the budget: without a call left the proposal's
         problem says so. Raises LLMError and DataError.
@@ -58,8 +58,8 @@ class Decider:
         """Return what the LLM is shown of the task and the page when one call asks for the action."""
         files, render = state.preset.prompts, self._prompter.render
         trail = self._prompter.own_trail(state) if state.preset.trajectory else []
-        told = {"first": not trail, "results": tuple(trail[-1].results) if trail else ()}
-        user = render(state, files.user, **told)
+        variables = {"first": not trail, "results": tuple(trail[-1].results) if trail else ()}
+        user = render(state, files.user, **variables)
         if state.preset.calls == 1 and files.one_call:
             user += "\n\n" + render(state, files.one_call)
         return self._prompter.conversation(state, render(state, files.system), user, "decide")

@@ -1,6 +1,6 @@
 """Exemplars as conversations for fine-tuning over chat completions: one JSON object a line.
 
-Each is told as a prompt tells it: the task and the first page, the reply with
+Each is written as a prompt shows it: the task and the first page, the reply with
 its REASON and ACTION lines, the next page, and so on. Before it stands what the
 preset Synapse says to the LLM, with the actions that this trajectory uses.
 """
@@ -22,10 +22,12 @@ TURN = "turn.j2"
 
 def export_chat(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
     prompts = Prompts()
-    return {"": "".join(f"{json.dumps(_told(one, prompts), ensure_ascii=False)}\n" for one in exemplars)}
+    return {
+        "": "".join(f"{json.dumps(_conversation(one, prompts), ensure_ascii=False)}\n" for one in exemplars)
+    }
 
 
-def _told(exemplar: Exemplar, prompts: Prompts) -> dict[str, Any]:
+def _conversation(exemplar: Exemplar, prompts: Prompts) -> dict[str, Any]:
     def turn(**more: Any) -> str:
         return prompts.render(TURN, **more)
 

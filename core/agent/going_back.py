@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from core.agent.policies.stack import Stack
 from core.agent.prompt_builder import Prompter
-from core.agent.reflection.consequences import told
+from core.agent.reflection.consequences import reflection_record
 from core.agent.reflection.plan import final_answer, review_trial
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.run_history import RunHistory
@@ -39,7 +39,9 @@ class ScheduledSteps:
         proposal, calls = await self._proposal(state, scheduled)
         state.reflection.scheduled = None
         state.reflection.doing = scheduled
-        return Decided(proposal=proposal, calls=calls, scheduled=scheduled, reflection=told(state))
+        return Decided(
+            proposal=proposal, calls=calls, scheduled=scheduled, reflection=reflection_record(state)
+        )
 
     @staticmethod
     def withdrawn(state: RunState, why: str) -> None:

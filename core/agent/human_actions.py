@@ -64,7 +64,7 @@ class HumanActions:
         state.pending = Pending(action=action, origin="person", proposed=proposed or action)
         world.touches.touch()
         if more or (deed.kind == "type" and self.looked is not None):
-            # Typing is told as the field is left, when the next deed has begun.
+            # Typing is reported as the field is left, when the next human action has begun.
             state.capture = _typed(deed, self.looked or before)
         else:
             await world.tabs.settle(self._since)

@@ -12,7 +12,7 @@ from core.agent.phases.choice import HeldGate, gate_of
 from core.agent.phases.registry import ENTRIES, PhaseTools
 from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
-from core.agent.reflection.consequences import backtrack, end_trial, told
+from core.agent.reflection.consequences import backtrack, end_trial, reflection_record
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.resources import AgentResources
 from core.agent.run_history import saved_of
@@ -227,7 +227,9 @@ class AgentRun:
         kept = self.store.step(state.run, self._begun).records
         for record in reversed(kept):
             if isinstance(record, Decided | Anticipated | Aligned):
-                self.store.save_phase(state.run, self._begun, record.replace(reflection=told(state)))
+                self.store.save_phase(
+                    state.run, self._begun, record.replace(reflection=reflection_record(state))
+                )
                 return
 
     def leave(self) -> None:
@@ -309,11 +311,11 @@ class AgentRun:
             self.store.save_event(self.state.run, self.state.number, event)
 
     def _keep_page_log(self, moment: Moment, *, also_empty: bool = False) -> None:
-        """Store what the pages have told since the last time; with `also_empty` that there was nothing, too."""
+        """Store what the pages have reported since the last time; with `also_empty` that there was nothing, too."""
         listener = self.world.tabs.log
-        told = listener.told()
-        if also_empty or not told.empty:
-            self.store.save_page_log(self.state.run, self._begun, moment, told)
+        page_log = listener.collected()
+        if also_empty or not page_log.empty:
+            self.store.save_page_log(self.state.run, self._begun, moment, page_log)
         listener.drop()
 
     async def _go_on(self, phase: Phase) -> None:

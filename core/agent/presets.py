@@ -138,14 +138,14 @@ class PresetFile(Record):
     judgement: JudgementTable | None = None
     memory: MemoryTable | None = None
     trajectory: bool = False
-    """Whether the run's own steps are told as exemplars are: observation and reply in turn."""
+    """Whether the run's own steps are shown as exemplars are: observation and reply in turn."""
     calls: Literal[1, 2] = 1
     """2: a rationale first, then the action."""
     reply_format: ReplyFormat = "tools"
     several_actions: bool = False
     """Whether one reply may hold several actions."""
     history: int = Field(default=20, ge=0, le=1000)
-    """Earlier steps told in the prompt."""
+    """Earlier steps shown in the prompt."""
     pictures: Literal["none", "plain", "outlines"] = "none"
     """The screenshot sent along, where the LLM takes pictures."""
     prompts: PromptFiles

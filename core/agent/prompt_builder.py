@@ -128,16 +128,16 @@ class Prompter:
     def conversation(self, state: RunState, system: str, user: str, purpose: Purpose) -> tuple[Message, ...]:
         """Return system, exemplars, the run's own trajectory where the preset tells it so, and `user` last."""
         exemplars = self.exemplars(state)
-        told: tuple[Message, ...] = ()
+        context: tuple[Message, ...] = ()
         if exemplars and state.preset.reply_format == "tools":
             system = f"{system}\n\n{self.render(state, EXEMPLARS, exemplars=exemplars)}"
         else:
-            told = tuple(one for exemplar in exemplars for one in self._exemplar(state, exemplar))
+            context = tuple(one for exemplar in exemplars for one in self._exemplar(state, exemplar))
         if state.preset.trajectory:
-            told += self._trail(state)
+            context += self._trail(state)
         return (
             Message(role="system", text=system),
-            *told,
+            *context,
             Message(role="user", text=user, images=self._images(state, purpose)),
         )
 
@@ -186,7 +186,7 @@ class Prompter:
 
     @staticmethod
     def own_trail(state: RunState) -> list[Any]:
-        """Return the looks of the frame at work that are told, the oldest first."""
+        """Return the looks of the frame at work that are shown, the oldest first."""
         own = [one for one in state.trail if one.frame == state.frame]
         return own[-state.preset.history :] if state.preset.history else []
 

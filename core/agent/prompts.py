@@ -72,7 +72,7 @@ class Prompts:
         return tuple(self._loader.list_templates())
 
     def check(self, name: str) -> None:
-        """Raise DataError, with file, line and nearest valid name, for what can be told before rendering."""
+        """Raise DataError, with file, line and nearest valid name, for what can be found before rendering."""
         source, filename, _ = self._load(name)
         if self._checked.get(filename) == source:
             return

@@ -89,7 +89,7 @@ class TrailStep:
     thought: str
     actions: list[Action]
     results: list[str]
-    """What the page has to be told of: failures, and what happened beside the actions."""
+    """What has to be said of the page: failures, and what happened beside the actions."""
 
 
 @dataclass

@@ -20,7 +20,7 @@ from core.schema.task import Episode, Task
 
 
 class Touches:
-    """Counts what is done to the browser, so that a page that nobody touched since can be told."""
+    """Counts what is done to the browser, so that a page that nobody touched since can be recognised."""
 
     def __init__(self) -> None:
         self._session = uuid4().hex[:12]

@@ -205,7 +205,7 @@ class Actor:
             _require(place, f"[{located.ref}] {located.label}")
             if place["moved"]:
                 scrolled = True
-                # Which frame a point lies in is told by what was painted last.
+                # Which frame a point lies in follows from what was painted last.
                 await self.page.walker("settle", 300, 2)
             scale = place["scale"]
             x, y = place["x"], place["y"]

@@ -14,7 +14,7 @@ class PageGone(Exception):
 
 @dataclass(eq=False)
 class Channel:
-    """A protocol session, and what it told of the documents it reaches."""
+    """A protocol session, and what it reported of the documents it reaches."""
 
     session: CDPSession
     worlds: dict[str, int] = field(default_factory=dict)

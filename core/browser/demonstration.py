@@ -1,4 +1,4 @@
-"""What a person does in the live page, told as the actions that would do it again."""
+"""What a person does in the live page, recorded as the actions that would do it again."""
 
 import asyncio
 import contextlib
@@ -28,12 +28,12 @@ from core.schema.record import Record
 
 log = logging.getLogger(__name__)
 
-_BINDING = "__backstepTold"
+_BINDING = "__backstepReported"
 _BEGIN = "__backstepDemonstration.set(true)"
 
 
 class Deed(Record):
-    """One thing that a person did, as the page told it."""
+    """One thing that a person did, as the page reported it."""
 
     kind: str
     """``look``: nothing is done yet, but the page has changed."""
@@ -45,7 +45,7 @@ class Deed(Record):
     keys: str = ""
     checked: bool = True
     typing: bool = True
-    """Of a look: whether something was typed that is not told yet; else the page changed by itself."""
+    """Of a look: whether something was typed that is not reported yet; else the page changed by itself."""
 
     def action(self, page: Observation) -> Action | None:
         """Return the action that would do it again in the page as it was before; None for what has none."""
@@ -86,7 +86,7 @@ class Demonstration:
         if page in self._followed:
             return
         source = f"{script('demonstration')}\n{_BEGIN};"
-        page.channel.session.on("Runtime.bindingCalled", self._on_told)
+        page.channel.session.on("Runtime.bindingCalled", self._on_reported)
         await page.send("Runtime.addBinding", {"name": _BINDING, "executionContextName": WORLD})
         added = await page.send(
             "Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": WORLD}
@@ -96,7 +96,7 @@ class Demonstration:
             await page.evaluate(source)
 
     async def stop(self) -> None:
-        """Listen no more; what was typed and not left yet is told as well. Raises nothing."""
+        """Listen no more; what was typed and not left yet is reported as well. Raises nothing."""
         for page, identifier in self._followed.items():
             try:
                 await page.evaluate(
@@ -106,10 +106,10 @@ class Demonstration:
                 await page.send("Runtime.removeBinding", {"name": _BINDING})
             except (PageGone, BrowserError, ActionError) as error:
                 log.info("The end of a demonstration: %s", error)
-            page.channel.session.remove_listener("Runtime.bindingCalled", self._on_told)
+            page.channel.session.remove_listener("Runtime.bindingCalled", self._on_reported)
         self._followed.clear()
 
-    def _on_told(self, event: dict[str, Any]) -> None:
+    def _on_reported(self, event: dict[str, Any]) -> None:
         if event.get("name") != _BINDING:
             return
         try:

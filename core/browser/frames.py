@@ -177,16 +177,18 @@ async def _mark_inside(page: PageProtocol, link: FrameLink, known: Known, handle
 async def _tell(page: PageProtocol, link: FrameLink, nodes: list[int], types: dict[int, set[str]]) -> None:
     world = await page.world(link)
     resolved = await _resolve(page, link.session, nodes, world, _PASSING)
-    told = [(handle, sorted(types[node])) for node, handle in zip(nodes, resolved, strict=True) if handle]
-    if told:
+    listeners = [
+        (handle, sorted(types[node])) for node, handle in zip(nodes, resolved, strict=True) if handle
+    ]
+    if listeners:
         await page.send(
             "Runtime.callFunctionOn",
             {
                 "executionContextId": world,
-                "functionDeclaration": "function (...told) { __backstep.listen(...told) }",
+                "functionDeclaration": "function (...listeners) { __backstep.listen(...listeners) }",
                 "arguments": [
-                    {"value": [words for _, words in told]},
-                    *({"objectId": handle} for handle, _ in told),
+                    {"value": [words for _, words in listeners]},
+                    *({"objectId": handle} for handle, _ in listeners),
                 ],
             },
             session=link.session,

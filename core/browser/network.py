@@ -58,7 +58,7 @@ def _address(url: str) -> str:
 
 
 class Loading:
-    """Where the navigation of a tab's main frame stands, told by the protocol's events."""
+    """Where the navigation of a tab's main frame stands, by the protocol's events."""
 
     def __init__(self) -> None:
         self.main_frame = ""

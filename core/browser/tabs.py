@@ -170,7 +170,7 @@ class Tabs:
             self._loop.call_soon_threadsafe(self._note, event)
 
     def _note(self, event: BrowserEvent) -> None:
-        if self._already_told(event):
+        if self._already_noted(event):
             return
         self._events.append(event)
         if event.kind == "dialog" and not event.text.startswith(_BY_SCRIPT):
@@ -180,7 +180,7 @@ class Tabs:
         for listener in self._listeners:
             listener(event)
 
-    def _already_told(self, event: BrowserEvent) -> bool:
+    def _already_noted(self, event: BrowserEvent) -> bool:
         # Several watch the same thing: the host and the page see a crash, a load and a page its failure.
         if event.kind == "crash":
             known = event.tab in self._crashes
@@ -188,7 +188,7 @@ class Tabs:
             return known
         if event.kind in ("certificate", "load_failed"):
             url = event.url.rstrip("/")
-            return any(told.kind == event.kind and told.url.rstrip("/") == url for told in self._events)
+            return any(one.kind == event.kind and one.url.rstrip("/") == url for one in self._events)
         return False
 
     # Tabs

@@ -325,7 +325,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         form: Annotated[
             str,
             typer.Option(
-                "--format", help="repro, chrome-recorder or browser-use; told by what is in it without."
+                "--format", help="repro, chrome-recorder or browser-use; recognised by what is in it without."
             ),
         ] = "",
         dry_run: DryRun = False,
@@ -414,7 +414,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
 
 
 def run_app(app: typer.Typer) -> int:
-    """Run the command line and return its exit code; known errors are told in their sentence."""
+    """Run the command line and return its exit code; known errors are printed as their sentence."""
     try:
         code = app(standalone_mode=False)
         return int(code or 0)

@@ -1,4 +1,4 @@
-"""Exemplars in and out: first what would be done is told, then it is done whole or not at all."""
+"""Exemplars in and out: first what would be done is printed, then it is done whole or not at all."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path

@@ -183,7 +183,7 @@ def embedding_of(settings: Settings) -> Embedding:
 
 
 def listing_of(settings: Settings, memory: Memory) -> Library:
-    """Return the library with the files beside it, told of what the trace knows by now."""
+    """Return the library with the files beside it, brought up to what the trace knows by now."""
     library = memory.open_library()
     if library is not None and settings.database.exists():
         with reading(settings) as traces:
@@ -251,11 +251,11 @@ class _Progress:
     """Tells how far the index is, where somebody looks and it takes long."""
 
     def __init__(self) -> None:
-        self._told = 0
+        self._shown = 0
 
     def __call__(self, done: int, of: int) -> None:
-        if of >= 1000 and sys.stderr.isatty() and done - self._told >= of // 100:
-            self._told = done
+        if of >= 1000 and sys.stderr.isatty() and done - self._shown >= of // 100:
+            self._shown = done
             print(f"\rembedding {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
 
 
@@ -355,7 +355,7 @@ def print_map(settings: Settings, *, as_csv: bool, as_json: bool) -> None:
         return
     put(
         f"The plane shows {found.share:.0%} of what tells {len(points)} exemplars apart; "
-        f"{len(single)} families have one. The places are told with --csv or --json."
+        f"{len(single)} families have one. The places are listed with --csv or --json."
     )
 
 

@@ -219,7 +219,9 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         ] = 0.15,
         kept: Annotated[
             bool,
-            typer.Option("--kept", help="Also pairs of which both are to be kept, as the window was told."),
+            typer.Option(
+                "--kept", help="Also pairs of which both are to be kept, as was chosen in the window."
+            ),
         ] = False,
         db: Database = None,
         as_json: AsJson = False,
@@ -376,7 +378,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     def import_(
         file: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
         form: Annotated[
-            str, typer.Option("--format", help=f"{_IMPORTED}; told by what is in it without.")
+            str, typer.Option("--format", help=f"{_IMPORTED}; recognised by what is in it without.")
         ] = "",
         dry_run: DryRun = False,
         strict: Annotated[

@@ -71,7 +71,7 @@ def settings_with(**flags: Any) -> Any:
 def environments_of(
     settings: Any, task_files: list[Path] | None, webarena: list[Path] | None, time_limit: bool = False
 ) -> Any:
-    """Return all tasks; a file that only the settings name and that is bad is told and left out."""
+    """Return all tasks; a file that only the settings name and that is bad is reported and left out."""
     from core.environments.registry import Environments
 
     environments = Environments(

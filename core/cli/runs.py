@@ -19,7 +19,7 @@ from core.trace.exports.registry import format_named
 from core.trace.imports.records import ImportedRun
 from core.trace.imports.registry import ImportFormat, read_file
 from core.trace.records import RunRow, StepDetail, StepRow
-from core.trace.repro.importer import REPRO, import_repro, is_repro, told_of_import
+from core.trace.repro.importer import REPRO, import_repro, import_summary, is_repro
 from core.trace.store import TraceStore
 
 
@@ -270,7 +270,7 @@ def _import_repro(settings: Settings, path: Path, *, dry_run: bool, as_json: boo
         put_json({"file": str(path), "format": REPRO, "run": run, "content": content.model_dump(mode="json")})
     else:
         say(f"{path} is {content.sentence}.")
-    say(told_of_import(path.name, content, run))
+    say(import_summary(path.name, content, run))
 
 
 def _show(path: Path, kind: ImportFormat, imported: ImportedRun) -> None:

@@ -115,7 +115,7 @@ class CommandQueue:
     """Queues commands: they begin once the session has started, and are dropped once it is closed."""
 
     def __init__(self, worker: Worker, complain: Callable[[str], None]) -> None:
-        """`complain` is told why a command could not be carried out."""
+        """`complain` is called with why a command could not be carried out."""
         self._worker = worker
         self._complain = complain
         self._started = asyncio.Event()

@@ -72,7 +72,7 @@ class HumanActionRecorder:
             with contextlib.suppress(PageGone, BrowserError, ActionError):
                 await tabs.follow()
                 await self._demonstration.follow(tabs.current)
-        # A deed that waits is told before the page can say that it has ended the episode.
+        # A human action that waits is reported before the page can say that it has ended the episode.
         self.over = bool(self._steps) and await self._run.world.episode_ended() and waiting.empty()
         if action is not None or self.over:
             self._on_step()

@@ -36,8 +36,8 @@ from core.schema.step import (
     PhaseRecord,
     Recalled,
     Recognised,
-    ReflectionTold,
-    RemedyTold,
+    ReflectionRecord,
+    RemedyRecord,
     last_reflection,
     record_of,
 )
@@ -221,7 +221,7 @@ def _line(row: StepRow) -> str:
 
 
 DIFFERENCES = 20
-"""Differences of a restored page that are told one by one."""
+"""Differences of a restored page that are listed one by one."""
 
 
 def plan_view(store: TraceStore, run: int, number: int, records: Sequence[PhaseRecord]) -> PlanView:
@@ -268,7 +268,7 @@ def plan_view(store: TraceStore, run: int, number: int, records: Sequence[PhaseR
     )
 
 
-def _doing(reflection: ReflectionTold, decided: Decided | None, anticipated: Anticipated | None) -> str:
+def _doing(reflection: ReflectionRecord, decided: Decided | None, anticipated: Anticipated | None) -> str:
     """Return what this step did by itself, or what the next one will."""
     if reflection.scheduled is not None:
         return f"Next: {_SCHEDULED[reflection.scheduled.kind]}. {reflection.scheduled.why}"
@@ -287,14 +287,14 @@ _SCHEDULED = {
 }
 
 
-def _remedies(reflection: ReflectionTold, anticipated: Anticipated | None) -> tuple[RemedyTold, ...]:
+def _remedies(reflection: ReflectionRecord, anticipated: Anticipated | None) -> tuple[RemedyRecord, ...]:
     """Return the remedies, the topmost of the stack first, and what was dropped before it came there last."""
     latest_first = reflection.remedies[::-1]
     waiting = [one for one in latest_first if one.state == "waiting"]
     over = [one for one in latest_first if one.state != "waiting"]
     dropped = anticipated.dropped if anticipated is not None else ()
     refused = [
-        RemedyTold(number=0, step=0, action=action, state="dropped", why=why) for action, why in dropped
+        RemedyRecord(number=0, step=0, action=action, state="dropped", why=why) for action, why in dropped
     ]
     return (*waiting, *over, *refused)
 
@@ -305,9 +305,9 @@ def _judgement(step: int, record: Aligned) -> JudgementView:
 
 
 def _grade(step: int, restored: Restored) -> GradeView:
-    told = [_difference(one) for one in restored.comparison.differences]
-    if len(told) > DIFFERENCES:
-        told = [*told[:DIFFERENCES], f"and {len(told) - DIFFERENCES} more"]
+    differences = [_difference(one) for one in restored.comparison.differences]
+    if len(differences) > DIFFERENCES:
+        differences = [*differences[:DIFFERENCES], f"and {len(differences) - DIFFERENCES} more"]
     tried = [f"{one.strategy}: {one.grade or one.reason}" for one in restored.attempts[:-1]]
     return GradeView(
         step=step,
@@ -315,7 +315,7 @@ def _grade(step: int, restored: Restored) -> GradeView:
         grade=restored.grade,
         strategy=restored.strategy,
         seconds=restored.seconds,
-        differences=tuple(told),
+        differences=tuple(differences),
         remarks=(
             *(f"tried before: {one}" for one in tried),
             *(remark for attempt in restored.attempts for remark in attempt.remarks),

@@ -231,7 +231,7 @@ class Publisher:
             try:
                 self._current.store.save_log(run.state.run if run is not None else None, line)
             except TraceError:
-                return  # What fails in the trace is told where it matters; a line of the log does not.
+                return  # What fails in the trace is reported where it matters; a line of the log does not.
 
     def fail(self, message: str) -> None:
         """Say that the world failed, and what to do."""

@@ -327,10 +327,10 @@ class TraceCommands(SessionCommands):
     async def import_run(self, path: str) -> None:
         """Store the run of a repro file, or a recording of another program, and show it."""
         store = self._current.need_services().store
-        run, told = await asyncio.to_thread(run_files.import_run, store, Path(path))
-        self._publisher.log("info", "import", told)
+        run, outcome = await asyncio.to_thread(run_files.import_run, store, Path(path))
+        self._publisher.log("info", "import", outcome)
         self._publisher.send_runs()
         if run is not None and (steps := store.steps(run)):
             self._publisher.expand(run)
             self._publisher.show_recorded(run, steps[0].number)
-        self._publisher.change(message=told)
+        self._publisher.change(message=outcome)

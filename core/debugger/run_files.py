@@ -6,7 +6,7 @@ from pathlib import Path
 from core.schema.errors import DataError, UsageError
 from core.trace.exports.registry import format_named
 from core.trace.imports.registry import read_file
-from core.trace.repro.importer import import_repro, is_repro, told_of_import
+from core.trace.repro.importer import import_repro, import_summary, is_repro
 from core.trace.store import TraceStore
 
 
@@ -47,7 +47,7 @@ def import_run(store: TraceStore, path: Path) -> tuple[int | None, str]:
     """
     if is_repro(path):
         content, run = import_repro(store, path)
-        return run, told_of_import(path.name, content, run)
+        return run, import_summary(path.name, content, run)
     kind, imported = read_file(path)
     if imported.faulty:
         first = imported.faulty[0]

@@ -93,7 +93,7 @@ class Runner:
         self._withdrawn = False
         """Whether a pause has cancelled the LLM call."""
         self.notice = ""
-        """What is to be told where the run rests next."""
+        """What is to be said where the run rests next."""
         self._gate_shown: tuple[int, int, str] | None = None
 
     @property
@@ -153,7 +153,7 @@ class Runner:
     async def ask_anew(self, why: str) -> None:
         """Withdraw the LLM call that is out and ask whoever is the LLM now; without one nothing happens.
 
-        `why` is told in the log and as the end of the withdrawn call.
+        `why` is shown in the log and as the end of the withdrawn call.
         """
         run, going = self._current.run, self._going
         if run is None or run.asking is None or going is None or going.done() or going.cancelling():
@@ -238,8 +238,8 @@ class Runner:
         stopped = self.breaking.call(run, call, over=over)
         if not stopped:
             return
-        told = f"{stopped} Go on with Run (F5) or Step (F10)."
-        self.rest(run, "waiting", told, stopped_at=told)
+        message = f"{stopped} Go on with Run (F5) or Step (F10)."
+        self.rest(run, "waiting", message, stopped_at=message)
         await self.breaking.wait()
         self._publisher.set_mode("asking")
 
@@ -254,9 +254,9 @@ class Runner:
         stopped = self.breaking.request(run, sent)
         if not stopped:
             return True
-        told = f"{stopped} It is held: Run (F5) or Step (F10) lets it go, Skip (Ctrl+J) refuses it."
+        message = f"{stopped} It is held: Run (F5) or Step (F10) lets it go, Skip (Ctrl+J) refuses it."
         self._publisher.change(held_request=str(sent))
-        self.rest(run, "waiting", told, stopped_at=told)
+        self.rest(run, "waiting", message, stopped_at=message)
         try:
             await self.breaking.wait()
         finally:
@@ -307,7 +307,7 @@ class Runner:
             self._publisher.publish_step(run)
 
     def _rest_at(self, run: AgentRun, why: str) -> None:
-        """Stop for a breakpoint or a watch, which is told why."""
+        """Stop for a breakpoint or a watch, and say why."""
         self.notice = ""
         self.rest(run, "waiting", why, stopped_at=why)
 
@@ -320,7 +320,7 @@ class Runner:
             return
 
     def gate_message(self, run: AgentRun) -> str:
-        """Return what is to be known of the action under review, which counts as told from then on."""
+        """Return what is to be known of the action under review, which counts as shown from then on."""
         if run.next_phase != "review":
             return ""
         gate = run.gate()
@@ -337,11 +337,11 @@ class Runner:
 
     def _held_by_gate(self, run: AgentRun, until: RunGoal) -> bool:
         """Stop at a gate, until the person takes just this action knowingly."""
-        told = self._gate_shown
+        shown_before = self._gate_shown
         message = self.gate_message(run)
         if not message:
             return False
-        if self._gate_shown == told and until.kind != "end":
+        if self._gate_shown == shown_before and until.kind != "end":
             gate = run.gate()
             assert gate is not None
             run.state.pending.note = f"Gate: {gate.reason}; the person let it pass."
@@ -358,7 +358,7 @@ def _mode_of(run: AgentRun) -> Mode:
 
 
 def _unverified(record: PhaseRecord) -> str:
-    """Return what is to be told where going back for a remedy has not led to the page as it was."""
+    """Return what is to be said where going back for a remedy has not led to the page as it was."""
     if not isinstance(record, Acted) or record.restored is None or record.restored.verified:
         return ""
     if record.outcome == "failed":

@@ -159,7 +159,7 @@ class JobService(Service[AnyJobView]):
     ) -> None:
         """Begin the job; raises UsageError where one is under way.
 
-        `changes` are made to the view at once. A failure is told to `failed`,
+        `changes` are made to the view at once. A failure is passed to `failed`,
         without it to the service's own.
         """
         if self.is_busy:

@@ -13,7 +13,7 @@ from core.schema.messages import LLMChoice, Message, Role
 from core.schema.observation import Box, Element, Ref, Tab
 from core.schema.progress import Subtask
 from core.schema.record import Record
-from core.schema.step import Fit, Judgement, Origin, Phase, RemedyTold
+from core.schema.step import Fit, Judgement, Origin, Phase, RemedyRecord
 from core.schema.task import Task
 from core.trace.records import RunRow, StepRow
 
@@ -326,7 +326,7 @@ class PlanView(Record):
     trial: int = 1
     trials: int = 1
     """Trials that are allowed."""
-    remedies: tuple[RemedyTold, ...] = ()
+    remedies: tuple[RemedyRecord, ...] = ()
     """The topmost of the stack first; those that no longer wait after them."""
     judgements: tuple[JudgementView, ...] = ()
     """The latest first."""

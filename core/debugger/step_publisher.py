@@ -30,7 +30,7 @@ class StepPublisher:
         complain: Callable[[str], None],
         crash: Callable[[Exception], None],
     ) -> None:
-        """`complain` is told why a step could not be read, `crash` is given what is our own mistake."""
+        """`complain` is called with why a step could not be read, `crash` with what is our own mistake."""
         self.step_changed: Signal[StepView] = Signal()
         self.live_page_changed: Signal[LivePageView] = Signal()
         self._current = current

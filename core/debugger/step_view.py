@@ -192,10 +192,10 @@ def _call(store: TraceStore, call: CallRecord) -> CallView:
     )
 
 
-def said(told: Message | LLMReply) -> str:
+def said(message: Message | LLMReply) -> str:
     """Return the text of a message or a reply, with its tool calls below it."""
-    calls = [f"{call.name}({call.arguments})" for call in told.tool_calls]
-    return "\n".join([*([told.text] if told.text else []), *calls])
+    calls = [f"{call.name}({call.arguments})" for call in message.tool_calls]
+    return "\n".join([*([message.text] if message.text else []), *calls])
 
 
 def _screenshot(

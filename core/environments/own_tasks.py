@@ -47,7 +47,7 @@ class TaskSource(Record):
 
 Content = TaskFile | tuple[WebArenaConfig, ...]
 Stamp = tuple[tuple[str, int, int, int], ...]
-"""Name, inode, time of change and size of each file; nothing where they cannot be told."""
+"""Name, inode, time of change and size of each file; nothing where they cannot be read."""
 
 
 @dataclass(frozen=True)

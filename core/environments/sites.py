@@ -1,6 +1,6 @@
 """Bundled sites: served on a loopback address, with a state of its own for each session, as an environment.
 
-The session is told by a cookie, so a page has the same address in each of
+The session is identified by a cookie, so a page has the same address in each of
 them: a branch that goes back gets a copy of the state and a cookie of its own.
 """
 

@@ -19,7 +19,7 @@ Vectors = NDArray[np.float32]
 """Shape (texts, dimension), rows of unit length."""
 
 OnProgress = Callable[[int, int], None]
-"""Told how many of how many texts are done."""
+"""Called with how many of how many texts are done."""
 
 
 class Embedding(Protocol):

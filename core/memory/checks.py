@@ -16,7 +16,7 @@ from core.schema.exemplar import Draft, Exemplar
 from core.schema.record import Record
 
 MOST_TOKENS = 4000
-"""Tokens of a trajectory beyond which it is told to be over-long: eight of them go into a prompt."""
+"""Tokens of a trajectory beyond which it is reported as over-long: eight of them go into a prompt."""
 
 Level = Literal["fault", "note"]
 Kind = Literal["action", "element", "secret", "parser", "length", "run"]
@@ -78,8 +78,8 @@ def check_actions(exemplar: Draft) -> Iterator[Problem]:
             yield from _absent(id, action, step.observation, where)
             is_last = number == looks and place == len(step.actions)
             if isinstance(action, Stop) and not is_last:
-                told = f"{text} ends the task, and more comes after it."
-                yield Problem(id=id, kind="action", where=where, text=told)
+                message = f"{text} ends the task, and more comes after it."
+                yield Problem(id=id, kind="action", where=where, text=message)
 
 
 def check_contrasts(exemplar: Draft) -> Iterator[Problem]:
@@ -96,11 +96,11 @@ def check_contrasts(exemplar: Draft) -> Iterator[Problem]:
         else:
             yield from _absent(id, right, contrast.observation, f"{where}, right")
         if not any(one.observation == contrast.observation for one in exemplar.steps):
-            told = "Its page is none of the looks: prompts do not tell it."
-            yield Problem(id=id, kind="element", where=where, text=told, level="note")
+            message = "Its page is none of the looks: prompts do not tell it."
+            yield Problem(id=id, kind="element", where=where, text=message, level="note")
         if contrast.tried == contrast.right:
-            told = "What was tried is what is called right."
-            yield Problem(id=id, kind="action", where=where, text=told)
+            message = "What was tried is what is called right."
+            yield Problem(id=id, kind="action", where=where, text=message)
 
 
 def check_secrets(exemplar: Draft) -> Iterator[Problem]:
@@ -114,14 +114,14 @@ def check_secrets(exemplar: Draft) -> Iterator[Problem]:
             action = _read(exemplar.id, text, where)
             target = getattr(action, "target", None)
             if isinstance(action, Type) and isinstance(target, RefTarget) and target.ref in hidden:
-                told = "It types into a field that hides what is typed, such as a password: prompts would tell it."
-                yield Problem(id=exemplar.id, kind="secret", where=where, text=told, level="note")
+                message = "It types into a field that hides what is typed, such as a password: prompts would tell it."
+                yield Problem(id=exemplar.id, kind="secret", where=where, text=message, level="note")
 
 
 async def check_parser(exemplar: Draft) -> tuple[Problem, ...]:
     """Run the program for implicit abstraction on a page of the exemplar, where one is kept as HTML.
 
-    On an empty page in its place only what fails on any page is told.
+    On an empty page in its place only what fails on any page is reported.
     """
     if not exemplar.parser.strip():
         return ()
@@ -176,8 +176,8 @@ def _absent(id: str, action: Action, observation: str, where: str) -> Iterator[P
             isinstance(target, RoleTarget) and not _shows(observation, target)
         )
         if absent:
-            told = f"{action} names [{target}], which is not among what the look shows."
-            yield Problem(id=id, kind="element", where=where, text=told)
+            message = f"{action} names [{target}], which is not among what the look shows."
+            yield Problem(id=id, kind="element", where=where, text=message)
 
 
 def _shows(observation: str, target: RoleTarget) -> bool:

@@ -286,11 +286,11 @@ class ExemplarIndex:
                 if exemplar is not None:
                     keys[text_number(exemplar.key)] = exemplar.key
 
-            def told(done: int, of: int, start: int = start) -> None:
+            def report(done: int, of: int, start: int = start) -> None:
                 if on_progress is not None:
                     on_progress(start + done, len(missing))
 
-            rows = await self.embedding.embed(list(keys.values()), told)
+            rows = await self.embedding.embed(list(keys.values()), report)
             if vectors.dimension not in (0, rows.shape[1]):
                 # The same name gives other vectors than it gave: those are of no use any more.
                 vectors.discard()

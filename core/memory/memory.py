@@ -51,7 +51,7 @@ class Memory:
         self._empty: Library | None = None
         self._index: ExemplarIndex | None = None
         self.on_progress: OnProgress | None = None
-        """Told how many of how many texts are embedded, while the index is made."""
+        """Called with how many of how many texts are embedded, while the index is made."""
 
     def instead(self, place: Path | None) -> "Memory":
         """Return a memory of the exemplars of a folder or a file in place of these; None is of none.
@@ -142,7 +142,7 @@ class Memory:
     async def refreshed(self, on_progress: "OnProgress | None" = None) -> "ExemplarIndex":
         """Return the index as it is after all that has changed; raises as `recall` does.
 
-        `on_progress` is told in place of the memory's own.
+        `on_progress` is called in place of the memory's own.
         """
         index = self._ready()
         index.library = await asyncio.to_thread(self.open_library)

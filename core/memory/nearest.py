@@ -73,8 +73,8 @@ class Reduction:
         width = self._directions.shape[1]
         found[:, :width] = centred @ self._directions
         whole = np.einsum("ij,ij->i", centred, centred, dtype=np.float64)
-        told = np.einsum("ij,ij->i", found, found, dtype=np.float64)
-        found[:, -1] = np.sqrt(np.maximum(whole - told, 0.0))
+        projected = np.einsum("ij,ij->i", found, found, dtype=np.float64)
+        found[:, -1] = np.sqrt(np.maximum(whole - projected, 0.0))
         return found
 
 

@@ -9,7 +9,7 @@ from core.memory.index import Near
 from core.schema.exemplar import Recall, RecallSettings, Retrieved
 
 SHOWN = 5
-"""Rejected exemplars that are told of."""
+"""Rejected exemplars that are listed."""
 _SHARED = 8
 """How many exemplars at the most are taken to tell the same trajectory, each by a text of its own."""
 
@@ -74,7 +74,7 @@ def decide(
             embedding=name,
             family=family,
             votes=dict(votes),
-            retrieved=_told((), voters, found),
+            retrieved=_retrieved((), voters, found),
             why=why,
         )
     if settings.by == "family":
@@ -95,7 +95,7 @@ def decide(
         embedding=name,
         family=family,
         votes=dict(votes),
-        retrieved=_told(chosen, voters, found),
+        retrieved=_retrieved(chosen, voters, found),
         used=tuple(one.exemplar for one in reversed(chosen)),
         why=why,
     )
@@ -116,7 +116,7 @@ def _distinct(found: Iterable[Near]) -> list[Near]:
     return list(seen.values())
 
 
-def _told(
+def _retrieved(
     chosen: "list[Near] | tuple[Near, ...]", voters: Sequence[Near], found: tuple[Near, ...]
 ) -> tuple[Retrieved, ...]:
     used = {one.exemplar.id for one in chosen}

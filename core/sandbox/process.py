@@ -204,8 +204,8 @@ class ParserProcess:
             if self._is_stopped:
                 return _STOPPED
         if first == b"F":
-            told = _read(output, 4 * _ERROR_LENGTH, deadline).decode("utf-8", "replace")
-            self.refusal = " ".join(told.split())[:_ERROR_LENGTH]
+            message = _read(output, 4 * _ERROR_LENGTH, deadline).decode("utf-8", "replace")
+            self.refusal = " ".join(message.split())[:_ERROR_LENGTH]
         elif time.monotonic() >= deadline:
             self.refusal = f"The process for parsers was not ready after {_SECONDS_TO_START:g} seconds."
         else:

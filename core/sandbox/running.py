@@ -1,6 +1,6 @@
 """Runs a parser that an LLM wrote on the HTML of a page, apart from everything else.
 
-The forms that the code may have are told in `core.sandbox.inside.program`,
+The forms that the code may have are described in `core.sandbox.inside.program`,
 what it may import in `core.sandbox.inside.guards`. Where the system cannot
 confine it, it is not run; this is found out by letting code try to get out.
 Confinement is the work of the Linux kernel, on x86_64 and aarch64. It needs

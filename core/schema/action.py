@@ -315,7 +315,7 @@ class NewTrial(_Action):
 class Named(Record):
     """An action that a page's state offers, or a call of a policy: a name of its own, and texts.
 
-    What it takes, and in which order, is told by the permissible action of
+    What it takes, and in which order, is defined by the permissible action of
     that name; an argument that is left out is empty.
     """
 

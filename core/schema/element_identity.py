@@ -21,7 +21,7 @@ class FoundAgain(Record):
     element: Element | None = None
     """The element, where that is certain."""
     why: str = ""
-    """What it was told by, or why it is not certain."""
+    """What it was recognised by, or why it is not certain."""
     candidates: tuple[Element, ...] = ()
     """What it could be, the likeliest first, where it is not certain."""
 
@@ -35,7 +35,7 @@ class ElementPlace(Record):
 
 
 class ElementMark(Record):
-    """What an element of a recorded page is told by, without the page."""
+    """What an element of a recorded page is recognised by, without the page."""
 
     element: Element
     document: str = ""
@@ -53,7 +53,7 @@ class ElementMark(Record):
 
 
 def mark_of(element: Element, recorded: Observation) -> ElementMark:
-    """Return what `element` of `recorded` is told by."""
+    """Return what `element` of `recorded` is recognised by."""
     equals = _equals(element, recorded.elements)
     mark = ElementMark(element=element, document=recorded.document, equals=len(equals))
     if recorded.element(element.ref) is None:
@@ -184,7 +184,7 @@ Marks = dict[str, ElementMark]
 
 
 class RecordedInput(Record):
-    """One action of the page that was carried out, and what its elements are told by."""
+    """One action of the page that was carried out, and what its elements are recognised by."""
 
     step: int
     action: Action
@@ -194,7 +194,7 @@ class RecordedInput(Record):
 
 
 def marks_of(action: Action, page: Observation) -> Marks:
-    """Return what the elements that `action` names by ref are told by; those the page does not hold are left out."""
+    """Return what the elements that `action` names by ref are recognised by, without those the page does not hold."""
     marks: Marks = {}
     for part in ("target", "to"):
         target = getattr(action, part, None)
@@ -217,17 +217,17 @@ class FoundElement(Record):
     """Why it was not found, the same."""
 
 
-def find_told(lines: str, ref: Ref, elements: Sequence[Element]) -> FoundElement:
+def find_by_line(lines: str, ref: Ref, elements: Sequence[Element]) -> FoundElement:
     """Return which of `elements` the line of that number tells of."""
-    told = [(int(number), rest) for number, rest in _LINE.findall(lines)]
-    rest = next((rest for number, rest in told if number == ref), None)
+    numbered = [(int(number), rest) for number, rest in _LINE.findall(lines)]
+    rest = next((rest for number, rest in numbered if number == ref), None)
     if rest is None:
         return FoundElement(problem=f"its look shows no element [{ref}]")
     live = [one for one in elements if _is_of(rest, called(one))]
     if not live:
         return FoundElement(problem=f"the page has no {_named(rest)}")
     head = called(live[0])
-    equals = [number for number, other in told if _is_of(other, head)]
+    equals = [number for number, other in numbered if _is_of(other, head)]
     if len(live) == 1 == len(equals):
         return FoundElement(element=live[0])
     if equals == [one.ref for one in live]:

@@ -41,7 +41,7 @@ class Plan(Record):
         return "; ".join(f"{number}. {one.text}" for number, one in enumerate(self.subtasks, start=1))
 
     def worked_on(self, step: int) -> "Plan":
-        """Return the plan with `step` told to its current subtask."""
+        """Return the plan with `step` added to its current subtask."""
         index = self.index
         if index is None or step in self.subtasks[index].steps:
             return self

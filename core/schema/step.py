@@ -26,7 +26,7 @@ FrameState: TypeAlias = Literal["active", "returned", "lacked", "left"]
 
 
 class Judgement(Record):
-    """What the LLM said of a step; None where its reply told neither yes nor no."""
+    """What the LLM said of a step; None where its reply said neither yes nor no."""
 
     sentence: str = ""
     """What the action did, and what was learned by it."""
@@ -216,7 +216,7 @@ class Scheduled(Record):
     why: str = ""
 
 
-class RemedyTold(Record):
+class RemedyRecord(Record):
     """A remedy as it stood."""
 
     number: int
@@ -229,11 +229,11 @@ class RemedyTold(Record):
     why: str = ""
 
 
-class ReflectionTold(Record):
+class ReflectionRecord(Record):
     """The plan and the remedies as a phase left them."""
 
     plan: Plan | None = None
-    remedies: tuple[RemedyTold, ...] = ()
+    remedies: tuple[RemedyRecord, ...] = ()
     trial: int = 1
     trials: int = 1
     experience: tuple[str, ...] = ()
@@ -275,7 +275,7 @@ class Decided(PhaseSpec):
     """Why the LLM was not asked for an action."""
     problem: str = ""
     """Why there is no plan though one was asked for."""
-    reflection: ReflectionTold | None = None
+    reflection: ReflectionRecord | None = None
 
     def columns(self) -> dict[str, Any]:
         return {
@@ -303,7 +303,7 @@ class Anticipated(PhaseSpec):
     beside: bool = False
     """Whether they were asked for while the action ran; until they are in, there are none here."""
     calls: tuple[int, ...] = ()
-    reflection: ReflectionTold | None = None
+    reflection: ReflectionRecord | None = None
 
 
 class Reviewed(PhaseSpec):
@@ -392,7 +392,7 @@ class Aligned(Judgement, PhaseSpec):
     summarised: str = ""
     """By what the pages were shortened before they were judged; empty where they were judged whole."""
     calls: tuple[int, ...] = ()
-    reflection: ReflectionTold | None = None
+    reflection: ReflectionRecord | None = None
 
 
 class Committed(PhaseSpec):
@@ -454,13 +454,13 @@ def calls_of(record: Record) -> tuple[int, ...]:
     return calls
 
 
-def reflection_of(record: Record) -> ReflectionTold | None:
+def reflection_of(record: Record) -> ReflectionRecord | None:
     """Return the plan and the remedies as the phase left them; None where it records none."""
-    reflection: ReflectionTold | None = getattr(record, "reflection", None)
+    reflection: ReflectionRecord | None = getattr(record, "reflection", None)
     return reflection
 
 
-def last_reflection(records: Iterable[PhaseRecord]) -> ReflectionTold | None:
+def last_reflection(records: Iterable[PhaseRecord]) -> ReflectionRecord | None:
     """Return the plan and the remedies as the last of a step's records has them."""
     found = [one for record in records if (one := reflection_of(record)) is not None]
     return found[-1] if found else None

@@ -1,6 +1,6 @@
 """A database file: opening it, bringing it up to date, transactions, and SQLite's failures as sentences.
 
-A kind of file is told by `FileKind`: `core.trace.database` has the traces',
+A kind of file is described by `FileKind`: `core.trace.database` has the traces',
 `core.memory.library.tables` that of the exemplar library. Version N of it is
 what the first N of its migrations make; SQLite's ``user_version`` holds N. A
 migration that has been released is never edited: a change is a new one at the

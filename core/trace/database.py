@@ -290,7 +290,7 @@ CREATE TABLE phases_begun (
     PRIMARY KEY (step, phase)
 ) WITHOUT ROWID;
 """
-"""Make room for what pages told and asked for, and for when a phase began."""
+"""Make room for what pages reported and asked for, and for when a phase began."""
 
 _VERSION_7 = """
 ALTER TABLE runs ADD COLUMN changes INTEGER REFERENCES blobs (id);     -- JSON: what was asked of a branch

@@ -277,7 +277,7 @@ def what_ifs(database: TraceDatabase, run: int, step: int) -> tuple[tuple[int, s
 
 
 def page_log(database: TraceDatabase, run: int, number: int) -> tuple[LogPart, ...] | None:
-    """Return what the pages told in a step; None where the step was stored before that was kept."""
+    """Return what the pages reported in a step; None where the step was stored before that was kept."""
     rows = _rows_of_step(
         database, "SELECT moment, log FROM page_logs", owner(database, run, number), number, "id"
     )

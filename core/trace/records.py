@@ -206,6 +206,6 @@ class Hit(Record):
     sentence: str
     """Which, and why."""
     stopped: bool
-    """Whether the run was to stop there; else it was only told."""
+    """Whether the run was to stop there; else it was only reported."""
     time: float
     """Seconds since the epoch."""

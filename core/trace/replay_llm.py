@@ -23,7 +23,7 @@ from core.trace.store import TraceStore
 
 _LOOPBACK = re.compile(r"127\.0\.0\.1:\d+")
 _SHOWN = 12
-"""Lines of a difference that are told."""
+"""Lines of a difference that are shown."""
 
 
 def read_name(name: str) -> tuple[int, str]:

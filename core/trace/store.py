@@ -191,7 +191,7 @@ class TraceStore:
             self._database.insert("events", values)
 
     def save_page_log(self, run: int, step: int, moment: Moment, log: PageLog) -> None:
-        """Store a part of what the pages told in a step, empty or not, after those before it."""
+        """Store a part of what the pages reported in a step, empty or not, after those before it."""
         with self._write(run):
             kept = None if log.empty else self._database.blobs.put(encoding.to_json(log), JSON)[0]
             self._database.insert("page_logs", {"run": run, "step": step, "moment": moment, "log": kept})
@@ -426,7 +426,7 @@ class TraceStore:
         return self._read(lambda: reading.what_ifs(self._database, run, step))
 
     def page_log(self, run: int, number: int) -> tuple[LogPart, ...] | None:
-        """Return what the pages told in a step, in order; None where it was stored before that was kept."""
+        """Return what the pages reported in a step, in order; None where it was stored before that was kept."""
         return self._read(lambda: reading.page_log(self._database, run, number))
 
     def changes(self, run: int) -> Changes:

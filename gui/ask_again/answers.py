@@ -224,14 +224,14 @@ def question_row(asked: WhatIf, key: object) -> Row:
 
 
 def _answer_row(answer: ReplyAgain) -> Row:
-    told = answer.problem or answer.thought or "It gave no thought."
+    text = answer.problem or answer.thought or "It gave no thought."
     also = f"then: {', '.join(answer.more)}" if answer.more else ""
     facts = [count(answer.tokens, "token"), seconds(answer.seconds)] if answer.tokens else []
     if answer.cost is not None:
         facts.append(dollars(answer.cost))
     thought = f"It thought: {answer.thought}" if answer.problem and answer.thought else ""
     return Row(
-        told,
+        text,
         icon="warning" if answer.problem else "comment",
         tone="bad" if answer.problem else "dim",
         detail="\n".join(filter(None, (thought, also, " · ".join(facts)))),

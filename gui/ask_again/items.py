@@ -119,7 +119,7 @@ class PromptItems(QWidget):
     """Shows the parts of the prompt in an editor of its messages, which follow what is done with them."""
 
     exemplar_requested = Signal(str)
-    """The id of an exemplar that is to be told as this prompt tells them."""
+    """The id of an exemplar that is to be written as this prompt shows them."""
 
     def __init__(self, theme: Theme, editor: MessagesEditor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -200,7 +200,7 @@ class PromptItems(QWidget):
             self._select(part)
 
     def switch(self) -> None:
-        """Ask which exemplar comes in; it is put there once it is told."""
+        """Ask which exemplar comes in; it is put there once it is written."""
         at = self._exemplar()
         if at is None or not self.switch_button.isEnabled():
             return

@@ -44,7 +44,7 @@ class AskAgain(QDialog):
     """A `Question` that says who is asked how often."""
     cancel_requested = Signal()
     exemplar_requested = Signal(int, int, str)
-    """Run, step, and the id of an exemplar that is to be told as this prompt tells them."""
+    """Run, step, and the id of an exemplar that is to be written as this prompt shows them."""
     adopt_requested = Signal(str)
     """The action that is to be taken in place of the next one."""
 

@@ -35,7 +35,7 @@ def result_words(result: PrefixResult | None, step: int) -> str:
 
 
 class BisectPlot(Plot):
-    """Draws a bisection; the arrow keys go from point to point, and each is told in words.
+    """Draws a bisection; the arrow keys go from point to point, and each is described in words.
 
     The steps stand in their own order and at equal distances; nothing joins the
     points, since nothing is known of what lies between them.

@@ -91,7 +91,7 @@ class WebPage(QWebEnginePage):
 
     def _on_certificate_error(self, error: QWebEngineCertificateError) -> None:
         error.rejectCertificate()
-        if not error.isMainFrame():  # A document that fails is told of by whoever drives the page.
+        if not error.isMainFrame():  # A document that fails is reported by whoever drives the page.
             self.tell(
                 "certificate", f"The certificate of {error.url().host()} was refused: {error.description()}"
             )

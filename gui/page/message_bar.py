@@ -23,7 +23,7 @@ class MessageBar(QFrame):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._over = parent
-        self._told: tuple[object, ...] = ()
+        self._shown: tuple[object, ...] = ()
         self._closed = False
         self._aside = False
         self.setAutoFillBackground(True)
@@ -56,9 +56,9 @@ class MessageBar(QFrame):
     def show_session(self, view: SessionView) -> None:
         """Say how the run ended or what failed; nothing in other modes."""
         asks = can_say_how_it_ended(view) and view.mode == "ended"
-        told = (view.mode, view.stopped_at or view.message, view.run, view.success, asks)
-        if told != self._told:
-            self._told, self._closed = told, False
+        shown = (view.mode, view.stopped_at or view.message, view.run, view.success, asks)
+        if shown != self._shown:
+            self._shown, self._closed = shown, False
         title, tone, text = _words(view)
         self._put(title, tone, text, asks=asks)
         self.setVisible(bool(title) and not self._closed and not self._aside)
@@ -106,8 +106,8 @@ def _words(view: SessionView) -> tuple[str, str, str]:
     if view.mode != "ended":
         return "", "info", ""
     answer = f' Answer: "{view.answer}".' if view.answer else ""
-    told = "reward" in view.message.lower()
-    reward = f" Reward {view.reward:g}." if view.reward is not None and not told else ""
+    names_reward = "reward" in view.message.lower()
+    reward = f" Reward {view.reward:g}." if view.reward is not None and not names_reward else ""
     if view.success is True:
         return "✓ Success", "good", f"{view.message}{reward}{answer}".strip()
     if view.success is False:

@@ -14,7 +14,7 @@ class Shield(QWidget):
     """A transparent sibling above the view that takes every click and turn of the wheel.
 
     While pointing it tells where the pointer is instead, in pixels of the
-    view, thinned; a click is told as the final choice.
+    view, thinned; a click is reported as the final choice.
     """
 
     refused = Signal()

@@ -38,7 +38,8 @@ class PermissibleModel(RowsModel):
     def __init__(self, parent: QObject | None = None) -> None:
         text, spoken = Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole
         super().__init__(
-            {text: self._told, spoken: self._told, Qt.ItemDataRole.ToolTipRole: _tooltip}, parent
+            {text: self._spoken_text, spoken: self._spoken_text, Qt.ItemDataRole.ToolTipRole: _tooltip},
+            parent,
         )
         self._view = PermissibleView()
         self._searched: tuple[str, ...] = ()
@@ -92,7 +93,7 @@ class PermissibleModel(RowsModel):
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
 
-    def _told(self, entry: str | PermissibleRow) -> str:
+    def _spoken_text(self, entry: str | PermissibleRow) -> str:
         if isinstance(entry, str):
             return entry
         chosen = ", chosen" if self.is_chosen(entry) else ""

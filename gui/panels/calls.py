@@ -67,8 +67,8 @@ class CallsPanel(QWidget):
         self.model.show_lines([_line(call) for call in calls])
         self.or_words.say("" if calls else _NONE)
         failed = sum(1 for call in calls if call.error)
-        told = f"{len(calls)}, {failed} failed" if failed else str(len(calls))
-        self.fact_changed.emit(told if calls else "")
+        fact = f"{len(calls)}, {failed} failed" if failed else str(len(calls))
+        self.fact_changed.emit(fact if calls else "")
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a call."""

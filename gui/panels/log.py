@@ -55,7 +55,7 @@ class LogModel(LineModel[LogLine]):
     def copied(self, line: LogLine) -> str:
         return f"{_clock(line)}  {line.level:<7}  {line.source}: {line.text}"
 
-    def told(self, line: LogLine) -> str:
+    def spoken_text(self, line: LogLine) -> str:
         return self.copied(line)
 
     def whole(self, line: LogLine) -> str:

@@ -1,4 +1,4 @@
-"""Page log: what the pages told and asked for in the step in view, beside their content."""
+"""Page log: what the pages reported and asked for in the step in view, beside their content."""
 
 import time
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _PLURALS: dict[LogKind, str] = {
     "dialog": "dialogs",
 }
 _TYPES = {"Stylesheet": "style", "EventSource": "events", "Ping": "beacon", "WebSocket": "socket"}
-"""Types that are told by a shorter word, or a better known one."""
+"""Types that are shown by a shorter word, or a better known one."""
 _MOMENTS: dict[Moment, str] = {
     "before the action": "before",
     "in the action": "action",
@@ -38,7 +38,7 @@ _MOMENTS: dict[Moment, str] = {
 }
 NONE = "No step is in view. Console, errors, requests and dialogs of its pages show here."
 _READING = "The log is being read…"
-_NOTHING = "The pages of this step told nothing: no console, no error, no request, no dialog."
+_NOTHING = "The pages of this step reported nothing: no console, no error, no request, no dialog."
 _KINDS: tuple[tuple[str, tuple[LogKind, ...], bool], ...] = (
     ("All", ("console", "error", "request", "dialog"), False),
     ("Console", ("console", "error"), False),
@@ -167,7 +167,7 @@ class PageLogModel(LineModel[LogRow]):
     def copied(self, row: LogRow) -> str:
         return f"{clock(row.time)}  {row.moment:<6}  {row.sign:<9}  {row.whole}"
 
-    def told(self, row: LogRow) -> str:
+    def spoken_text(self, row: LogRow) -> str:
         return f"{row.moment} {row.sign} {row.text}"
 
     def whole(self, row: LogRow) -> str:

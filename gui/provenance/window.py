@@ -108,8 +108,8 @@ class WhyWindow(QDialog):
             return
         self.verdict.show_text(view.verdict)
         set_tone(self.verdict, "remedy" if view.verdict and not view.places else "")
-        told = ", ".join(f"“{word}”" for word in view.missing[:20])
-        self.missing.show_text(f"In none of it: {told}." if told and view.places else "")
+        words = ", ".join(f"“{word}”" for word in view.missing[:20])
+        self.missing.show_text(f"In none of it: {words}." if words and view.places else "")
         self.list.show_rows(tuple(_rows(view)))
         nothing = _NOWHERE if view.text or view.ref is not None else _CHOOSE
         self.or_words.say(view.problem or ("" if view.places else nothing))

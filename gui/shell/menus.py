@@ -190,11 +190,11 @@ def tooltip_words(views: tuple[MechanismView, ...]) -> str:
     others = changed(views)
     if not others:
         return f"Mechanisms of the agent: switch them on and off ({KEY})"
-    told = ", ".join(_told(view) for view in others)
-    return f"{count(len(others), 'mechanism')} switched otherwise than the preset: {told} ({KEY})"
+    changes = ", ".join(_described(view) for view in others)
+    return f"{count(len(others), 'mechanism')} switched otherwise than the preset: {changes} ({KEY})"
 
 
-def _told(view: MechanismView) -> str:
+def _described(view: MechanismView) -> str:
     """Return such as ``Remedies off`` or ``Remedies 4``."""
     if view.on and view.amount is not None and _is_set(view):
         return f"{view.title} {view.amount.value}"

@@ -215,8 +215,8 @@ class TaskChooser(QDialog):
     def _show_sources(self, sources: tuple[TaskSource, ...]) -> None:
         self.files.show_sources(sources)
         bad = sum(1 for source in sources if source.problem)
-        told = f"Task files ({len(sources)})" if sources else "Task files"
-        self.tabs.setTabText(_FILES, f"{told} · {count(bad, 'problem')}" if bad else told)
+        title = f"Task files ({len(sources)})" if sources else "Task files"
+        self.tabs.setTabText(_FILES, f"{title} · {count(bad, 'problem')}" if bad else title)
 
     def _tasks_tab(self, theme: Theme) -> QWidget:
         tab = QWidget(self)

@@ -53,7 +53,7 @@ def _codicon() -> tuple[str, dict[str, str]]:
 
 
 class _Glyph(QIconEngine):
-    """Draws one character of the icon font in the colour it is told each time it paints."""
+    """Draws one character of the icon font in the colour it is given each time it paints."""
 
     def __init__(self, name: str, colour: Callable[[QIcon.Mode], str]) -> None:
         super().__init__()

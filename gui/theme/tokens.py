@@ -15,7 +15,7 @@ class Tokens:
     """One colour for each meaning, as ``#rrggbb``.
 
     `faint` is only for what may be missed. An origin or a verdict is never
-    told by its colour alone: a shape or a word goes with it.
+    recognised by its colour alone: a shape or a word goes with it.
     """
 
     window: str

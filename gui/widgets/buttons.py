@@ -32,7 +32,7 @@ def key_button(
 ) -> QPushButton:
     """Return a button that is never the one that Enter presses by itself; it needs no key.
 
-    Esc is only told of: a dialog has that one already.
+    Esc is only mentioned: a dialog has that one already.
     """
     button = QPushButton(text, parent, autoDefault=False)
     if key and key != "Esc":

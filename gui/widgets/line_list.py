@@ -35,7 +35,9 @@ class LineModel(RowsModel, Generic[Line]):
 
     def __init__(self) -> None:
         text, spoken = Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole
-        super().__init__({text: self.told, spoken: self.told, Qt.ItemDataRole.ToolTipRole: self.whole})
+        super().__init__(
+            {text: self.spoken_text, spoken: self.spoken_text, Qt.ItemDataRole.ToolTipRole: self.whole}
+        )
         self.all: Sequence[Line] = ()
         self._chosen = 0
         self._words_wanted: list[str] = []
@@ -57,7 +59,7 @@ class LineModel(RowsModel, Generic[Line]):
         """Return a line as it is copied."""
 
     @abstractmethod
-    def told(self, line: Line) -> str:
+    def spoken_text(self, line: Line) -> str:
         """Return a line as a screen reader says it."""
 
     @abstractmethod

@@ -190,8 +190,8 @@ class SideBySide(QWidget):
         for left_out, pairs in groupby(zip(self._pairs, self._kept(), strict=True), lambda one: not one[1]):
             shown = [pair for pair, _ in pairs]
             if left_out:
-                told = SideLine(f"⋯ {count(len(shown), 'equal line')}", "left out")
-                yield told, told
+                gap = SideLine(f"⋯ {count(len(shown), 'equal line')}", "left out")
+                yield gap, gap
                 continue
             for pair in shown:
                 yield from _level(pair, self._columns)

@@ -14,7 +14,7 @@
 
   function tell(kind, el, more = {}) {
     if (!el) return;
-    globalThis.__backstepTold(JSON.stringify({
+    globalThis.__backstepReported(JSON.stringify({
       kind, ref: walker.known(el), label: walker.label(el), xpath: walker.xpath(el), ...more,
     }));
   }

@@ -43,7 +43,7 @@ from core.schema.events import LogLine
 from core.schema.messages import LLMChoice
 from core.schema.observation import Box, Element
 from core.schema.progress import Subtask
-from core.schema.step import Fit, RemedyTold
+from core.schema.step import Fit, RemedyRecord
 from core.schema.task import Task, Verdict
 from core.trace.records import RunRow, StepRow
 from tests.gui.stand_ins import paint_page
@@ -554,7 +554,7 @@ PLAN = PlanView(
     trial=2,
     trials=3,
     remedies=(
-        RemedyTold(
+        RemedyRecord(
             number=4,
             step=5,
             action="click [7]",
@@ -563,9 +563,9 @@ PLAN = PlanView(
             state="waiting",
             subtask=2,
         ),
-        RemedyTold(number=2, step=3, action="click [2]", target='link "‹ Previous"', subtask=2),
-        RemedyTold(number=5, step=5, action="click [6]", target='button "Buy now"', state="chosen"),
-        RemedyTold(
+        RemedyRecord(number=2, step=3, action="click [2]", target='link "‹ Previous"', subtask=2),
+        RemedyRecord(number=5, step=5, action="click [6]", target='button "Buy now"', state="chosen"),
+        RemedyRecord(
             number=3,
             step=3,
             action="click [5]",
@@ -573,7 +573,7 @@ PLAN = PlanView(
             state="tried",
             why="It was not aligned either: the colour was wrong.",
         ),
-        RemedyTold(
+        RemedyRecord(
             number=1,
             step=3,
             action="click [1]",

@@ -99,8 +99,8 @@ def _stop(state: RunState, action: Stop) -> Acted:
     )
     ended = state.stack.result
     if ended is None:
-        told = state.stack.finished[-1].outcome
-        return Acted(effect="pop", outcome="done", message=f"Its caller is told that it {told}.")
+        outcome = state.stack.finished[-1].outcome
+        return Acted(effect="pop", outcome="done", message=f"Its caller is told that it {outcome}.")
     state.answer = ended.answer or ended.lacked
     return Acted(effect="stop", outcome="done", message=f"It {ended.outcome}." if ended.lacked else "")
 
@@ -177,9 +177,9 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         problem = problem or str(error) or "The page went away before it could be read."
     times["observe"] = _lap(clock)
     events = world.tabs.take_events()
-    told = [event.text for event in events if event.kind != "console" and event.text not in problem]
+    event_texts = [event.text for event in events if event.kind != "console" and event.text not in problem]
     crashed = any(event.kind in ("crash", "hang") for event in events)
-    message = " ".join(part for part in [problem, located.note if located else "", *told] if part)
+    message = " ".join(part for part in [problem, located.note if located else "", *event_texts] if part)
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
     primitive = Primitive(
         action=action,

@@ -9,14 +9,14 @@ from core.agent.general_space import label_of
 from core.agent.going_back import ScheduledSteps
 from core.agent.policies.stack import place_of_page
 from core.agent.prompt_builder import Prompter
-from core.agent.reflection.consequences import told
+from core.agent.reflection.consequences import reflection_record
 from core.agent.reflection.plan import make_plan
 from core.agent.resources import AgentResources
 from core.agent.state import Pending, RunState
 from core.agent.world import World
 from core.schema.action import Action, Backtrack, Named
 from core.schema.record import Record
-from core.schema.restore import told_of
+from core.schema.restore import sent_summary
 from core.schema.step import Decided, Origin, Reviewed
 
 S = TypeVar("S")
@@ -45,7 +45,7 @@ async def decide(
             if plan_is_due:
                 problem = await make_plan(state, prompter)
             decided = await decider.decide(state)
-        decided = decided.replace(problem=problem, reflection=told(state))
+        decided = decided.replace(problem=problem, reflection=reflection_record(state))
     proposal = decided.proposal
     state.last_proposal = proposal
     state.from_queue = decided.from_queue
@@ -106,7 +106,7 @@ def _effects(state: RunState, world: World, action: Backtrack) -> HeldGate | Non
     if state.remedy_settings.effects == "allow":
         return None
     lasting = world.lasting(state.sent, action.step, state.episode)
-    return HeldGate(kind="effects", reason=told_of(lasting)) if lasting else None
+    return HeldGate(kind="effects", reason=sent_summary(lasting)) if lasting else None
 
 
 def review(state: RunState) -> Reviewed:

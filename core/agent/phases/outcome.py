@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from core.agent.policies.stack import place_of_page
 from core.agent.reflection.alignment import AlignmentJudge
-from core.agent.reflection.consequences import backtrack, follow, told
+from core.agent.reflection.consequences import backtrack, follow, reflection_record
 from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState, TrailStep
 from core.schema.messages import Turn
@@ -26,7 +26,7 @@ async def align(
     else:
         follow(state, aligned)
     state.aligned = aligned
-    return aligned.replace(reflection=told(state))
+    return aligned.replace(reflection=reflection_record(state))
 
 
 async def _judgement(state: RunState, judge: AlignmentJudge) -> Aligned | None:

@@ -56,7 +56,7 @@ async def observe(state: RunState, world: World, pages: PageStore) -> Observed:
 async def recall(state: RunState, resources: AgentResources) -> Recalled:
     """Fetch exemplars by the objective and the page, once for each frame.
 
-    An embedding server or a library that fails is told as the problem, and the step goes on
+    An embedding server or a library that fails is reported as the problem, and the step goes on
     without exemplars; it is asked again at the next one. Raises DataError for
     a file that is wrong.
     """

@@ -175,7 +175,7 @@ def _in_policy(
 
 
 def _stack_record(stack: Stack, resources: AgentResources) -> StackRecord:
-    def told(frame: Frame) -> FrameRecord:
+    def frame_record(frame: Frame) -> FrameRecord:
         return FrameRecord(
             number=frame.number,
             policy=frame.name,
@@ -191,8 +191,8 @@ def _stack_record(stack: Stack, resources: AgentResources) -> StackRecord:
         )
 
     return StackRecord(
-        frames=tuple(told(frame) for frame in stack.frames),
-        finished=tuple(told(frame) for frame in stack.finished),
+        frames=tuple(frame_record(frame) for frame in stack.frames),
+        finished=tuple(frame_record(frame) for frame in stack.finished),
         depth_limit=stack.limits.depth,
         calls=stack.calls,
         calls_limit=stack.limits.calls,

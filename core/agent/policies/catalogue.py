@@ -272,7 +272,7 @@ class Policies:
             meant = [one for one in others if one.name == example.call.name]
             meant += [whole[id] for id in listed if id in whole and whole[id].name == example.call.name]
             if not meant:
-                # A name that the list has and no file is told where it is listed.
+                # A name that the list has and no file is reported where it is listed.
                 if example.call.name not in listed:
                     hint = near(example.call.name, names)
                     yield (

@@ -81,7 +81,7 @@ def frame_prompt(
     """Return what the prompt of the acting frame shows.
 
     `permissible` is what `permissible_in` gave. `history` is how many of the
-    frame's own steps are told. Examples that call what cannot be called here
+    frame's own steps are shown. Examples that call what cannot be called here
     are left out. Raises ValueError where no policy is at work.
     """
     frame = stack.top

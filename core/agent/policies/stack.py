@@ -106,7 +106,7 @@ def place_of_page(observation: Observation) -> SeenPage:
 
 
 class StackLimits(Record):
-    """How far policies may call one another; a call beyond is refused and told to its caller."""
+    """How far policies may call one another; a call beyond is refused and reported to its caller."""
 
     depth: int = Field(default=8, ge=1)
     """Frames on the stack, the first among them."""
@@ -241,10 +241,10 @@ class Stack(Record):
         if len(self.frames) == 1:
             return self.replace(frames=(), finished=(*self.finished, ended))
         caller = self.frames[-2]
-        told = _seeing(caller, page)
-        ended = ended.replace(brought_news=page not in caller.seen, caller_had_seen=len(told.seen))
-        told = _with_outcome(told, ended)
-        return self.replace(frames=(*self.frames[:-2], told), finished=(*self.finished, ended))
+        updated = _seeing(caller, page)
+        ended = ended.replace(brought_news=page not in caller.seen, caller_had_seen=len(updated.seen))
+        updated = _with_outcome(updated, ended)
+        return self.replace(frames=(*self.frames[:-2], updated), finished=(*self.finished, ended))
 
     def record(self, turn: Turn, page: SeenPage | None = None) -> "Stack":
         """Return the stack with a step of the acting frame; `page` is the page after it, if it was one's."""

@@ -39,14 +39,14 @@ def policy_files(document: Document) -> PolicyFiles:
     for policy in policies:
         kept = list(policy.decisions)
         while True:
-            text = _told(policy, kept, names, offered)
+            text = _policy_text(policy, kept, names, offered)
             try:
                 parse_policy(text, Path(f"{policy.name}.md"))
             except DataError as error:
                 if not kept:
                     left_out.append(FileEntry(position=policy.name, why=str(error).rstrip(".")))
                     break
-                # The last one goes first: which one is wrong is told by the error only in words.
+                # The last one goes first: the error names the one that is wrong only in words.
                 wrong = next((one for one in kept if not _is_readable(policy, one, names, offered)), kept[-1])
                 kept.remove(wrong)
                 left_out.append(FileEntry(position=wrong.position, why=str(error).rstrip(".")))
@@ -60,13 +60,13 @@ def _is_readable(
     policy: StepPolicy, one: Decision, names: set[str], offered: dict[str, tuple[str, str]]
 ) -> bool:
     try:
-        parse_policy(_told(policy, [one], names, offered), Path(f"{policy.name}.md"))
+        parse_policy(_policy_text(policy, [one], names, offered), Path(f"{policy.name}.md"))
     except DataError:
         return False
     return True
 
 
-def _told(
+def _policy_text(
     policy: StepPolicy, decisions: list[Decision], names: set[str], offered: dict[str, tuple[str, str]]
 ) -> str:
     arguments, description = offered.get(policy.name, ("", ""))

@@ -6,7 +6,7 @@ from core.agent.decision import Decider
 from core.agent.general_space import label_of
 from core.agent.policies.stack import place_of_page
 from core.agent.prompt_builder import Prompter, written_reply
-from core.agent.reflection.consequences import told
+from core.agent.reflection.consequences import reflection_record
 from core.agent.reflection.remedies import RemedyEntry, in_words, sorted_out
 from core.agent.state import RunState
 from core.llm.repair import read_reply
@@ -34,23 +34,23 @@ class Anticipator:
         """
         action = state.pending.action
         if action is None or not _can_be_wrong(state, action) or not state.is_on("remedies"):
-            return Anticipated(reflection=told(state))
+            return Anticipated(reflection=reflection_record(state))
         if (count := state.remedy_settings.count) == 0:
-            return Anticipated(reflection=told(state))
+            return Anticipated(reflection=reflection_record(state))
         if problem := self._prompter.out_of_calls(state):
-            return Anticipated(problem=problem, reflection=told(state))
+            return Anticipated(problem=problem, reflection=reflection_record(state))
         request = self._request(state, action, count)
         asking = self._ask(state, _base(state, action), state.observation, request, count)
         overlap = state.overlap and state.judgement_settings.mode == "fast" and state.is_on("judgement")
         if overlap and self._prompter.asker.at_once("remedies"):
             self._beside = asyncio.ensure_future(asking)
-            return Anticipated(beside=True, reflection=told(state))
+            return Anticipated(beside=True, reflection=reflection_record(state))
         return await asking
 
     async def late(self, state: RunState) -> Anticipated | None:
         """Return the remedies that were asked for while the action ran, once they are in; None where none were.
 
-        A question that failed is told as the problem, and the step goes on without remedies.
+        A question that failed is reported as the problem, and the step goes on without remedies.
         """
         if self._beside is None:
             return None
@@ -58,7 +58,9 @@ class Anticipator:
         try:
             anticipated = await beside
         except LLMError as error:
-            anticipated = Anticipated(problem=f"There are no remedies: {error}", reflection=told(state))
+            anticipated = Anticipated(
+                problem=f"There are no remedies: {error}", reflection=reflection_record(state)
+            )
         return anticipated.replace(beside=True)
 
     def forget(self) -> None:
@@ -71,7 +73,7 @@ class Anticipator:
     def _request(self, state: RunState, action: Action, count: int) -> LLMRequest:
         thought = state.pending.thought
         target = label_of(state.observation, action)
-        # A call of a tool cannot be shown without its result, so the choice is told in words.
+        # A call of a tool cannot be shown without its result, so the choice is put in words.
         said = (
             f"{thought}\nChosen action: {action}".strip()
             if state.preset.reply_format == "tools"
@@ -152,7 +154,7 @@ class Anticipator:
             dropped=tuple((str(one), why) for one, why in dropped),
             problem=problem,
             calls=tuple(calls),
-            reflection=told(state),
+            reflection=reflection_record(state),
         )
 
 
@@ -181,8 +183,8 @@ def _can_be_wrong(state: RunState, action: Action) -> bool:
 
 
 def _again(request: LLMRequest, said: str, dropped: tuple[tuple[Action, str], ...]) -> LLMRequest:
-    told_why = "\n".join(f"- {action}: {why}" for action, why in dropped)
-    text = f"These are no remedies:\n{told_why}\nName others in their place, in the same form."
+    reasons = "\n".join(f"- {action}: {why}" for action, why in dropped)
+    text = f"These are no remedies:\n{reasons}\nName others in their place, in the same form."
     unwanted = tuple(str(action) for action, _ in dropped)
     messages = (
         *request.messages,

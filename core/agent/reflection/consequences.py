@@ -1,7 +1,7 @@
 """What follows from a judgement: the next subtask, a remedy, a new trial, or the answer."""
 
 from core.agent.state import RunState
-from core.schema.step import Aligned, ReflectionTold, RemedyTold, Scheduled
+from core.schema.step import Aligned, ReflectionRecord, RemedyRecord, Scheduled
 
 
 def follow(state: RunState, aligned: Aligned) -> None:
@@ -64,16 +64,16 @@ def _first_choice_tried(state: RunState) -> None:
             state.reflection.remedies = remedies.tried(entry.number, f"At step {state.number}.")
 
 
-def told(state: RunState) -> ReflectionTold | None:
+def reflection_record(state: RunState) -> ReflectionRecord | None:
     """Return what is to be kept of the reflection, or None where none of it is at work."""
     reflection = state.reflection
     at_work = any(state.is_on(one) for one in ("plan", "remedies", "judgement"))
     if not at_work and reflection.plan is None and not reflection.remedies.entries:
         return None
-    return ReflectionTold(
+    return ReflectionRecord(
         plan=reflection.plan,
         remedies=tuple(
-            RemedyTold(
+            RemedyRecord(
                 number=entry.number,
                 step=entry.step,
                 action=str(entry.action),

@@ -9,7 +9,7 @@ from core.schema.messages import Message
 from core.schema.progress import Plan, Subtask
 
 LONGEST = 30
-"""Subtasks that a plan holds at the most; what an LLM writes beyond them is dropped and told."""
+"""Subtasks that a plan holds at the most; what an LLM writes beyond them is dropped and reported."""
 
 _MARK = re.compile(
     r"^\s*(?:\*\*)?(?:(?:step|subtask)\s*)?(\d{1,3})\s*[.):\]-]\s*(?:\*\*)?\s*|^\s*[-*•]\s+", re.IGNORECASE

@@ -28,7 +28,7 @@ class RemedyEntry(Record):
     target: str = ""
     """What the action acts on, in words."""
     marks: Marks = {}
-    """What its elements are told by."""
+    """What its elements are recognised by."""
     reason: str = ""
     """Why the LLM holds it possible."""
     subtask: int | None = None
@@ -103,21 +103,21 @@ class RemedyStack(Record):
 
 
 def in_words(action: Action, observation: Observation) -> str:
-    """Return the action with its elements told by what they are, so that it holds for a reloaded page too.
+    """Return the action with its elements named by what they are, so that it holds for a reloaded page too.
 
-    Of elements that are called the same, the place among them is told.
+    Of elements that are called the same, the place among them is given.
     """
-    told: list[str] = []
+    described: list[str] = []
     for target in action.targets:
         element = observation.element(target.ref) if isinstance(target, RefTarget) else None
         if element is None:
-            told.append(str(target))
+            described.append(str(target))
             continue
         alike = [
             one.ref for one in observation.elements if (one.role, one.name) == (element.role, element.name)
         ]
         place = f" {alike.index(element.ref) + 1}" if len(alike) > 1 else ""
-        told.append(f'{element.role} "{element.name}"{place}')
+        described.append(f'{element.role} "{element.name}"{place}')
     if isinstance(action, Named):
         return str(action)
     others = [
@@ -125,7 +125,7 @@ def in_words(action: Action, observation: Observation) -> str:
         for name in (*action.fields, *action.flags)
         if name not in ("target", "to") and getattr(action, name) is not None
     ]
-    return " ".join([action.kind, *(f"[{part}]" for part in (*told, *others))])
+    return " ".join([action.kind, *(f"[{part}]" for part in (*described, *others))])
 
 
 def sorted_out(
@@ -141,13 +141,13 @@ def sorted_out(
     kept: dict[str, Action] = {}
     dropped: list[tuple[Action, str]] = []
     for action in proposed:
-        told = words(action)
-        if told == words(chosen):
+        wording = words(action)
+        if wording == words(chosen):
             dropped.append((action, "It is the chosen action itself."))
-        elif told in known:
+        elif wording in known:
             dropped.append((action, "It was tried on this page already."))
-        elif told in kept:
+        elif wording in kept:
             dropped.append((action, "It was proposed twice."))
         else:
-            kept[told] = action
+            kept[wording] = action
     return tuple(kept.values()), tuple(dropped)

@@ -153,8 +153,10 @@ def _of_history(recorded: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple
 def _of_content(recorded: PageState, now: PageState) -> tuple[PageDifference, ...]:
     if not recorded.content or recorded.content == now.content:
         return ()
-    told = "another one where no element shows it"
-    return (PageDifference(what="changed", part=HTML, before="the recorded one", now=told, volatile=True),)
+    difference = "another one where no element shows it"
+    return (
+        PageDifference(what="changed", part=HTML, before="the recorded one", now=difference, volatile=True),
+    )
 
 
 def _if_read(recorded: dict[str, str] | None, now: dict[str, str] | None) -> dict[str, str]:

@@ -68,10 +68,10 @@ class TabHistory:
     @classmethod
     async def read(cls, page: Page) -> "TabHistory":
         """Return the history of a tab; raises PageGone or BrowserError."""
-        told = await page.send("Page.getNavigationHistory", {})
+        history = await page.send("Page.getNavigationHistory", {})
         return cls(
-            entries=tuple((int(one["id"]), str(one["url"])) for one in told["entries"]),
-            here=int(told["currentIndex"]),
+            entries=tuple((int(one["id"]), str(one["url"])) for one in history["entries"]),
+            here=int(history["currentIndex"]),
         )
 
     @property
@@ -111,7 +111,7 @@ _COOKIE_FIELDS = ("name", "value", "domain", "path", "secure", "httpOnly", "same
 
 
 async def read_page_state(page: Page, *, touched: str, server: str) -> PageState:
-    """Return what is kept for the current page; what cannot be read is told in `unread`. Raises nothing."""
+    """Return what is kept for the current page; what cannot be read is listed in `unread`. Raises nothing."""
     url = page.playwright_page.url
     stored, history, cookies = await asyncio.gather(
         _stored(page), TabHistory.read(page), _cookies(page, url), return_exceptions=True

@@ -1,7 +1,7 @@
 """Listens to the pages of a browser for their log: bounded, whatever a page does.
 
 Of each kind the first and the last are kept between two moments. Nothing is
-asked of the page: all of it is told by events that come anyway.
+asked of the page: all of it comes with events that are sent anyway.
 """
 
 import itertools
@@ -68,7 +68,7 @@ class _Kind:
             self._left_out += 1
         self._last.append(values)
 
-    def told(self) -> tuple[list[LogEntry], LogGap | None]:
+    def collected(self) -> tuple[list[LogEntry], LogGap | None]:
         kept = [self._make(**values) for values in (*self._first, *self._last)]
         if not self._left_out:
             return kept, None
@@ -101,10 +101,10 @@ class PageListener:
         number = next(self._sessions)
 
         def on(event: str, note: Callable[[int, Values], None]) -> None:
-            session.on(event, lambda told: note(number, told))
+            session.on(event, lambda values: note(number, values))
 
         def on_request(event: str, note: Callable[[RequestKey, Values], None]) -> None:
-            session.on(event, lambda told: note((number, str(told["requestId"])), told))
+            session.on(event, lambda values: note((number, str(values["requestId"])), values))
 
         on("Runtime.consoleAPICalled", self._on_console)
         on("Log.entryAdded", self._on_entry)
@@ -130,12 +130,12 @@ class PageListener:
             {"time": time.time(), "dialog": "request", "text": kept, "cut": more, "place": cut(place)[0]},
         )
 
-    def told(self) -> PageLog:
+    def collected(self) -> PageLog:
         """Return the log so far, in the order of time; requests that are open come as not ended."""
         entries: list[LogEntry] = []
         gaps: list[LogGap] = []
         for kind in self._kinds.values():
-            kept, gap = kind.told()
+            kept, gap = kind.collected()
             entries += kept
             gaps += [gap] if gap is not None else []
         return PageLog(
@@ -144,7 +144,7 @@ class PageListener:
         )
 
     def drop(self) -> None:
-        """Begin anew; requests that are open are told once more when they end."""
+        """Begin anew; requests that are open are recorded once more when they end."""
         for kind in self._kinds.values():
             kind.drop()
         for key, (began, values) in tuple(self._open.items()):
@@ -163,9 +163,9 @@ class PageListener:
     # Console and errors
 
     def _on_console(self, session: int, event: Values) -> None:
-        told = event.get("args", ())
-        words = " ".join(in_words(argument) for argument in told[:_ARGUMENTS])
-        text, more = cut(words + (" …" if len(told) > _ARGUMENTS else ""))
+        arguments = event.get("args", ())
+        words = " ".join(in_words(argument) for argument in arguments[:_ARGUMENTS])
+        text, more = cut(words + (" …" if len(arguments) > _ARGUMENTS else ""))
         kind = str(event.get("type", "log"))
         frames = event.get("stackTrace", {}).get("callFrames", ())
         self._add(
@@ -259,7 +259,7 @@ class PageListener:
         if isinstance(size, int | float) and size >= 0:
             values["bytes"] = int(size)
         if values.get("began_before"):
-            # The part of the log that it was begun in is closed: it is told here, as of now.
+            # The part of the log that it was begun in is closed: it is recorded here, as of now.
             self._add("request", {**values, "time": time.time()})
 
     def _on_socket(self, key: RequestKey, event: Values) -> None:

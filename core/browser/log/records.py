@@ -1,4 +1,4 @@
-"""What a page told and asked for beside its content: console, errors, requests and dialogs, as records.
+"""What a page reported and asked for beside its content: console, errors, requests and dialogs, as records.
 
 How they are gathered from the browser is left to `core.browser.log.listener`.
 """

@@ -45,8 +45,8 @@ class Exchange(Record):
     @property
     def media_type(self) -> str:
         """What its content is, as the server said it."""
-        told = next((value for name, value in self.headers if name.lower() == "content-type"), "")
-        return told.partition(";")[0].strip().lower() or "application/octet-stream"
+        content_type = next((value for name, value in self.headers if name.lower() == "content-type"), "")
+        return content_type.partition(";")[0].strip().lower() or "application/octet-stream"
 
 
 def hash_of(data: bytes) -> str:
@@ -69,7 +69,7 @@ class RecordedAnswer(Record):
 class Answers:
     """The exchanges of a run up to a step, as a server would give them.
 
-    A request is told by its method, its URL and what it sends. Where nothing
+    A request is recognised by its method, its URL and what it sends. Where nothing
     was recorded for all three, what was sent does not count; then neither do
     those parameters of the URL that change by themselves.
     """

@@ -57,7 +57,7 @@ class Seal:
         self._context: BrowserContext | None = None
         self._script: Any = None
         self.on_remark: Callable[[str], None] = lambda remark: None
-        """Is told at once what is not answered as recorded."""
+        """Called at once with what is not answered as recorded."""
 
     async def put_on(self, context: BrowserContext) -> None:
         """Seal the context, whose task is about to be opened: every answer is due anew.
@@ -98,12 +98,12 @@ class Seal:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What was not answered as recorded, in the order it came up."""
-        told = tuple(self._remarks)
-        more = len(told) - _MOST_REMARKS
+        all_remarks = tuple(self._remarks)
+        more = len(all_remarks) - _MOST_REMARKS
         return (
-            (*told[:_MOST_REMARKS], f"{more} more requests were not answered as recorded.")
+            (*all_remarks[:_MOST_REMARKS], f"{more} more requests were not answered as recorded.")
             if more > 0
-            else told
+            else all_remarks
         )
 
     async def _answer(self, route: Route) -> None:

@@ -51,7 +51,7 @@ async def ask_again(
 ) -> WhatIf:
     """Ask the question of a stored step and return all answers, which are stored with the step.
 
-    `on_answer` is told after each answer. An answer that fails is one among
+    `on_answer` is called after each answer. An answer that fails is one among
     the others. Cancelled, what has come in is stored. Raises UsageError where
     the step asked no LLM, and TraceError.
     """

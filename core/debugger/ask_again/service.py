@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 OnAnswer = Callable[[WhatIf], None]
 CHANGED = (
-    "The prompt's templates, or exemplars, were edited since this was sent: one that is switched in is told as "
+    "The prompt's templates, or exemplars, were edited since this was sent: one that is switched in is written as "
     "they are now."
 )
 MOST = 5000
@@ -113,11 +113,11 @@ class AskAgainService(Service[AskView]):
         view = self._opened(question.run, question.step)
         llm = self.services.llms.routed(question.llm or view.llm)
 
-        def told(so_far: WhatIf) -> None:
+        def report(so_far: WhatIf) -> None:
             self.send(view.replace(asked=(*view.asked, so_far), busy=True))
 
         self.send(view.replace(busy=True))
-        self._asking = asyncio.ensure_future(ask(llm, told))
+        self._asking = asyncio.ensure_future(ask(llm, report))
         try:
             await asyncio.wait([self._asking])
             if not self._asking.cancelled():

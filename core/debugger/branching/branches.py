@@ -11,7 +11,7 @@ from core.agent.world import World
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
-from core.schema.restore import Restored, SentAt, told_of
+from core.schema.restore import Restored, SentAt, sent_summary
 from core.schema.step import Acted
 from core.schema.task import Episode
 from core.trace.records import RunRow
@@ -26,7 +26,7 @@ class _Moved:
     run: AgentRun | None = None
     """None where no run is current that was not before."""
     failure: BackstepError | None = None
-    """Why the page was not brought back, which was told."""
+    """Why the page was not brought back, which was reported."""
 
 
 class Branches(SessionCommands):
@@ -34,8 +34,8 @@ class Branches(SessionCommands):
 
     def __init__(self, parts: SessionParts) -> None:
         super().__init__(parts)
-        self._effects_told: tuple[int, int] | None = None
-        """The run and step that the person was last told of what stays done."""
+        self._effects_shown: tuple[int, int] | None = None
+        """The run and step for which the person was last shown what stays done."""
 
     @command
     async def go_back(self, run: int, step: int) -> None:
@@ -84,7 +84,7 @@ class Branches(SessionCommands):
 
         With `changes` the branch goes on as the run did, but for these; without,
         as is chosen for the session. `confirmed` says that the person knows what stays done.
-        Where something was sent since that stays done, it is told first, and
+        Where something was sent since that stays done, it is shown first, and
         asking a second time goes back all the same. Raises UsageError, TraceError
         and DataError with nothing changed, and BrowserError, ActionError or
         LLMError where the page is not to be had: no run is current then.
@@ -110,7 +110,7 @@ class Branches(SessionCommands):
             return ""  # It never left.
         if current is not None and current.state.run == run:
             found = current.world.lasting(current.state.sent, step, current.state.episode)
-            return told_of(found) if found else ""
+            return sent_summary(found) if found else ""
         row = store.run(run)
         # The agent carries what was sent before its last step; that step has its own.
         last = store.steps(run)[-1].number
@@ -127,21 +127,21 @@ class Branches(SessionCommands):
         world = self._current.need_services().world(task)
         episode = Episode(task=task, seed=row.seed, instruction=row.instruction, start_url=row.start_url)
         found = world.lasting(sent, step, episode)
-        return told_of(found) if found else ""
+        return sent_summary(found) if found else ""
 
     def _ask_about_effects(self, run: int, step: int) -> None:
         """Raise UsageError where something stays done that was sent since the step, until asked a second time."""
         current = self._current.run
-        told, self._effects_told = self._effects_told, None
-        if current is None or current.state.run != run or told == (run, step):
+        shown_before, self._effects_shown = self._effects_shown, None
+        if current is None or current.state.run != run or shown_before == (run, step):
             return
         if current.world.tabs.closed_off:
             return  # It never left.
         lasting = current.world.lasting(current.state.sent, step, current.state.episode)
         if lasting:
-            self._effects_told = (run, step)
+            self._effects_shown = (run, step)
             raise UsageError(
-                f"Going back to step {step} does not take back {told_of(lasting)}. "
+                f"Going back to step {step} does not take back {sent_summary(lasting)}. "
                 "Ask for it once more to go back all the same."
             )
 

@@ -63,7 +63,7 @@ class ForkService(Service[ForkView]):
             try:
                 policy = resources.policies.get(id)
             except BackstepError:
-                continue  # Its file is wrong, which is told where policies are used.
+                continue  # Its file is wrong, which is reported where policies are used.
             text = earlier.policy_texts.get(id, policy.text)
             policies.append(PolicyChoice(id=id, text=text, path=str(policy.path)))
         return ForkView(

@@ -24,7 +24,7 @@ from core.schema.step import (
     Phase,
     PhaseRecord,
     Recalled,
-    ReflectionTold,
+    ReflectionRecord,
     action_of,
     last_reflection,
     record_of,
@@ -71,7 +71,7 @@ class StepSoFar:
         return record_of(cls, self.records)
 
     @property
-    def reflection(self) -> ReflectionTold | None:
+    def reflection(self) -> ReflectionRecord | None:
         """Plan and remedies as the last phase that records them left them."""
         return last_reflection(self.records)
 

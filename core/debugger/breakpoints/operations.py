@@ -212,7 +212,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def _function(usage: str, *, takes_several: bool = False) -> Callable[[Call], Call]:
-    """Make what follows a function of expressions, which is told by its docstring."""
+    """Make what follows a function of expressions, which is described by its docstring."""
 
     def add(call: Call) -> Call:
         name = usage.partition("(")[0]

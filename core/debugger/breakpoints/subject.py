@@ -153,7 +153,7 @@ class JudgementPart(Record):
     """What was said of this step once it had been carried out."""
 
     aligned: bool | None
-    """Whether it served its subtask; nothing where that could not be told."""
+    """Whether it served its subtask; nothing where that could not be determined."""
     sentence: str
     """What the action did, in a sentence."""
 

@@ -102,7 +102,7 @@ def world_for(
 async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> RecordedExemplar:
     """Open the task in a clean profile, carry the script out and have it judged.
 
-    What goes wrong in the page is told in `problem`. Raises UsageError,
+    What goes wrong in the page is reported in `problem`. Raises UsageError,
     ActionError or WorldError where the task cannot be opened or read.
     """
     world.capturer.hidden = world.environment.hidden_selectors

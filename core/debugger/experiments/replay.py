@@ -13,7 +13,7 @@ from core.environments.registry import Environments
 from core.memory.library.records import Provenance
 from core.schema.action import Action, RefTarget, RoleTarget, parse_action
 from core.schema.action_space import Permissible
-from core.schema.element_identity import find_told
+from core.schema.element_identity import find_by_line
 from core.schema.errors import ActionError, DataError, NotInTraceError, UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.schema.observation import Observation, Ref
@@ -143,7 +143,7 @@ def on_page(step: ExemplarStep, page: Observation, on_guess: OnGuess) -> tuple[A
 
 
 def _found(action: Action, ref: Ref, step: ExemplarStep, page: Observation, on_guess: OnGuess) -> Ref:
-    found = find_told(step.observation, ref, page.elements)
+    found = find_by_line(step.observation, ref, page.elements)
     if found.element is None:
         raise ActionError(f"{action}: {found.problem}.")
     if found.guess:

@@ -260,14 +260,14 @@ def _exemplars(store: TraceStore, run: int, detail: StepDetail, here: Lead) -> I
 def _reflection(detail: StepDetail, here: Lead) -> Iterator[Source]:
     """Yield plan and remedies as they were when the action was decided."""
     decided = _left(Decided, detail)
-    told = decided.reflection if decided is not None else None
-    if told is None:
+    reflection = decided.reflection if decided is not None else None
+    if reflection is None:
         return
-    for at, subtask in enumerate(told.plan.subtasks if told.plan is not None else (), start=1):
+    for at, subtask in enumerate(reflection.plan.subtasks if reflection.plan is not None else (), start=1):
         yield Source(kind="plan", title=f"Subtask {at}", text=subtask.text, lead=here)
-    for at, text in enumerate(told.experience, start=1):
+    for at, text in enumerate(reflection.experience, start=1):
         yield Source(kind="plan", title=f"Learned of trial {at}", text=text, lead=here)
-    for one in told.remedies:
+    for one in reflection.remedies:
         text = "\n".join(filter(None, (f"{one.action} {one.target}".strip(), one.reason)))
         yield Source(kind="remedy", title=f"Remedy {one.number}, of step {one.step}", text=text, lead=here)
 
@@ -351,8 +351,8 @@ def _verdict(detail: StepDetail, found: TextMatch, meant: tuple[SourcePlace, ...
         kinds = [f"the {kind}" if kind != "earlier step" else "an earlier step" for kind in elsewhere]
         if meant and "page" not in elsewhere:
             kinds.append("the page, as the element that is meant")
-        told = nothing if asked else "It stands in no prompt"
-        return f"{by}{told}; it stands in {', '.join(kinds)}."
+        in_prompts = nothing if asked else "It stands in no prompt"
+        return f"{by}{in_prompts}; it stands in {', '.join(kinds)}."
     if found.places:
         most = max(place.words[0] for place in found.places)
         return (

@@ -18,7 +18,7 @@ SourceKind = Literal[
     "earlier step",
 ]
 SOURCES: tuple[SourceKind, ...] = get_args(SourceKind)
-"""In the order in which they are told."""
+"""In the order in which they are shown."""
 How = Literal[
     "element",  # it is the element that was meant
     "exact",

@@ -197,7 +197,7 @@ def _of_hits(hits: Iterable[Hit], steps: Sequence[StepSpan]) -> list[TimeMark]:
             step=hit.step,
             kind="breakpoint",
             text=_short(
-                f"{'Stopped' if hit.stopped else 'Told, not stopped'} at {hit.phase}: {hit.sentence}"
+                f"{'Stopped' if hit.stopped else 'Reported, not stopped'} at {hit.phase}: {hit.sentence}"
             ),
         )
         for hit in hits

@@ -39,13 +39,13 @@ def _only_ending(scene: Scene, intent: Intent) -> Element | None:
 
 
 def _clicked(scene: Scene, element: Element, intent: Intent) -> Answer:
-    told = described(element, first=True)
+    description = described(element, first=True)
     is_icon = intent.subject and not element.name and scene.page.may("hover", element)
     if is_icon and not scene.history.touched(element.ref, "hover"):
         # Icons often change under the pointer, and a click that comes with it can miss.
-        return Move(act("hover", element), f"{told} is pointed at first.")
+        return Move(act("hover", element), f"{description} is pointed at first.")
     return (
-        scene.move("click", element, f"{told} is what is asked for.", finishes=True)
+        scene.move("click", element, f"{description} is what is asked for.", finishes=True)
         or scene.move(
             "double_click", element, f"A click on {described(element)} did not work.", finishes=True
         )
@@ -189,8 +189,8 @@ def _valued(page: RulesPage, text: str, group: list[Element]) -> list[tuple[floa
     begin = 0
     for one in group:
         at = page.index(one)
-        told = (one.name, *(other.name for other in reversed(page.elements[begin:at])))
-        value = next((value for name in told if (value := _quantity(text, name)) is not None), None)
+        names = (one.name, *(other.name for other in reversed(page.elements[begin:at])))
+        value = next((value for name in names if (value := _quantity(text, name)) is not None), None)
         if value is not None:
             found.append((value, one))
         begin = at + 1
@@ -203,12 +203,12 @@ def price_in(text: str) -> float | None:
     return float(match[1].replace(",", "")) if match else None
 
 
-def _quantity(text: str, told: str) -> float | None:
+def _quantity(text: str, name: str) -> float | None:
     """Return the price or the minutes that a name tells, whichever the text compares."""
     if _MONEY.search(text):
-        return price_in(told)
+        return price_in(name)
     if _TIME.search(text):
-        spans = [match for match in _SPAN.finditer(told) if match[1] or match[2]]
+        spans = [match for match in _SPAN.finditer(name) if match[1] or match[2]]
         return int(spans[0][1] or 0) * 60 + int(spans[0][2] or 0) if spans else None
     return None
 

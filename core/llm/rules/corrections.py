@@ -9,7 +9,7 @@ from core.llm.rules.moves import Move, MoveHistory, action_of, target_of, went_w
 from core.llm.rules.words import short, stems
 from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Press, RefTarget, RoleTarget, Stop
 from core.schema.action_space import Permissible
-from core.schema.element_identity import find_told
+from core.schema.element_identity import find_by_line
 from core.schema.messages import Mistake, PromptView, Turn
 from core.schema.observation import Element
 
@@ -32,20 +32,24 @@ def lesson(view: PromptView) -> str:
         for one in view.history[:place]
         if one.number >= back.step and _is_of_page(one)
     ]
-    told = [
+    sentences = [
         f"{len(tried)} actions did not bring the task to its end." if tried else "No action was carried out."
     ]
     if failed:
         why = short(failed[-1].result, 100).rstrip(".")
-        told.append(f"The last that failed: {_told(failed[-1])}, as {why}.")
+        sentences.append(f"The last that failed: {_described(failed[-1])}, as {why}.")
     if useless := [*failed, *taken_back, *tried[-1:]]:
-        told.append(f"{_NOT_AGAIN} {'; '.join(dict.fromkeys(_told(one) for one in useless[-_NAMED:]))}.")
+        sentences.append(
+            f"{_NOT_AGAIN} {'; '.join(dict.fromkeys(_described(one) for one in useless[-_NAMED:]))}."
+        )
     untried = _untried(view, tried)
     if untried is not None:
-        told.append(f'Next time begin with {untried.role} "{short(untried.name)}", which was not tried.')
+        sentences.append(f'Next time begin with {untried.role} "{short(untried.name)}", which was not tried.')
     else:
-        told.append("Next time look for the task's words behind tabs, menus and further pages before acting.")
-    return " ".join(told)
+        sentences.append(
+            "Next time look for the task's words behind tabs, menus and further pages before acting."
+        )
+    return " ".join(sentences)
 
 
 def _is_of_page(turn: Turn) -> bool:
@@ -53,7 +57,7 @@ def _is_of_page(turn: Turn) -> bool:
     return action is not None and not isinstance(action, Backtrack | NewTrial | Note | Stop)
 
 
-def _told(turn: Turn) -> str:
+def _described(turn: Turn) -> str:
     action = action_of(turn.action)
     return _as_in_lesson(action, turn.target) if action is not None else turn.action
 
@@ -61,8 +65,8 @@ def _told(turn: Turn) -> str:
 def _as_in_lesson(action: Action, target: str) -> str:
     """Return an action without the number of its element, which the next trial may change."""
     values = (getattr(action, name) for name in action.fields if name not in ("target", "to"))
-    told = " ".join([action.name, *(f"[{value}]" for value in values if value is not None)])
-    return f"{told} on {target}" if target and not isinstance(action, Press) else told
+    text = " ".join([action.name, *(f"[{value}]" for value in values if value is not None)])
+    return f"{text} on {target}" if target and not isinstance(action, Press) else text
 
 
 def _untried(view: PromptView, tried: list[Turn]) -> Element | None:
@@ -76,7 +80,7 @@ def _untried(view: PromptView, tried: list[Turn]) -> Element | None:
 
 def ruled_out(view: PromptView) -> set[str]:
     """Return the actions, as `in_lesson` tells them, that lessons of earlier trials say not to try again."""
-    listed = (match[1] for told in view.experience for match in _LISTED.finditer(told))
+    listed = (match[1] for entry in view.experience for match in _LISTED.finditer(entry))
     return {part.strip() for one in listed for part in one.split("; ")}
 
 
@@ -129,7 +133,7 @@ def _replaced_words(theirs: str, ours: str) -> dict[str, str] | None:
 
 
 def _here(text: str, mistake: Mistake, replaced: Mapping[str, str], view: PromptView) -> Action | None:
-    """Return an action of the exemplar as it is on this page; None where an element is not told for certain."""
+    """Return an action of the exemplar as it is on this page; None where an element is not found for certain."""
     action = action_of(text)
     if action is None:
         return None
@@ -156,7 +160,7 @@ def _element_here(
     elements: tuple[Element, ...],
 ) -> Element | None:
     if isinstance(target, RefTarget):
-        found = find_told(_in_our_words(mistake.page, replaced), target.ref, elements)
+        found = find_by_line(_in_our_words(mistake.page, replaced), target.ref, elements)
         is_sure = found.element is not None and (not found.guess or found.element.ref == target.ref)
         return found.element if is_sure else None
     key = (target.role, _in_our_words(target.name, replaced))

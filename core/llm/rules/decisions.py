@@ -248,8 +248,8 @@ def _after_all(scene: Scene, *, is_stuck: bool) -> Move:
     number = counted(scene) if is_question(text) else None
     if number is not None:
         return Move(act("stop", answer=str(number)), f"The answer is {number}.", finishes=True)
-    told = "Nothing is left to do that the words of the objective name."
-    return Move(act("stop"), told, finishes=not is_stuck)
+    reason = "Nothing is left to do that the words of the objective name."
+    return Move(act("stop"), reason, finishes=not is_stuck)
 
 
 def _is_submitted(scene: Scene, click: Action) -> bool:

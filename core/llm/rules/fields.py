@@ -142,8 +142,8 @@ def _shown_month(page: RulesPage) -> tuple[int, int] | None:
         month = month_of(parts[0]) if 0 < len(parts) <= 3 else None
         if month is None:
             continue
-        told = (*parts[1:][-1:], *(norm(other.name) for other in page.elements[index + 1 : index + 4]))
-        year = next((text for text in told if re.fullmatch(r"\d{4}", text)), None)
+        names = (*parts[1:][-1:], *(norm(other.name) for other in page.elements[index + 1 : index + 4]))
+        year = next((text for text in names if re.fullmatch(r"\d{4}", text)), None)
         if year is not None:
             return int(year), month
     return None
@@ -340,8 +340,8 @@ def _copied(scene: Scene) -> str | None:
     place = ordinal(match[1]) if match else None
     if place is not None:
         roles = ("paragraph", "text", "textbox")
-        told = [one.value or one.name for one in scene.page.elements if one.role in roles]
-        found = max(told, key=len, default="").split()
+        texts = [one.value or one.name for one in scene.page.elements if one.role in roles]
+        found = max(texts, key=len, default="").split()
         at = place - 1 if place > 0 else len(found) - 1
         return found[at].strip(".,;:!?\"'()") if 0 <= at < len(found) else None
     boxes = [one for one in scene.page.fields() if one.value and not scene.history.touched(one.ref, "type")]

@@ -78,7 +78,7 @@ def state_move(view: PromptView, permissible: Permissible) -> Move | None:
     return best[2] if best is not None and (best[0] > 0 or not by_facts) else None
 
 
-def _told(action: PermissibleAction) -> str:
+def _wording(action: PermissibleAction) -> str:
     return f"{action.name.replace('_', ' ')} {action.description}"
 
 
@@ -122,7 +122,7 @@ def _by_facts(action: PermissibleAction, view: PromptView, facts: Facts) -> Fill
         return None
     words = [root(word) for word in content_words(action.name.replace("_", " "))]
     nearness = len(related(words, roots(view.objective))) / max(len(words), 1) + len(related(words, verbs))
-    away = 2.0 if not given and _LEAVES_AS_IT_IS.search(_told(action)) else 0.0
+    away = 2.0 if not given and _LEAVES_AS_IT_IS.search(_wording(action)) else 0.0
     takes = f"takes what the task says: {', '.join(given)}" if given else "leads on, by its words"
     return tuple(arguments), 1.5 * len(given) + nearness - away, f"{action.name} {takes}."
 
@@ -152,7 +152,7 @@ def _by_words(action: PermissibleAction, objective: str) -> Filled | None:
         if share:
             matched.append(value)
     takes = f"takes what the task says: {', '.join(matched)}" if matched else "is on offer here"
-    away = 0.8 if _LEAVES.search(_told(action)) else 0.0
+    away = 0.8 if _LEAVES.search(_wording(action)) else 0.0
     return tuple(arguments), worth - away, f"{action.name} {takes}."
 
 
@@ -229,8 +229,8 @@ def ending(move: Move, view: PromptView, permissible: Permissible, role: Role) -
         return move
     elements = view.observation.elements
     if move.finishes:
-        told = said_done(elements, verbs_in(view.objective)) or _heading(elements)
-        return Move(act("stop", answer=short(told.name, 120) if told else ""), move.why, finishes=True)
+        found = said_done(elements, verbs_in(view.objective)) or _heading(elements)
+        return Move(act("stop", answer=short(found.name, 120) if found else ""), move.why, finishes=True)
     stop = permissible.action("stop")
     if stop is None or stop.parameter("lacked") is None:
         return move

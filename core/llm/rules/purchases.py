@@ -1,6 +1,6 @@
 """Purchase goals: an objective that describes a thing to be bought, on pages that search, list and sell things.
 
-Four stages, told by what the page offers: search, result, option, buy.
+Four stages, recognised by what the page offers: search, result, option, buy.
 """
 
 import re

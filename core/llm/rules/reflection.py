@@ -61,10 +61,10 @@ def _parts(objective: str) -> list[str]:
     facts = Facts(objective)
     if facts.are_given:
         return _parts_from_facts(facts, objective)
-    return list(dict.fromkeys(_told(intent) for intent in understand(objective).intents))
+    return list(dict.fromkeys(_subtask_text(intent) for intent in understand(objective).intents))
 
 
-def _told(intent: Intent) -> str:
+def _subtask_text(intent: Intent) -> str:
     if intent.kind == "fill" and intent.value and intent.field:
         return f'Enter "{intent.value}" into the {re.sub("^(?:the|a|an|your) ", "", intent.field)}'
     text = (intent.text or intent.verb).strip(" .,;")
@@ -189,23 +189,23 @@ def _joined(parts: list[str]) -> str:
 def _changes(before: CleanObservation, after: CleanObservation) -> list[str]:
     """Return what changed in elements that both pages have: values, choices, states and looks."""
     old = {(one.ref, one.role): one for one in before.elements}
-    told: list[str] = []
+    changes: list[str] = []
     for one in after.elements:
         was = old.get((one.ref, one.role))
         if was is None:
             continue
         value = ", ".join(_choices(one)) or one.value
         if value != (", ".join(_choices(was)) or was.value) and value != one.name:
-            told.append(
+            changes.append(
                 f'made {_named(one)} hold "{short(value, 40)}"' if value else f"emptied {_named(one)}"
             )
         gained = [state for state in _states(one) if state not in was.states]
         lost = [f"no longer {state}" for state in _states(was) if state not in one.states]
         if gained or lost:
-            told.append(f"made {_named(one)} {_joined([*gained, *lost])}")
+            changes.append(f"made {_named(one)} {_joined([*gained, *lost])}")
         elif one.name == was.name and one.detail != was.detail:
-            told.append(f"changed how {_named(one)} looks")
-    return told
+            changes.append(f"changed how {_named(one)} looks")
+    return changes
 
 
 def _states(one: Element) -> list[str]:
@@ -287,8 +287,8 @@ def subtask_over(view: PromptView) -> tuple[Over, str]:
             return "needless", "Nothing of it was left to do before this action."
         return "done", "Nothing of it is left to do on the page."
     named = stems(text) - _NOT_NAMING
-    told = " ".join((view.action, view.target, effect.sentence, *effect.appeared))
-    if named and named <= stems(told):
+    mentioned = " ".join((view.action, view.target, effect.sentence, *effect.appeared))
+    if named and named <= stems(mentioned):
         return "done", "The action and the page have all that it names."
     return "open", "Something of it is left to do."
 
@@ -296,10 +296,10 @@ def subtask_over(view: PromptView) -> tuple[Over, str]:
 def task_done(view: PromptView) -> tuple[bool, str]:
     """Return whether nothing of the whole task is left, with the sentence that says why."""
     verbs = verbs_in(view.objective)
-    told = said_done(view.observation.elements, verbs)
+    confirmation = said_done(view.observation.elements, verbs)
     before = said_done(view.before.elements, verbs) if view.before is not None else None
-    if told is not None and (before is None or before.name != told.name):
-        return True, f'The page says: "{short(told.name, 120)}".'
+    if confirmation is not None and (before is None or before.name != confirmation.name):
+        return True, f'The page says: "{short(confirmation.name, 120)}".'
     history = view.history
     if view.action:
         if not effect_of(view).serves:

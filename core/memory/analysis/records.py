@@ -93,7 +93,7 @@ class MapPlace(Record):
     """How one exemplar came out."""
 
     rank: int
-    """Among all that are told of, by distance; the nearest is 1."""
+    """Among all that are listed, by distance; the nearest is 1."""
     distance: float
     voted: bool = False
     used: bool = False
@@ -109,7 +109,7 @@ class TrialRow(Record):
     draft: bool = False
     """Whether it is the changed one."""
     now: MapPlace | None = None
-    """None where it is not among those that are told of any more."""
+    """None where it is not among those that are listed any more."""
     before: MapPlace | None = None
     move: Move = ""
 

@@ -1,6 +1,6 @@
 """Changes of a draft: looks put in, taken out, moved, merged and split, and texts put in place of values.
 
-Looks are counted from 0 here and told from 1. ``Oakland`` in task, pages,
+Looks are counted from 0 here and shown from 1. ``Oakland`` in task, pages,
 thoughts and actions becomes ``{city}``, and back. The program for abstraction is
 left alone: a text changed in code may break it.
 """
@@ -29,7 +29,7 @@ class Edited(Record):
     """A draft after a change that may not be what was meant in all its parts."""
 
     draft: Draft
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     """What the person has to know of it, a sentence each."""
 
 
@@ -82,7 +82,7 @@ def merged(draft: Draft, looks: Iterable[int]) -> Edited:
     """Return it with looks that follow one another as one, which has the actions of all on the first's page.
 
     An element of a later page is named by its ref on the first where its role
-    and name are unique there, and else by role and name, which is told.
+    and name are unique there, and else by role and name, which is reported.
     Raises UsageError.
     """
     chosen = sorted(set(looks))
@@ -91,14 +91,14 @@ def merged(draft: Draft, looks: Iterable[int]) -> Edited:
     if chosen[-1] - chosen[0] != len(chosen) - 1:
         raise UsageError("Only looks that follow one another can be merged: choose those between them too.")
     first, later = draft.steps[chosen[0]], [(at, draft.steps[at]) for at in chosen[1:]]
-    actions, told = list(first.actions), list[str]()
+    actions, remarks = list(first.actions), list[str]()
     for at, step in later:
         for number, text in enumerate(step.actions, start=1):
-            actions.append(_on_first(text, step, first, f"Look {at + 1}, action {number}", told))
+            actions.append(_on_first(text, step, first, f"Look {at + 1}, action {number}", remarks))
     thoughts = [one.thought.strip() for one in (first, *(step for _, step in later)) if one.thought.strip()]
     whole = first.replace(actions=tuple(actions), thought=" ".join(dict.fromkeys(thoughts)))
     steps = (*draft.steps[: chosen[0]], whole, *draft.steps[chosen[-1] + 1 :])
-    return Edited(draft=_with(draft, steps), told=tuple(told))
+    return Edited(draft=_with(draft, steps), remarks=tuple(remarks))
 
 
 def split(draft: Draft, look: int, action: int) -> Edited:
@@ -113,20 +113,20 @@ def split(draft: Draft, look: int, action: int) -> Edited:
     first = step.replace(actions=step.actions[:action])
     second = step.replace(actions=step.actions[action:], thought="")
     steps = (*draft.steps[:look], first, second, *draft.steps[look + 1 :])
-    told = f"Look {look + 2} shows the page of look {look + 1}: change it to what the page was by then."
-    return Edited(draft=_with(draft, steps), told=(told,))
+    remark = f"Look {look + 2} shows the page of look {look + 1}: change it to what the page was by then."
+    return Edited(draft=_with(draft, steps), remarks=(remark,))
 
 
 def _with(draft: Draft, steps: Iterable[DraftStep]) -> Draft:
     return draft.replace(steps=tuple(steps))
 
 
-def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, told: list[str]) -> str:
+def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, remarks: list[str]) -> str:
     """Return an action with its elements named as the first look shows them."""
     try:
         action: Action = parse_action(text)
     except ActionSyntaxError:
-        told.append(f"{where} cannot be read and stands as it was: {text}")
+        remarks.append(f"{where} cannot be read and stands as it was: {text}")
         return text
     shown, there = elements(step.observation), elements(first.observation)
     changes: dict[str, Any] = {}
@@ -136,7 +136,9 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, told: li
             continue
         seen = next((one for one in shown if one.ref == target.ref), None)
         if seen is None:
-            told.append(f"{where} names [{target.ref}], which its look does not show; it stands as it was.")
+            remarks.append(
+                f"{where} names [{target.ref}], which its look does not show; it stands as it was."
+            )
             continue
         if seen in there:
             continue
@@ -146,7 +148,7 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, told: li
             continue
         changes[part] = RoleTarget(role=seen.role, name=seen.name)
         how = "does not show it" if not same else f"shows {len(same)} like it"
-        told.append(f"{where} now names [{changes[part]}] by role and name: the first look {how}.")
+        remarks.append(f"{where} now names [{changes[part]}] by role and name: the first look {how}.")
     return str(action.replace(**changes)) if changes else text
 
 

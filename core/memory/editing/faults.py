@@ -75,18 +75,18 @@ def stopping(draft: Draft) -> tuple[Fault, ...]:
 def faults(
     draft: Draft, *, run: int | None = None, is_success: RunIsSuccess | None = None
 ) -> tuple[Fault, ...]:
-    """Return all that can be told without running its program, what stops it first."""
+    """Return all faults that can be found without running its program, what stops it first."""
     found = list(stopping(draft))
     known = {one.where for one in found}
-    told = [
+    problems = [
         *check_actions(draft),
         *check_contrasts(draft),
         *check_secrets(draft),
         *check_run(draft, run, is_success),
     ]
     if draft.steps:
-        told += check_length(draft)
-    for one in told:
+        problems += check_length(draft)
+    for one in problems:
         empty = one.where in known or one.where.partition(",")[0] in known
         if not empty:
             found.append(Fault(where=one.where, text=one.text, level=one.level))

@@ -86,10 +86,10 @@ def write_code(thought: str, actions: Iterable[str]) -> str:
     lines = [f"# {line}" if line else "#" for line in thought.split("\n")] if thought else []
     for text in actions:
         try:
-            told = _written(parse_action(text))
+            code = _written(parse_action(text))
         except ActionSyntaxError:
-            told = ""
-        lines.append(told or "# ACTION: " + " ".join(text.split()))
+            code = ""
+        lines.append(code or "# ACTION: " + " ".join(text.split()))
     return "\n".join(lines)
 
 

@@ -81,7 +81,7 @@ class FoundExemplars(Record):
 
 
 def read_exemplars_of(path: Path, form: str, options: ReadOptions) -> FoundExemplars:
-    """Read a file or every file of a folder, of the format `form` or of that which is told by what is in it.
+    """Read a file or every file of a folder, of the format `form` or of the one recognised by what is in it.
 
     Raises UsageError for an unknown format, and DataError for a file that is
     of none and for a folder that holds no file of one; inside a folder, a file

@@ -1,4 +1,4 @@
-"""What was read of a foreign file, and its parts taken out with a check: what is wrong is told with its place in it."""
+"""What was read of a foreign file, its parts taken out with a check: what is wrong is reported with its place in it."""
 
 import hashlib
 import json
@@ -57,7 +57,7 @@ def is_pickle(path: Path) -> bool:
 def read_document(path: Path) -> Document:
     """Read a file; raises DataError for what is no text of JSON.
 
-    A line that is not JSON is told in the line: the others stand.
+    A line that is not JSON is reported in the line: the others stand.
     """
     if is_pickle(path):
         raise DataError(f"{path} {PICKLE}.")

@@ -189,7 +189,7 @@ class VersionDifference(Record):
 
 
 _ORDER = ("id", "family", "task", "environment", "metadata", "look", "abstraction", "parser", "contrast")
-"""In which order parts that differ are told; all others come last."""
+"""In which order parts that differ are listed; all others come last."""
 
 
 def differences(before: Exemplar, after: Exemplar) -> tuple[VersionDifference, ...]:

@@ -27,7 +27,7 @@ def export_atif(store: TraceStore, run: int) -> str:
     row, steps, calls = store.run(run), steps_of(store, run), store.calls(run)
     begun = {one.number: one.begun for one in store.times(run)}
     prompts = [(call, store.prompt(call)) for call in calls]
-    told = [
+    entries = [
         *_opening(row, steps, prompts),
         *(
             {"timestamp": _time(begun[step.number]), **_agent_step(row, step, after)}
@@ -39,10 +39,10 @@ def export_atif(store: TraceStore, run: int) -> str:
         "session_id": id_of(row),
         "trajectory_id": id_of(row, "trajectory"),
         "agent": _agent(row, prompts),
-        "steps": [{"step_id": number, **step} for number, step in enumerate(told, start=1)],
+        "steps": [{"step_id": number, **step} for number, step in enumerate(entries, start=1)],
         "final_metrics": {
             **_metrics(calls, prefix="total_"),
-            "total_steps": len(told),
+            "total_steps": len(entries),
             "extra": _given(
                 {
                     "seconds": row.seconds,
@@ -109,7 +109,7 @@ def _opening(
 def _agent_step(row: RunRow, step: RunStep, after: RunStep | None) -> dict[str, Any]:
     calls = step.detail.calls
     action = step.action
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "source": "agent",
         "model_name": next((call.model for call in calls if call.model), row.llm),
         "message": f"{action} {step.row.target}".strip() if action is not None else step.row.message,
@@ -117,19 +117,19 @@ def _agent_step(row: RunRow, step: RunStep, after: RunStep | None) -> dict[str, 
     }
     extra = _extra(step)
     if calls:
-        told["metrics"] = _metrics(calls)
+        entry["metrics"] = _metrics(calls)
         if step.row.thought:
-            told["reasoning_content"] = step.row.thought
+            entry["reasoning_content"] = step.row.thought
     elif step.row.thought:
         extra["thought"] = step.row.thought
     result: dict[str, Any] = {"content": _outcome(step, after)}
     if action is not None:
         id = f"step-{step.number}"
-        told["tool_calls"] = [_tool_call(id, action, step)]
+        entry["tool_calls"] = [_tool_call(id, action, step)]
         result["source_call_id"] = id
     if step.acted is not None:
-        told["observation"] = {"results": [result]}
-    return {**told, "extra": extra}
+        entry["observation"] = {"results": [result]}
+    return {**entry, "extra": extra}
 
 
 def _tool_call(id: str, action: Action, step: RunStep) -> dict[str, Any]:

@@ -111,7 +111,7 @@ class PageStep(RunStep):
         return f"{self.aligned.sentence} {_SERVED[self.aligned.aligned]}".strip()
 
 
-_SERVED = {True: "It served.", False: "It did not serve.", None: "Whether it served could not be told."}
+_SERVED = {True: "It served.", False: "It did not serve.", None: "Whether it served could not be determined."}
 
 
 def export_html(store: TraceStore, run: int) -> str:
@@ -127,11 +127,11 @@ def export_html(store: TraceStore, run: int) -> str:
     events = store.events(run)
     steps = []
     for step in rows:
-        told = [one.event.text for one in events if one.step == step.number]
+        remarks = [one.event.text for one in events if one.step == step.number]
         try:
-            steps.append(_step(store, store.step(run, step.number), pictures, told))
+            steps.append(_step(store, store.step(run, step.number), pictures, remarks))
         except TraceError as error:
-            steps.append(_step(store, StepDetail(row=step), pictures, told).replace(problem=str(error)))
+            steps.append(_step(store, StepDetail(row=step), pictures, remarks).replace(problem=str(error)))
     before = StepDetail(
         row=StepRow(run=run, number=0),
         calls=tuple(call for call in store.calls(run) if call.step not in numbers),

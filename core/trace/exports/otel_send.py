@@ -30,19 +30,19 @@ def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = Fal
     WorldError where nobody took the spans.
     """
     url = _traces_url(endpoint)
-    told = spans_of(store, run, content=content)
+    spans = spans_of(store, run, content=content)
     source = Resource(resource())
     scope = InstrumentationScope(AGENT, backstep_version())
     exporter = OTLPSpanExporter(endpoint=url, timeout=SECONDS)
     try:
         with _reasons() as reasons:
-            result = exporter.export([_readable(span, source, scope) for span in told])
+            result = exporter.export([_readable(span, source, scope) for span in spans])
     finally:
         exporter.shutdown()
     if result is not SpanExportResult.SUCCESS:
         why = f": {reasons[-1]}" if reasons else ""
         raise WorldError(f"The spans of run {run} were not taken at {url}; see that a collector answers{why}")
-    return len(told)
+    return len(spans)
 
 
 def _traces_url(endpoint: str) -> str:

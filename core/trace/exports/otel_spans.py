@@ -22,7 +22,7 @@ from core.trace.store import TraceStore
 
 Value = str | bool | int | float | tuple[str, ...]
 _FAILURES = ("crash", "hang", "certificate", "load_failed")
-"""Kinds of browser events that are told as exceptions."""
+"""Kinds of browser events that are written as exceptions."""
 
 
 class SpanEvent(Record):
@@ -251,8 +251,10 @@ class _Spans:
     def _event(self, event: BrowserEvent, time: float) -> SpanEvent:
         if event.kind in _FAILURES:
             return _exception(event.kind, event.text, time)
-        told: dict[str, Value] = {"backstep.text": event.text} if self._content else {}
-        return SpanEvent(name=f"backstep.browser.{event.kind}", time=_nanoseconds(time), attributes=told)
+        attributes: dict[str, Value] = {"backstep.text": event.text} if self._content else {}
+        return SpanEvent(
+            name=f"backstep.browser.{event.kind}", time=_nanoseconds(time), attributes=attributes
+        )
 
     def _span(
         self,
@@ -287,34 +289,38 @@ def _provider(llm: str) -> str:
 
 
 def _said(prompt: Prompt, reply: LLMReply | None) -> dict[str, Value | None]:
-    told: dict[str, Value | None] = {}
+    attributes: dict[str, Value | None] = {}
     system = [message.text for message in prompt.messages if message.role == "system"]
     if system:
-        told["gen_ai.system_instructions"] = _json([{"type": "text", "content": text} for text in system])
+        attributes["gen_ai.system_instructions"] = _json(
+            [{"type": "text", "content": text} for text in system]
+        )
     rest = [_parts(message) for message in prompt.messages if message.role != "system"]
-    told["gen_ai.input.messages"] = _json(rest)
+    attributes["gen_ai.input.messages"] = _json(rest)
     if prompt.tools:
-        told["gen_ai.tool.definitions"] = _json(
+        attributes["gen_ai.tool.definitions"] = _json(
             [{"type": "function", **tool.model_dump()} for tool in prompt.tools]
         )
     if reply is not None:
         answer = _parts(Message(role="assistant", text=reply.text, tool_calls=reply.tool_calls))
-        told["gen_ai.output.messages"] = _json([{**answer, "finish_reason": reply.finish_reason}])
-    return told
+        attributes["gen_ai.output.messages"] = _json([{**answer, "finish_reason": reply.finish_reason}])
+    return attributes
 
 
 def _parts(message: Message) -> dict[str, Any]:
-    """Return a message as the conventions have it; pictures are told by their type alone."""
+    """Return a message as the conventions have it; pictures are named by their type alone."""
     if message.role == "tool":
         answer = {"type": "tool_call_response", "id": message.tool_call_id, "response": message.text}
         return {"role": "tool", "parts": [answer]}
-    told = _message(message.role, message.text)
-    told["parts"] += [{"type": "blob", "modality": "image", "mime_type": one.mime} for one in message.images]
-    told["parts"] += [
+    converted = _message(message.role, message.text)
+    converted["parts"] += [
+        {"type": "blob", "modality": "image", "mime_type": one.mime} for one in message.images
+    ]
+    converted["parts"] += [
         {"type": "tool_call", "id": one.id, "name": one.name, "arguments": one.arguments}
         for one in message.tool_calls
     ]
-    return told
+    return converted
 
 
 def _message(role: str, text: str) -> dict[str, Any]:
@@ -365,7 +371,7 @@ def export_otel(store: TraceStore, run: int, *, content: bool = False) -> str:
 
 
 def _span(span: Span) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    encoded: dict[str, Any] = {
         "traceId": span.trace,
         "spanId": span.id,
         "parentSpanId": span.parent,
@@ -384,7 +390,7 @@ def _span(span: Span) -> dict[str, Any]:
         ],
         "status": {} if span.error is None else {"code": _ERROR, "message": span.error},
     }
-    return told
+    return encoded
 
 
 def _attributes(values: dict[str, Value]) -> list[dict[str, Any]]:

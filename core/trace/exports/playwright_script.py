@@ -29,7 +29,7 @@ _SIDES = {"up": (0, -0.8), "down": (0, 0.8), "left": (-0.8, 0), "right": (0.8, 0
 """How far an action scrolls, across and down, as a part of what is shown."""
 
 
-class CannotBeToldError(Exception):
+class NotExpressibleError(Exception):
     """Says why an action has no lines, in words that go after ``it``."""
 
 
@@ -39,11 +39,11 @@ def literal(text: str) -> str:
 
 
 def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: str) -> list[str]:
-    """Return the lines that repeat the action; raises CannotBeToldError.
+    """Return the lines that repeat the action; raises NotExpressibleError.
 
     `seen` is the page that its refs belong to, `xpath` that of its first
     element as it was found, `start_url` where the run began: addresses there
-    are told by their paths, for it may be served elsewhere now.
+    are named by their paths, for it may be served elsewhere now.
     """
 
     def on(target: Target, path: str = xpath) -> str:
@@ -88,7 +88,7 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
             return ["page.close()", "page = context.pages[-1]"]
         case kinds.Wait():
             return [f"page.wait_for_timeout({action.seconds * 1000:.0f})"]
-    raise CannotBeToldError(f"{action.name} is no action of Playwright's")
+    raise NotExpressibleError(f"{action.name} is no action of Playwright's")
 
 
 def address(url: str, start_url: str) -> str:
@@ -143,7 +143,7 @@ def _by_role(role: str, name: str) -> str:
 
 def _by_xpath(xpath: str, scope: str = "page") -> str:
     if not xpath:
-        raise CannotBeToldError("its element was recorded neither by role and name nor by an XPath")
+        raise NotExpressibleError("its element was recorded neither by role and name nor by an XPath")
     return f"{scope}.locator({literal(f'xpath={xpath}')})"
 
 
@@ -175,7 +175,7 @@ def _options(action: kinds.Select, seen: Observation | None) -> str:
 
 
 VIEWPORT = (1000, 720)
-"""Taken where no page told the size of its viewport."""
+"""Taken where no page reported the size of its viewport."""
 HELPERS = ("frame", "one", "type_into", "scroll", "drag", "warn")
 """Functions of the template that are written only where a line calls them."""
 _WIDEST = 100
@@ -217,7 +217,7 @@ def export_playwright(store: TraceStore, run: int) -> str:
     uses = {name for name in HELPERS if re.search(rf"(?<![\w.]){name}\(", text)}
     return environment.get_template("replay.py.jinja").render(
         run=row,
-        told=_told(row),
+        docstring=_docstring(row),
         start_url=literal(row.start_url),
         viewport=_viewport(steps),
         dialogs=_dialogs(store, run, steps),
@@ -322,13 +322,13 @@ def _page_of(action: Action, before: Observation | None, after: Observation | No
 
 
 def _primitive_lines(step: RunStep, primitive: Primitive, seen: Observation | None, row: RunRow) -> list[str]:
-    told = f"{primitive.action} {primitive.target}".rstrip()
+    description = f"{primitive.action} {primitive.target}".rstrip()
     if primitive.outcome == "failed":
-        return [f"# Left out, for it failed: {_line(told)}. {_line(primitive.message)}".rstrip()]
+        return [f"# Left out, for it failed: {_line(description)}. {_line(primitive.message)}".rstrip()]
     try:
         return lines_of(primitive.action, seen, primitive.xpath, row.start_url)
-    except CannotBeToldError as error:
-        return [_warning(f"Step {step.number} is left out, {_line(told)}: {error}.")]
+    except NotExpressibleError as error:
+        return [_warning(f"Step {step.number} is left out, {_line(description)}: {error}.")]
 
 
 def _left_out(step: RunStep) -> str:
@@ -377,7 +377,7 @@ def _printable(text: str) -> str:
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
-def _told(row: RunRow) -> str:
+def _docstring(row: RunRow) -> str:
     """Return the script's docstring, without its quotes."""
     how = (
         "Repeats the run's page actions in a Chromium of its own: `pip install playwright`, then"
@@ -385,10 +385,10 @@ def _told(row: RunRow) -> str:
     )
     served = _SERVED.get(row.environment, _LOOPBACK if _is_loopback(row.start_url) else "")
     first = f"Run {row.run} of Backstep: {row.task}, seed {row.seed}."
-    told = "\n\n".join(
+    docstring = "\n\n".join(
         textwrap.fill(_printable(part), 100) for part in (first, row.instruction, how, served) if part.strip()
     )
-    return told.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return docstring.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 
 def _viewport(steps: tuple[RunStep, ...]) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 It is written in version 8 of the trace's form: viewers read all older forms,
 and more of them know this one than the latest (10, in Playwright 1.65).
-Lines of the console and requests, as in a HAR, come from what the pages told.
+Lines of the console and requests, as in a HAR, come from what the pages reported.
 A page's HTML is nested lists of name, attributes and children; a page that was
 the one before names it instead of being repeated. What came for a request is
 not in it, so pages show without the style sheets and pictures they load.
@@ -252,7 +252,7 @@ def console_lines(parts: tuple[LogPart, ...], page: str, started: float) -> Iter
 
 
 def requests(parts: tuple[LogPart, ...], page: str, started: float) -> Iterator[dict[str, Any]]:
-    """Yield the requests, each once: one that was still open where its end is told later is told there."""
+    """Yield the requests, each once: one that was still open where its end is recorded later is written there."""
     for entry in _entries(parts):
         if isinstance(entry, RequestEntry) and entry.ended and entry.type != "WebSocket":
             yield {"type": "resource-snapshot", "snapshot": _snapshot(entry, page, started)}
@@ -357,14 +357,14 @@ def _tree(tag: Tag) -> list[Any]:
         for name, value in tag.attrs.items()
         if not name.lower().startswith("on")
     }
-    told: list[Any] = [tag.name.upper(), attributes]
+    node: list[Any] = [tag.name.upper(), attributes]
     for child in tag.children:
         if isinstance(child, Tag):
             if child.name not in _NEVER:
-                told.append(_tree(child))
+                node.append(_tree(child))
         elif isinstance(child, NavigableString) and not isinstance(child, _NO_WORDS):
-            told.append(str(child))
-    return told
+            node.append(str(child))
+    return node
 
 
 def _base(tree: list[Any], url: str) -> None:

@@ -31,10 +31,10 @@ FORMATS: tuple[ImportFormat, ...] = (
 
 
 def read_file(path: Path, form: str = "") -> tuple[ImportFormat, ImportedRun]:
-    """Return the kind of the file, told by what is in it unless `form` says it, and its run.
+    """Return the kind of the file, recognised by what is in it unless `form` says it, and its run.
 
     Raises UsageError for an unknown kind, and DataError for a file that is
-    not of it; single entries that are faulty are told in the run.
+    not of it; single entries that are faulty are listed in the run.
     """
     names = tuple(one.name for one in FORMATS)
     if form and form not in names:

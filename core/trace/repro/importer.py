@@ -45,7 +45,7 @@ class ReproContent(Record):
         )
 
 
-def told_of_import(name: str, content: ReproContent, run: int | None) -> str:
+def import_summary(name: str, content: ReproContent, run: int | None) -> str:
     """Return what became of a file, and how its run is repeated."""
     if run is None:
         return f"{name} would become one run of {_count(content.steps, 'step')}; nothing was stored."

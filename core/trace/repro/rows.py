@@ -1,6 +1,6 @@
 """Copying runs from one trace database into another, row by row, whatever tables there are.
 
-What belongs to a run is told by the tables themselves: by their references to
+What belongs to a run follows from the tables themselves: from their references to
 runs and steps. Numbers are given anew where the other database has its own.
 Each function works inside the transactions that are open.
 """

@@ -159,9 +159,7 @@ def recall_words(found: Recall) -> str:
 
 def _line(row: TrialRow, *, compares: bool) -> TableLine:
     now, before = row.now, row.before
-    old = (
-        f"{before.rank}, {before.distance:.3f}{', used' if before.used else ''}" if before else "not told of"
-    )
+    old = f"{before.rank}, {before.distance:.3f}{', used' if before.used else ''}" if before else "not listed"
     return TableLine(
         cells=(
             str(now.rank) if now else "–",
@@ -172,7 +170,7 @@ def _line(row: TrialRow, *, compares: bool) -> TableLine:
             old if compares else "",
             row.family,
             row.id + (" (draft)" if row.draft else ""),
-            now.why if now else "It is not among those that are told of any more.",
+            now.why if now else "It is not among those that are listed any more.",
             " ".join(row.task.split()),
         ),
         key=row.id,

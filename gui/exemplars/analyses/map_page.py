@@ -70,7 +70,7 @@ class MapPage(AnalysisPage):
         self.add(self.progress)
         self.plot: MapPlot | None = None
         """Once there is something to draw."""
-        self.told = NoteLabel("dim", parent=self, margins=(12, 4, 12, 4))
+        self.caption = NoteLabel("dim", parent=self, margins=(12, 4, 12, 4))
         self.current = ElidedLabel("", self, tone="dim")
         self.current.setContentsMargins(12, 0, 12, 6)
         self.legend = Legend(theme)
@@ -92,7 +92,7 @@ class MapPage(AnalysisPage):
         self.legend.chosen.connect(self._on_legend)
         for rows in (self.near, self.alone, self.lonely):
             rows.pressed_on.connect(lambda id: self.exemplar_opened.emit(str(id)))
-        self._plot_panel = panel(self.told, self.current)
+        self._plot_panel = panel(self.caption, self.current)
         side = panel(scrolled("About the map", *self.sections.values()))
         split = splitter(Qt.Orientation.Horizontal, self._plot_panel, side, sizes=(930, 350), stretch=(1,))
         self.or_words = OrWords(split, self)
@@ -132,7 +132,7 @@ class MapPage(AnalysisPage):
         if view.points != before.points or view.names != before.names:
             self._show_choice()
             self._show_families()
-        self.told.show_text(self._share())
+        self.caption.show_text(self._share())
         if (view.task, view.wanted_task) != (before.task, before.wanted_task):
             self._show_near()
         thin = attrgetter("alone", "lonely", "lonely_known", "busy")

@@ -153,7 +153,7 @@ class MapPlot(Plot):
         self.box.translateBy(self.box.mapSceneToView(QPointF()) - self.box.mapSceneToView(by))
 
     def choose(self, number: int | None) -> None:
-        """Make a point current; it is told in words."""
+        """Make a point current; it is described in words."""
         self.place = number
         words = self.words_of(number) if number is not None else ""
         self.tell(words)

@@ -161,7 +161,7 @@ class LooksList(QWidget):
             return
         self._edits.do(name, made.draft)
         self.choose(then)
-        self.noted.emit(" ".join(made.told))
+        self.noted.emit(" ".join(made.remarks))
 
     def _move(self, chosen: Sequence[int], to: int) -> None:
         draft, place = changes.moved(self._edits.now, chosen, to)

@@ -49,7 +49,7 @@ class PreviewPage(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        tip = "By which preset's templates the exemplar is told"
+        tip = "By which preset's templates the exemplar is shown"
         self.preset = titled_box((), "Preset of the preview", tip, self)
         self.preset.activated.connect(lambda _at: self.preset_chosen.emit(self.chosen))
         self.fact = ElidedLabel("", self, tone="dim")

@@ -151,7 +151,7 @@ class SavingWindow(QDialog):
             pieces += [Piece(message.role, heading=at), Piece(message.text)]
         self.text.show_pieces(pieces)
         nothing = view.prompt_problem or (
-            "Tick a step at the left: nothing would be told." if view.ready else ""
+            "Tick a step at the left: nothing would be kept." if view.ready else ""
         )
         self.text_or_words.say("" if view.messages else nothing)
         self.preview.show_fact(f"about {count(view.tokens, 'token')}" if view.messages else "")

@@ -235,9 +235,9 @@ class ActionForm(QFrame):
         except ValidationError as error:
             first = error.errors()[0]
             wrong = str(first["loc"][-1]) if first["loc"] else ""
-            told = values.get(wrong, "")
+            value = values.get(wrong, "")
             missing = f"{wrong} is still to be given."
-            problem = missing if told == "" else f'{wrong} cannot be "{told}" ({first["msg"]}).'
+            problem = missing if value == "" else f'{wrong} cannot be "{value}" ({first["msg"]}).'
         # What is still to be given is an empty bracket.
         text = str(self._action) if self._action is not None else cls.written(self._kind, values)
         if self.line.text() != text:

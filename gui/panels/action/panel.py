@@ -30,7 +30,7 @@ OUTCOMES = {
 }
 """The word and the tone of each outcome."""
 _IDLE_MS = 400
-"""Rest after a change before the session is told of it."""
+"""Rest after a change before the session is notified of it."""
 _MINIMUM_WIDTH = 276
 """Below it the form's fields would be cut off at the right."""
 
@@ -88,7 +88,7 @@ class ActionButtons(QWidget):
 class ActionPanel(QWidget):
     """Shows `ActionView` and asks for what the person wants done with it.
 
-    An edit is told to the session a moment after the last change, and at the
+    An edit is sent to the session a moment after the last change, and at the
     latest before the action is taken: then the panel waits until the session
     shows the edited action, so that a refused edit never lets the old action
     through.

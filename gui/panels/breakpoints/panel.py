@@ -238,8 +238,8 @@ class BreakpointsPanel(QWidget):
         self.watches_section.show_fact("checked: a change stops" if view.watches else "")
         on = sum(1 for one in view.breakpoints if one.breakpoint.enabled)
         total = len(view.breakpoints)
-        told = f"{on} on" if on == total else f"{on} of {total} on"
-        self.fact_changed.emit(told if total else "")
+        fact = f"{on} on" if on == total else f"{on} of {total} on"
+        self.fact_changed.emit(fact if total else "")
         self._refresh()
 
     @Slot(object)

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.snapshots import GradeView, JudgementView, PlanView, SessionView, StepView
 from core.schema.progress import Subtask
-from core.schema.step import RemedyTold
+from core.schema.step import RemedyRecord
 from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
@@ -31,7 +31,7 @@ _REMEDIES = {
 _ALIGNED = {
     True: ("check", "good", "aligned"),
     False: ("close", "bad", "not aligned"),
-    None: ("question", "remedy", "could not be told"),
+    None: ("question", "remedy", "could not be determined"),
 }
 GRADE_MARKS = {
     "exact": ("check-all", "good"),
@@ -60,15 +60,15 @@ def subtask_row(at: int, subtask: Subtask) -> Row:
     )
 
 
-def remedy_row(remedy: RemedyTold, plan: PlanView) -> Row:
+def remedy_row(remedy: RemedyRecord, plan: PlanView) -> Row:
     serves = ""
     if remedy.subtask is not None and remedy.subtask < len(plan.subtasks):
         serves = f"for subtask {remedy.subtask + 1}"
-    told = " · ".join(filter(None, (f"from step {remedy.step}", remedy.target, serves)))
+    origin = " · ".join(filter(None, (f"from step {remedy.step}", remedy.target, serves)))
     return Row(
         remedy.action,
         *_REMEDIES[remedy.state],
-        detail="\n".join(filter(None, (told, remedy.reason, remedy.why))),
+        detail="\n".join(filter(None, (origin, remedy.reason, remedy.why))),
         machine=True,
         quiet=remedy.state in ("tried", "dropped"),
         key=remedy.number,

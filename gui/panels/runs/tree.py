@@ -73,8 +73,8 @@ class RunsDelegate(RowDelegate):
             paint_chosen(painter, mark, self.theme.colour("agent"))
             room = room.adjusted(13, 0, 0, 0)
         under_step = node.parent is not None and node.parent.kind == "step"
-        told = row.parent_run is None or under_step
-        number = f"{row.run}" if told else f"{row.run} from step {row.parent_step}"
+        origin_shown = row.parent_run is None or under_step
+        number = f"{row.run}" if origin_shown else f"{row.run} from step {row.parent_step}"
         wide = self.write(painter, room, number, self.theme.text_font(bold=True))
         room = room.adjusted(wide + 8, 0, 0, 0)
         grade = row.grade if row.parent_run is not None else ""

@@ -256,8 +256,8 @@ class TimePainter:
         if room.width() < 24:
             return
         metrics = painter.fontMetrics()
-        told = (f"held {seconds(held.seconds)}", seconds(held.seconds))
-        text = next((one for one in told if metrics.horizontalAdvance(one) + 8 < room.width()), "")
+        texts = (f"held {seconds(held.seconds)}", seconds(held.seconds))
+        text = next((one for one in texts if metrics.horizontalAdvance(one) + 8 < room.width()), "")
         wide = metrics.horizontalAdvance(text)
         if text:
             label = QRectF(room.center().x() - wide / 2 - 3, room.top() + 3, wide + 6, room.height() - 6)

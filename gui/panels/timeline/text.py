@@ -82,8 +82,8 @@ def description(view: TimeView) -> str:
     longest = sorted(view.steps, key=lambda step: step.begun - step.ended)[:3]
     lines = [summary(view)]
     if not view.untimed:
-        told = ", ".join(f"step {one.number} with {seconds(one.ended - one.begun)}" for one in longest)
-        lines.append(f"The longest: {told}.")
+        entries = ", ".join(f"step {one.number} with {seconds(one.ended - one.begun)}" for one in longest)
+        lines.append(f"The longest: {entries}.")
     kinds = {kind: sum(mark.kind == kind for mark in view.marks) for kind in MARKS}
     marked = ", ".join(f"{MARKS[kind][2].lower()} {number}" for kind, number in kinds.items() if number)
     lines += [f"Marks: {marked}."] if marked else []

@@ -24,7 +24,7 @@ async def _goes_on(browser: Browsing, site: Site) -> None:
     await browser.find("button", "went on")
 
 
-def _told(browser: Browsing, kind: str) -> list[str]:
+def _reported(browser: Browsing, kind: str) -> list[str]:
     return [event.text for event in browser.events() if event.kind == kind]
 
 
@@ -38,7 +38,7 @@ async def test_dialogs_are_answered_and_told(browser: Browsing, site: Site) -> N
     )
     await browser.do('click [button "ask"]')
     await browser.find("button", "true,Ada")
-    assert _told(browser, "dialog") == [
+    assert _reported(browser, "dialog") == [
         'The page asked (alert): "hi"; it was accepted.',
         'The page asked (confirm): "sure?"; it was accepted.',
         'The page asked (prompt): "name?"; it was accepted.',
@@ -58,7 +58,7 @@ async def test_a_dialog_while_loading_and_one_in_a_frame_hold_nothing_up(
     words = await browser.words()
     assert "after" in words
     assert "yes" in words
-    assert len(_told(browser, "dialog")) == 2
+    assert len(_reported(browser, "dialog")) == 2
 
 
 @in_browser
@@ -95,7 +95,7 @@ async def test_a_popup_becomes_the_current_tab(browser: Browsing, site: Site, bo
     await browser.do('click [button "b"]')
     assert "arrived" in await browser.words()
     assert [tab.current for tab in (await browser.see()).tabs] == [False, True]
-    assert len(_told(browser, "popup")) == 1
+    assert len(_reported(browser, "popup")) == 1
     await browser.do("close_tab")
     await browser.find("button", "b")
 
@@ -107,7 +107,7 @@ async def test_a_popup_that_closes_itself_gives_the_opener_back(browser: Browsin
     await browser.do('click [button "b"]')
     await browser.do('click [button "shut"]')
     assert "told" in await browser.words()
-    assert _told(browser, "tab_closed") == ["A tab was closed by its page."]
+    assert _reported(browser, "tab_closed") == ["A tab was closed by its page."]
 
 
 @in_browser
@@ -127,7 +127,7 @@ async def test_a_download_is_refused_and_told(browser: Browsing, site: Site) -> 
     await browser.open(site.page("<p>page"))
     with pytest.raises(ActionError, match="it is a download, which is refused"):
         await browser.do(f"goto [{site.home}/file]")
-    assert _told(browser, "download") == ["The page offered the download report.csv; it was refused."]
+    assert _reported(browser, "download") == ["The page offered the download report.csv; it was refused."]
     assert "page" in await browser.words()
 
 
@@ -140,7 +140,7 @@ async def test_a_crashed_page_is_told_once_and_comes_back(browser: Browsing, sit
     with pytest.raises(ActionError, match="crashed"):
         await browser.do('click [button "b"]')
     await browser.find("button", "b")
-    assert len(_told(browser, "crash")) == 1
+    assert len(_reported(browser, "crash")) == 1
     assert len((await browser.see()).tabs) == 1
     await _goes_on(browser, site)
 
@@ -158,7 +158,7 @@ async def test_a_crashed_page_is_told_once_and_comes_back(browser: Browsing, sit
 async def test_a_script_that_loops_for_ever_is_ended(browser: Browsing, site: Site, body: str) -> None:
     await browser.open(site.page(body))
     await browser.find("button", "b")
-    assert len(_told(browser, "hang")) == 1
+    assert len(_reported(browser, "hang")) == 1
     await _goes_on(browser, site)
 
 
@@ -173,7 +173,7 @@ async def test_a_handler_that_loops_for_ever_is_ended(browser: Browsing, site: S
     )
     await browser.do(action)
     assert "b" in await browser.words()
-    assert len(_told(browser, "hang")) == 1
+    assert len(_reported(browser, "hang")) == 1
     await _goes_on(browser, site)
 
 
@@ -200,7 +200,7 @@ async def test_a_page_that_cannot_be_loaded_is_told_once(
     await _goes_on(browser, site)
     await browser.open(site.page(f"<a href='{path}'>go</a>"))
     await browser.do('click [link "go"]')
-    assert any(reason in text or "404" in text for text in _told(browser, "load_failed"))
+    assert any(reason in text or "404" in text for text in _reported(browser, "load_failed"))
     await browser.do("go_back")
     await browser.find("link", "go")
 
@@ -212,7 +212,7 @@ async def test_an_error_page_of_the_server_is_read_and_told(
 ) -> None:
     await browser.do(f"goto [{site.home}{path}]")
     assert words in await browser.words()
-    assert len(_told(browser, "load_failed")) == 1
+    assert len(_reported(browser, "load_failed")) == 1
 
 
 @pytest.fixture(scope="session")
@@ -253,11 +253,11 @@ async def test_a_certificate_nobody_vouches_for_is_refused(
 ) -> None:
     with pytest.raises(ActionError, match="its certificate is not valid"):
         await browser.do(f"goto [{self_signed}]")
-    assert len(_told(browser, "certificate")) == 1
+    assert len(_reported(browser, "certificate")) == 1
     await browser.open(site.page(f"<a href='{self_signed}'>go</a>"))
     await browser.do('click [link "go"]')
     assert "secret" not in await browser.words()
-    assert len(_told(browser, "certificate")) == 1
+    assert len(_reported(browser, "certificate")) == 1
     await _goes_on(browser, site)
 
 

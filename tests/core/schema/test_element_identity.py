@@ -1,6 +1,6 @@
 import pytest
 
-from core.schema.element_identity import find_again, find_told
+from core.schema.element_identity import find_again, find_by_line
 from core.schema.observation import Observation
 from tests.core.agent.spaces.pages import element, page
 from tests.core.llm.rules.pages import page_of
@@ -74,7 +74,7 @@ PAGE = page_of('button "Ok"\nbutton\ntextbox "Name" value="Ada"\nlink "Say \'hi\
     ],
 )
 def test_one_that_is_told_without_doubt_is_certain(lines, ref, found):
-    one = find_told(lines, ref, PAGE)
+    one = find_by_line(lines, ref, PAGE)
     assert (one.element.ref, one.guess) == (found, "")
 
 
@@ -86,7 +86,7 @@ def test_one_that_is_told_without_doubt_is_certain(lines, ref, found):
     ],
 )
 def test_one_of_several_is_a_guess_that_says_by_what(lines, ref, found, words):
-    one = find_told(lines, ref, PAGE)
+    one = find_by_line(lines, ref, PAGE)
     assert one.element.ref == found
     assert words in one.guess
 
@@ -100,6 +100,6 @@ def test_one_of_several_is_a_guess_that_says_by_what(lines, ref, found, words):
     ],
 )
 def test_one_that_is_not_told_is_not_taken(lines, ref, words):
-    one = find_told(lines, ref, PAGE)
+    one = find_by_line(lines, ref, PAGE)
     assert one.element is None
     assert words in one.problem

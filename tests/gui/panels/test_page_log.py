@@ -36,7 +36,7 @@ def test_it_says_what_to_do_where_there_is_nothing(panel):
     panel.show_log(PageLogView(run=1, step=2, message="This step was stored before."))
     assert panel.or_words.words.text() == "This step was stored before."
     panel.show_log(PageLogView(run=1, step=2))
-    assert "told nothing" in panel.or_words.words.text()
+    assert "reported nothing" in panel.or_words.words.text()
 
 
 def test_each_kind_has_its_words_and_what_went_wrong_is_counted(panel, qtbot):

@@ -174,7 +174,7 @@ class EditorService(Service[EditorView]):
         pages, pages_note = run_pages(services.store, provenance.run, draft.task)
         presets, _ = preset_options(
             services.resources.presets
-        )  # Wrong files are told where presets are chosen.
+        )  # Wrong files are reported where presets are chosen.
         self.view = EditorView(opened=opened, saves=self.view.saves)
         self.show(
             versions=self._library.versions(id) if id else (),

@@ -44,7 +44,7 @@ class SurveyedStep(SavingStep):
     reply: int = 0
     """The step at which the reply was given that this action is of."""
     joins: bool = False
-    """Whether it is told at the look of the actions of its reply before it."""
+    """Whether it is shown at the look of the actions of its reply before it."""
     contrast: Contrast | None = None
     """What was tried in its place, and this was the correction of."""
     contrasted: bool = False
@@ -147,7 +147,7 @@ def _step(store: TraceStore, run: RunRow, row: StepRow, why: str, reply: int) ->
     seen = next((one.observation for one in records if isinstance(one, Observed)), None)
     whole = seen.lines() if seen is not None else ""
     page = page or whole
-    # A state's action is told by what it did in the page: others may not have the state.
+    # A state's action is described by what it did in the page: others may not have the state.
     done = tuple(_as_seen(one, seen, row.target) for one in acted.inputs)
     contrast = None
     if reviewed.edited and reviewed.proposed is not None:
@@ -184,9 +184,9 @@ def _as_seen(done: RecordedInput, seen: Observation | None, label: str = "") -> 
     for part in ("target", "to"):
         target = getattr(done.action, part, None)
         if isinstance(target, XPathTarget) and part == "target":
-            told = _LABEL.match(label)
-            if told is not None and told[2]:
-                changes[part] = _named(told[1], told[2], seen)
+            labelled = _LABEL.match(label)
+            if labelled is not None and labelled[2]:
+                changes[part] = _named(labelled[1], labelled[2], seen)
         elif isinstance(target, RefTarget) and part in done.marks:
             if seen is not None and seen.element(target.ref) is not None:
                 continue

@@ -28,16 +28,16 @@ def export_atif(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
 def _trajectory(exemplar: Exemplar) -> dict[str, Any]:
     id = hashlib.sha256(exemplar.id.encode()).hexdigest()[:32]
     first = exemplar.steps[0].observation
-    told: list[dict[str, Any]] = [{"source": "user", "message": exemplar.task}]
+    entries: list[dict[str, Any]] = [{"source": "user", "message": exemplar.task}]
     if first:
-        told.append(
+        entries.append(
             {
                 "source": "system",
                 "message": "The task starts at this page.",
                 "observation": {"results": [{"content": first}]},
             }
         )
-    told += [
+    entries += [
         _step(number, step, after.observation if after is not None else "")
         for number, (step, after) in enumerate(
             zip(exemplar.steps, (*exemplar.steps[1:], None), strict=True), start=1
@@ -53,21 +53,21 @@ def _trajectory(exemplar: Exemplar) -> dict[str, Any]:
         "session_id": id,
         "trajectory_id": id,
         "agent": {"name": AGENT, "version": backstep_version()},
-        "steps": [{"step_id": number, **one} for number, one in enumerate(told, start=1)],
-        "final_metrics": {"total_steps": len(told)},
+        "steps": [{"step_id": number, **one} for number, one in enumerate(entries, start=1)],
+        "final_metrics": {"total_steps": len(entries)},
         "extra": {"exemplar": about},
     }
 
 
 def _step(number: int, step: ExemplarStep, after: str) -> dict[str, Any]:
     calls = [_call(f"step-{number}-{place}", text) for place, text in enumerate(step.actions, start=1)]
-    told: dict[str, Any] = {"source": "agent", "message": "\n".join(step.actions), "tool_calls": calls}
+    entry: dict[str, Any] = {"source": "agent", "message": "\n".join(step.actions), "tool_calls": calls}
     if step.thought:
-        told["reasoning_content"] = step.thought
+        entry["reasoning_content"] = step.thought
     if after:
         # What the page showed then came of all the actions together.
-        told["observation"] = {"results": [{"source_call_id": calls[-1]["tool_call_id"], "content": after}]}
-    return told
+        entry["observation"] = {"results": [{"source_call_id": calls[-1]["tool_call_id"], "content": after}]}
+    return entry
 
 
 def _call(id: str, text: str) -> dict[str, Any]:

@@ -21,12 +21,12 @@ def export_synapse(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
     families: dict[str, list[Exemplar]] = {}
     for one in exemplars:
         families.setdefault(one.family, []).append(one)
-    told: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     specifiers: dict[str, list[str]] = {}
     for family, members in families.items():
-        told[family], specifiers[family] = _family(members)
+        content[family], specifiers[family] = _family(members)
     return {
-        "exemplars.json": json.dumps(told, indent=1, ensure_ascii=False) + "\n",
+        "exemplars.json": json.dumps(content, indent=1, ensure_ascii=False) + "\n",
         "specifiers.json": json.dumps(specifiers, indent=1, ensure_ascii=False) + "\n",
     }
 
@@ -94,19 +94,19 @@ def _demo(one: Exemplar, entries: list[dict[str, Any]], *, single: bool) -> dict
 
 def _step(step: ExemplarStep, raw: str | None) -> dict[str, Any]:
     if raw is not None:
-        told: dict[str, Any] = {"state": raw, "obs": step.observation}
+        entry: dict[str, Any] = {"state": raw, "obs": step.observation}
     else:
         # A page that is kept whole is what Synapse calls a state.
-        told = {"state" if step.observation.startswith("<") else "obs": step.observation}
-    told["act"] = write_code(step.thought, step.actions)
+        entry = {"state" if step.observation.startswith("<") else "obs": step.observation}
+    entry["act"] = write_code(step.thought, step.actions)
     own: dict[str, Any] = {}
-    if not _says_the_same(told["act"], step):
+    if not _says_the_same(entry["act"], step):
         own |= {"thought": step.thought, "actions": list(step.actions)}
     if step.raw:
         own["raw"] = step.raw
     if own:
-        told[OWN] = own
-    return told
+        entry[OWN] = own
+    return entry
 
 
 def _says_the_same(code: str, step: ExemplarStep) -> bool:

@@ -110,7 +110,7 @@ class _Element:
 
 
 class _Reader(HTMLParser):
-    """Collects elements in page order; words go to the innermost element that is told."""
+    """Collects elements in page order; words go to the innermost element that is shown."""
 
     def __init__(self, target: int | None) -> None:
         super().__init__(convert_charrefs=True)
@@ -233,8 +233,8 @@ def _records(document: Document) -> Iterator[tuple[str, Any, str]]:
         yield position, value, fault
     for position, actions in rows.values():
         ordered = sorted(actions, key=lambda one: _index(one.get("target_action_index")))
-        told = [plain(one.get("target_action_reprs")) for one in ordered]
-        yield position, {**ordered[0], "actions": ordered, "action_reprs": told}, ""
+        descriptions = [plain(one.get("target_action_reprs")) for one in ordered]
+        yield position, {**ordered[0], "actions": ordered, "action_reprs": descriptions}, ""
 
 
 def _index(value: object) -> int:
@@ -251,8 +251,8 @@ def _candidate(values: dict[str, Any], position: str, name: str, options: ReadOp
     for number in range(max(len(actions), len(reprs))):
         place = f"{position}.actions[{number}]"
         action = object_of(actions[number], place) if number < len(actions) else {}
-        told = plain(reprs[number]) if number < len(reprs) else ""
-        step, remark = _step(action, told, place)
+        description = plain(reprs[number]) if number < len(reprs) else ""
+        step, remark = _step(action, description, place)
         steps.append(step)
         remarks += [f"{place}: {one}" for one in remark]
     if not steps:
@@ -271,10 +271,10 @@ def _candidate(values: dict[str, Any], position: str, name: str, options: ReadOp
     return Candidate(position=position, exemplar=exemplar, remarks=tuple(remarks))
 
 
-def _step(action: dict[str, Any], told: str, place: str) -> tuple[ExemplarStep, list[str]]:
+def _step(action: dict[str, Any], description: str, place: str) -> tuple[ExemplarStep, list[str]]:
     operation = _decoded(action.get("operation"), f"{place}.operation") if "operation" in action else {}
     operation = object_of(operation, f"{place}.operation") if operation is not None else {}
-    words = _words(told)
+    words = _words(description)
     kind = plain(operation.get("original_op")) or plain(operation.get("op")) or words.kind
     value = plain(operation.get("value")) or words.value
     if not kind:
@@ -292,13 +292,13 @@ def _step(action: dict[str, Any], told: str, place: str) -> tuple[ExemplarStep, 
     if target is None:
         if kind not in ("ENTER",):
             remarks.append("the record does not tell the element; the action is kept in words")
-            kept = f"{kind} {cut(told)}".strip()
+            kept = f"{kind} {cut(description)}".strip()
             return ExemplarStep(observation=page.text, actions=(kept,)), remarks
     elif ref is None:
         remarks.append("the record does not hold the element; it is named by its words alone")
     made = _action(kind, target, value)
     if made is None:
-        remarks.append(f"there is no word for {kind}; the action is kept as it is told")
+        remarks.append(f"there is no word for {kind}; the action is kept as it is described")
         return ExemplarStep(observation=page.text, actions=(f"{kind} {value}".strip(),)), remarks
     return ExemplarStep(observation=_with_target(page, ref, candidate), actions=(str(made),)), remarks
 
@@ -341,9 +341,9 @@ def _ref(candidate: dict[str, Any]) -> int | None:
     return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
 
 
-def _words(told: str) -> _Words:
+def _words(line: str) -> _Words:
     """Return what a line such as ``[button]  Search -> CLICK`` or ``[textbox]  City -> TYPE: Oslo`` says."""
-    before, arrow, after = told.rpartition("->")
+    before, arrow, after = line.rpartition("->")
     kind, _, value = after.strip().partition(":")
     role, end, name = before.strip().partition("]")
     if not arrow or not re.fullmatch(r"[A-Z]+", kind.strip()):

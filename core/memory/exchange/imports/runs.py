@@ -59,13 +59,13 @@ def _reading(run: ImportedRun, document: Document, options: ReadOptions, why: st
     remarks = [_NO_PAGE]
     for step in run.steps:
         if step.action is None or step.outcome != "done":
-            told = step.message or step.outcome
-            left_out.append(FileEntry(position=step.position, why=f"it was not done: {told}"))
+            reason = step.message or step.outcome
+            left_out.append(FileEntry(position=step.position, why=f"it was not done: {reason}"))
             continue
         if step.action.kind == "named":
             remarks.append(f"{step.position}: {step.action} is kept as it is called there.")
-        told = _observation(step)
-        steps.append(ExemplarStep(observation=told, thought=step.thought, actions=(str(step.action),)))
+        observation = _observation(step)
+        steps.append(ExemplarStep(observation=observation, thought=step.thought, actions=(str(step.action),)))
     try:
         if not steps:
             raise FaultyError("it holds no action that was carried out")

@@ -131,11 +131,11 @@ def _policy(name: str, values: dict[str, Any], names: Iterable[str]) -> StepPoli
 def _decision(
     values: dict[str, Any], position: str, number: int, instruction: str, names: Iterable[str]
 ) -> Decision:
-    told = _parts(text_at(values, "input", position))
+    inputs = _parts(text_at(values, "input", position))
     reply = _parts(text_at(values, "response", position))
     for wanted, of, name in (
-        ("OBJECTIVE", told, "input"),
-        ("OBSERVATION", told, "input"),
+        ("OBJECTIVE", inputs, "input"),
+        ("OBSERVATION", inputs, "input"),
         ("ACTION", reply, "response"),
     ):
         if not of.get(wanted):
@@ -144,10 +144,10 @@ def _decision(
     return Decision(
         position=position,
         number=number,
-        objective=told["OBJECTIVE"],
-        observation=_page(told["OBSERVATION"]),
-        url=told.get("URL", ""),
-        before=tuple(line.strip() for line in told.get("PREVIOUS ACTIONS", "").split("\n") if line.strip()),
+        objective=inputs["OBJECTIVE"],
+        observation=_page(inputs["OBSERVATION"]),
+        url=inputs.get("URL", ""),
+        before=tuple(line.strip() for line in inputs.get("PREVIOUS ACTIONS", "").split("\n") if line.strip()),
         thought=reply.get("REASON", ""),
         action=action,
         remark=f"{position}: {remark}" if remark else "",

@@ -80,7 +80,7 @@ async def test_console_errors_requests_and_dialogs_of_a_real_page_are_kept(
     )
     await browser.open(url)
     await browser.do('click [button "b"]')
-    log = browser.tabs.log.told()
+    log = browser.tabs.log.collected()
     warned = next(entry for entry in of(log, ConsoleEntry) if entry.text.startswith("careful"))
     assert (warned.level, warned.text) == ("warning", "careful {a: 1} [1, 2]")
     assert warned.place.startswith(url)
@@ -104,7 +104,7 @@ async def test_a_request_that_fails_says_why(browser: Browsing, site: Site) -> N
     browser.tabs.log.drop()
     await browser.js("fetch('http://127.0.0.1:9/nobody').catch(() => 0)")
     # The browser may ask for the page's icon meanwhile.
-    (asked,) = [one for one in of(browser.tabs.log.told(), RequestEntry) if one.url.endswith("/nobody")]
+    (asked,) = [one for one in of(browser.tabs.log.collected(), RequestEntry) if one.url.endswith("/nobody")]
     assert asked.failed
     assert asked.status is None
     assert asked.text
@@ -114,7 +114,7 @@ async def test_a_request_that_fails_says_why(browser: Browsing, site: Site) -> N
 async def test_a_new_profile_begins_with_an_empty_log(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<script>console.log('old')</script>"))
     await browser.tabs.open_profile()
-    assert not of(browser.tabs.log.told(), ConsoleEntry)
+    assert not of(browser.tabs.log.collected(), ConsoleEntry)
 
 
 @in_browser
@@ -122,7 +122,7 @@ async def test_a_page_that_logs_without_end_is_kept_at_both_ends(browser: Browsi
     await browser.open(site.page("<p>here"))
     browser.tabs.log.drop()
     await browser.js("for (let i = 0; i < 10000; i++) console.log('line', i)")
-    log = browser.tabs.log.told()
+    log = browser.tabs.log.collected()
     lines = of(log, ConsoleEntry)
     assert len(lines) == 500
     assert (lines[0].text, lines[-1].text) == ("line 0", "line 9999")
@@ -133,7 +133,7 @@ def test_a_flood_of_lines_pushes_no_request_out(session: Session, listener: Page
     session.ask(1)
     for at in range(100_000):
         session.log(f"line {at}")
-    log = listener.told()
+    log = listener.collected()
     assert len(of(log, RequestEntry)) == 1
     (gap,) = log.left_out
     assert (gap.kind, gap.count) == ("console", 99_500)
@@ -143,7 +143,7 @@ def test_long_and_odd_texts_are_cut_and_said_so(session: Session, listener: Page
     session.log("x" * 1_000_000)
     session.log("nul \x00 and \u202eright to left\ud800")
     session.log()
-    long, odd, none = of(listener.told(), ConsoleEntry)
+    long, odd, none = of(listener.collected(), ConsoleEntry)
     assert len(long.text) == LONGEST
     assert long.cut > 0
     assert odd.text == "nul \x00 and \u202eright to left\ud800"
@@ -152,7 +152,7 @@ def test_long_and_odd_texts_are_cut_and_said_so(session: Session, listener: Page
 
 def test_many_arguments_are_not_all_kept(session: Session, listener: PageListener) -> None:
     session.log(*["w"] * 1000)
-    (line,) = of(listener.told(), ConsoleEntry)
+    (line,) = of(listener.collected(), ConsoleEntry)
     assert line.text.endswith("w …")
     assert line.text.count("w") == 50
 
@@ -161,14 +161,14 @@ def test_a_request_open_at_the_end_of_a_part_is_told_again_when_it_ends(
     session: Session, listener: PageListener
 ) -> None:
     session.ask(1, at=1.0)
-    (open_,) = listener.told().entries
+    (open_,) = listener.collected().entries
     assert isinstance(open_, RequestEntry)
     assert not open_.ended
     listener.drop()
-    assert listener.told().empty
+    assert listener.collected().empty
     session.say("Network.responseReceived", requestId="1", response={"status": 200}, type="XHR")
     session.say("Network.loadingFinished", requestId="1", timestamp=3.5, encodedDataLength=12)
-    (ended,) = listener.told().entries
+    (ended,) = listener.collected().entries
     assert isinstance(ended, RequestEntry)
     assert (ended.ended, ended.began_before, ended.milliseconds, ended.bytes) == (True, True, 2500.0, 12)
     assert not open_.ended
@@ -178,7 +178,7 @@ def test_a_redirect_is_two_requests(session: Session, listener: PageListener) ->
     session.ask(1, "http://x/a", at=1.0)
     session.ask(1, "http://x/b", at=2.0, redirectResponse={"status": 302, "encodedDataLength": 5})
     session.say("Network.loadingFailed", requestId="1", timestamp=3.0, errorText="net::ERR_X", canceled=True)
-    first, second = of(listener.told(), RequestEntry)
+    first, second = of(listener.collected(), RequestEntry)
     assert (first.url, first.status, first.milliseconds) == ("http://x/a", 302, 1000.0)
     assert (second.failed, second.text) == (True, "cancelled (net::ERR_X)")
 
@@ -194,7 +194,7 @@ def test_messages_over_a_web_socket_are_told_with_their_address(
         "Network.webSocketFrameReceived", requestId="7", response={"opcode": 2, "payloadData": "AAAA"}
     )
     session.say("Network.webSocketClosed", requestId="7")
-    entries = of(listener.told(), RequestEntry)
+    entries = of(listener.collected(), RequestEntry)
     assert [one.method for one in entries] == ["OPEN", "SEND", "RECEIVE", "CLOSE"]
     assert {one.url for one in entries} == {"ws://x/chat"}
     assert (entries[1].bytes, len(entries[1].text), entries[1].cut) == (1200, 500, 300)
@@ -211,6 +211,6 @@ def test_requests_that_never_end_are_not_waited_for_without_end(
 
 def test_a_question_without_a_dialog_is_told_too(listener: PageListener) -> None:
     listener.note_question("The page asked for Geolocation; it was refused.", "http://x/")
-    (asked,) = of(listener.told(), DialogEntry)
+    (asked,) = of(listener.collected(), DialogEntry)
     assert asked.dialog == "request"
     assert "Geolocation" in asked.text

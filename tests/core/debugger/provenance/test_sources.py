@@ -16,8 +16,8 @@ from core.schema.step import (
     Observed,
     Proposal,
     Recalled,
-    ReflectionTold,
-    RemedyTold,
+    ReflectionRecord,
+    RemedyRecord,
     Reviewed,
     Scheduled,
 )
@@ -157,7 +157,9 @@ def test_an_action_of_the_queue_is_looked_for_where_it_was_given(store, run):
 def test_a_remedy_is_looked_for_in_the_step_it_was_prepared_in(store, run):
     save_step(store, run, 1, TYPE)
     save_call(store, run, 1, 1, "remedies", "Other ways to the zebra?")
-    told = ReflectionTold(remedies=(RemedyTold(number=4, step=1, action="click [1]", reason="zebra first"),))
+    told = ReflectionRecord(
+        remedies=(RemedyRecord(number=4, step=1, action="click [1]", reason="zebra first"),)
+    )
     scheduled = Scheduled(kind="remedy", entry=4)
     save_step(store, run, 2, TYPE, origin="remedy", scheduled=scheduled, reflection=told)
     assert kinds(ask(store, run, "zebra", step=2)) == ["prompt", "remedy"]
@@ -172,7 +174,7 @@ def test_plan_exemplars_and_earlier_steps_are_looked_in(store, run):
     )
     save_step(store, run, 1, TYPE, "a zebra, perhaps")
     plan = Plan.model_validate({"subtasks": [{"text": "Find a zebra"}]})
-    save_step(store, run, 2, TYPE, reflection=ReflectionTold(plan=plan))
+    save_step(store, run, 2, TYPE, reflection=ReflectionRecord(plan=plan))
     store.save_phase(run, 2, Recalled(recalled_at=2, recall=Recall(used=(exemplar,))))
     view = ask(store, run, "a zebra", step=2)
     assert kinds(view) == ["exemplar", "plan", "earlier step"]

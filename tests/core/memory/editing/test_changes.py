@@ -60,7 +60,7 @@ def test_merged_looks_have_all_actions_with_elements_named_as_on_the_first_page(
     (look,) = made.draft.steps
     assert look.actions == ("type [1] [Ada]", "type [2] [Bergen]", "click [3]")
     assert (look.observation, look.thought) == (FIRST, "Fill in. Save.")
-    assert made.told == ()
+    assert made.remarks == ()
 
 
 def test_what_is_not_unique_on_the_first_page_is_named_by_role_and_name_and_told():
@@ -77,9 +77,9 @@ def test_what_is_not_unique_on_the_first_page_is_named_by_role_and_name_and_told
         "click [99]",
         "jump up",
     )
-    assert ["shows 2 like it" in made.told[0], "does not show it" in made.told[1]] == [True, True]
-    assert "does not show" in made.told[2]
-    assert "cannot be read" in made.told[3]
+    assert ["shows 2 like it" in made.remarks[0], "does not show it" in made.remarks[1]] == [True, True]
+    assert "does not show" in made.remarks[2]
+    assert "cannot be read" in made.remarks[3]
 
 
 @pytest.mark.parametrize("looks", [(0,), (0, 2)])
@@ -92,7 +92,7 @@ def test_a_look_is_split_at_an_action_and_the_second_says_that_its_page_is_not_k
     made = split(draft({"observation": FIRST, "thought": "So.", "actions": ("click [1]", "click [3]")}), 0, 1)
     assert [one.actions for one in made.draft.steps] == [("click [1]",), ("click [3]",)]
     assert [one.thought for one in made.draft.steps] == ["So.", ""]
-    assert "Look 2 shows the page of look 1" in made.told[0]
+    assert "Look 2 shows the page of look 1" in made.remarks[0]
     with pytest.raises(UsageError, match="second action"):
         split(made.draft, 0, 1)
 

@@ -4,7 +4,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import GradeView, JudgementView, PlanView, SessionView
 from core.schema.progress import Subtask
-from core.schema.step import RemedyTold
+from core.schema.step import RemedyRecord
 from gui.panels.plan.panel import NONE, PlanPanel, subtask_row
 from tests.gui import samples
 
@@ -77,7 +77,7 @@ def test_a_remedy_tells_its_step_its_state_and_what_became_of_it(panel: PlanPane
 def test_a_judgement_tells_what_was_answered_and_how(panel: PlanPanel):
     panel.show_plan(samples.PLAN)
     rows = panel.judged.rows
-    assert [row.word for row in rows] == ["aligned", "not aligned", "aligned", "could not be told"]
+    assert [row.word for row in rows] == ["aligned", "not aligned", "aligned", "could not be determined"]
     assert "by rule, without the LLM: the page is as it was" in rows[1].detail
     assert "a summary of it was judged" in rows[2].detail
     panel.show_plan(
@@ -179,7 +179,7 @@ def test_a_subtask_that_is_done_or_current_cannot_be_run_to(panel: PlanPanel):
 
 
 def test_without_a_waiting_remedy_there_is_no_button(panel: PlanPanel):
-    panel.show_plan(PlanView(remedies=(RemedyTold(number=1, step=2, action="click [1]", state="tried"),)))
+    panel.show_plan(PlanView(remedies=(RemedyRecord(number=1, step=2, action="click [1]", state="tried"),)))
     assert not panel.fire_button.isVisible()
 
 

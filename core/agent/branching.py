@@ -86,7 +86,7 @@ def _seal_of(store: TraceStore, row: RunRow) -> Seal:
 
 
 async def open_branch(
-    store: TraceStore, world: World, episode: Episode, *, run: int, step: int, conduct: RunSetup
+    store: TraceStore, world: World, episode: Episode, *, run: int, step: int, setup: RunSetup
 ) -> tuple[AgentRun, Restored]:
     """Go back to a step of a run and begin a branch there; the browser is in `episode`, of the same task and seed.
 
@@ -96,8 +96,8 @@ async def open_branch(
     with the branch ended as an error.
     """
     row = store.run(run)
-    owner, past = store.owner_of(run, step), RunHistory(store, run)
-    saved, checkpoint = past.agent(step), past.checkpoint(step)
+    owner, history = store.owner_of(run, step), RunHistory(store, run)
+    saved, checkpoint = history.agent(step), history.checkpoint(step)
     branch = store.begin_run(
         RunStart(
             task=row.task,
@@ -105,28 +105,28 @@ async def open_branch(
             seed=row.seed,
             instruction=row.instruction,
             start_url=row.start_url if row.environment == "web" else episode.start_url,
-            preset=conduct.preset.name,
-            preset_text=conduct.preset.text,
-            llm=conduct.llm.name,
-            browser=conduct.browser,
+            preset=setup.preset.name,
+            preset_text=setup.preset.text,
+            llm=setup.llm.name,
+            browser=setup.browser,
             profile=row.profile,
             parent_run=owner,
             parent_step=step,
             offline=world.tabs.closed_off,
-            changes=conduct.changes,
-            differences=differences(store, world, row, saved, conduct),
+            changes=setup.changes,
+            differences=differences(store, world, row, saved, setup),
         )
     )
-    state = _state_of(_moved(saved, row, episode), branch, episode, past, conduct)
-    for name, value in conduct.changes.amounts.items():
+    state = _state_of(_moved(saved, row, episode), branch, episode, history, setup)
+    for name, value in setup.changes.amounts.items():
         mechanism = mechanism_of(name)
         least, most = bounds(mechanism)
         state.amounts[mechanism] = min(max(value, least), most)
-    if _recalls_anew(conduct.changes):
+    if _recalls_anew(setup.changes):
         state.recalled_by_frame.clear()
         state.recalled_at.clear()
     try:
-        found = await _bring_back(store, world, state, _moved(checkpoint, row, episode), conduct)
+        found = await _bring_back(store, world, state, _moved(checkpoint, row, episode), setup)
     except BaseException as error:
         why = str(error) or "Going back was stopped."
         store.end_run(branch, outcome="error", verdict=Verdict(), error=why, seconds=0.0, seconds_in_llm=0.0)
@@ -135,15 +135,15 @@ async def open_branch(
 
 
 def differences(
-    store: TraceStore, world: World, row: RunRow, saved: SavedAgent, conduct: RunSetup
+    store: TraceStore, world: World, row: RunRow, saved: SavedAgent, setup: RunSetup
 ) -> tuple[Difference, ...]:
-    """Return how a branch with this conduct differs from the run that it leaves."""
-    changes, earlier = conduct.changes, store.changes(row.run)
+    """Return how a branch with this setup differs from the run that it leaves."""
+    changes, earlier = setup.changes, store.changes(row.run)
     found: list[Difference] = []
-    if conduct.preset.name != row.preset:
-        found.append(Difference(what="preset", before=row.preset, after=conduct.preset.name))
-    if conduct.llm.name != row.llm:
-        found.append(Difference(what="LLM", before=row.llm, after=conduct.llm.name))
+    if setup.preset.name != row.preset:
+        found.append(Difference(what="preset", before=row.preset, after=setup.preset.name))
+    if setup.llm.name != row.llm:
+        found.append(Difference(what="LLM", before=row.llm, after=setup.llm.name))
     if world.tabs.closed_off != row.offline:
         was, now = (pages_in_words(offline) for offline in (row.offline, not row.offline))
         found.append(Difference(what="pages", before=was, after=now))
@@ -168,8 +168,8 @@ def differences(
     ]
     for name, value in changes.amounts.items():
         mechanism = mechanism_of(name)
-        same = conduct.preset.name == row.preset
-        had = saved.amounts.get(mechanism, conduct.preset.amount(mechanism) if same else None)
+        same = setup.preset.name == row.preset
+        had = saved.amounts.get(mechanism, setup.preset.amount(mechanism) if same else None)
         if value != had:
             label = f"{name} {AMOUNTS[mechanism][1]}"
             was = "" if had is None else str(had)
@@ -192,31 +192,33 @@ def _recalls_anew(changes: Changes) -> bool:
 
 
 async def take_up(
-    store: TraceStore, world: World, episode: Episode, *, run: int, conduct: RunSetup
+    store: TraceStore, world: World, episode: Episode, *, run: int, setup: RunSetup
 ) -> tuple[AgentRun, Restored]:
     """Go on with a run that was left: its last step, which was never finished, begins again.
 
     Raises as `open_branch` does, with the run as it was left.
     """
     row = store.run(run)
-    step, past = store.own_steps(run)[-1].number, RunHistory(store, run)
-    state = _state_of(_moved(past.agent(step), row, episode), run, episode, past, conduct)
+    step, history = store.own_steps(run)[-1].number, RunHistory(store, run)
+    state = _state_of(_moved(history.agent(step), row, episode), run, episode, history, setup)
     # Calls of the step that begins again were made, and are kept.
     state.totals.llm_calls = max((call.number for call in store.calls(run)), default=0)
-    checkpoint = _moved(past.checkpoint(step), row, episode)
-    found = await _bring_back(store, world, state, checkpoint, conduct, begun=step)
+    checkpoint = _moved(history.checkpoint(step), row, episode)
+    found = await _bring_back(store, world, state, checkpoint, setup, begun=step)
     store.take_up_run(run)
     return found
 
 
-def _state_of(saved: SavedAgent, run: int, episode: Episode, past: RunHistory, conduct: RunSetup) -> RunState:
+def _state_of(
+    saved: SavedAgent, run: int, episode: Episode, history: RunHistory, setup: RunSetup
+) -> RunState:
     """Return the agent as it was, in `run`."""
-    state = RunState(run=run, episode=episode, preset=conduct.preset, llm=conduct.llm.name, budget=Budget())
+    state = RunState(run=run, episode=episode, preset=setup.preset, llm=setup.llm.name, budget=Budget())
     put_back(saved, state)
-    if conduct.budget is not None:
-        state.budget = conduct.budget
+    if setup.budget is not None:
+        state.budget = setup.budget
     for frame, step in saved.recalled_at.items():
-        recalled = past.recalled(step)
+        recalled = history.recalled(step)
         if recalled is not None:
             state.recalled_by_frame[frame] = recalled
     return state
@@ -227,19 +229,19 @@ async def _bring_back(
     world: World,
     state: RunState,
     checkpoint: Checkpoint,
-    conduct: RunSetup,
+    setup: RunSetup,
     *,
     begun: int = 0,
 ) -> tuple[AgentRun, Restored]:
     """Bring the page back and store how well that went; return the run that goes on from there."""
-    prompter = Prompter(conduct.resources, Asker(store, conduct.llm, conduct.on_asked))
+    prompter = Prompter(setup.resources, Asker(store, setup.llm, setup.on_asked))
     ground = restore_context_of(state, world, prompter, RunHistory(store, state.run))
-    ground.fresh = conduct.fresh
+    ground.fresh = setup.fresh
     restored = await restore(
         checkpoint,
         ground,
         volatile=load_volatile(),
-        on_attempt=conduct.on_attempt,
+        on_attempt=setup.on_attempt,
     )
     world.tabs.take_events()
     world.tabs.network.drop()

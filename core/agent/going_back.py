@@ -126,7 +126,9 @@ async def reopen(state: RunState, world: World) -> None:
     world.tabs.take_events()
 
 
-def restore_context_of(state: RunState, world: World, prompter: Prompter, past: RunHistory) -> RestoreContext:
+def restore_context_of(
+    state: RunState, world: World, prompter: Prompter, run_history: RunHistory
+) -> RestoreContext:
     """Return what bringing a page back works with."""
     keeps = world.keeper
     # Nobody looks at a picture of a page that is only compared.
@@ -187,7 +189,7 @@ def restore_context_of(state: RunState, world: World, prompter: Prompter, past: 
         own_cookies=keeps.session_cookies if keeps is not None else (),
         choose=choose,
         stable_url=load_volatile().url,
-        body=past.body,
+        body=run_history.body,
     )
 
 
@@ -195,7 +197,7 @@ def restore_context_of(state: RunState, world: World, prompter: Prompter, past: 
 
 
 async def go_back(
-    state: RunState, world: World, prompter: Prompter, scheduled: Scheduled, past: RunHistory
+    state: RunState, world: World, prompter: Prompter, scheduled: Scheduled, history: RunHistory
 ) -> Acted:
     """Bring page and agent back to where the remedy starts from; the grade is the outcome.
 
@@ -204,9 +206,9 @@ async def go_back(
     remedy dropped. Raises BrowserError where the browser has ended.
     """
     entry = entry_of(state, scheduled)
-    checkpoint = past.checkpoint(entry.step)
+    checkpoint = history.checkpoint(entry.step)
     restored = await restore(
-        checkpoint, restore_context_of(state, world, prompter, past), volatile=load_volatile()
+        checkpoint, restore_context_of(state, world, prompter, history), volatile=load_volatile()
     )
     world.tabs.take_events()
     world.tabs.network.drop()

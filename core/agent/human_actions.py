@@ -7,7 +7,7 @@ from core.agent.loop import AgentRun
 from core.agent.phases.choice import review
 from core.agent.phases.outcome import commit
 from core.agent.state import Pending
-from core.browser.demonstration import Deed
+from core.browser.demonstration import HumanAction
 from core.browser.settling import SettleMark
 from core.schema.action import Action, RefTarget
 from core.schema.element_identity import RecordedInput, marks_of
@@ -17,7 +17,7 @@ from core.schema.step import Abstracted, Acted
 
 
 class HumanActions:
-    """Stores each deed as a sealed step, with the page as it was before."""
+    """Stores each human action as a sealed step, with the page as it was before."""
 
     def __init__(self, run: AgentRun) -> None:
         self.run = run
@@ -33,28 +33,28 @@ class HumanActions:
         self._since = world.tabs.mark()
 
     async def take(
-        self, deed: Deed, *, more: bool, waiting: Callable[[], bool] = lambda: False
+        self, human_action: HumanAction, *, more: bool, waiting: Callable[[], bool] = lambda: False
     ) -> Action | None:
         """Store what the person did, and read the page after it.
 
-        With `more` deeds waiting the page is already beyond it: then the last
+        With `more` of them waiting the page is already beyond it: then the last
         look at it, while the person was typing, is the page that they were done
         in; `waiting` tells whether one has come meanwhile. A step that was
         begun for the agent becomes theirs. Returns the action, or None where
-        the deed has none. Raises BrowserError, PageGone and TraceError; the
+        what they did is none. Raises BrowserError, PageGone and TraceError; the
         step is not sealed then.
         """
         run, state, world = self.run, self.run.state, self.run.world
         before = state.capture
         if before is None or run.ended:
             return None
-        if deed.kind == "look":
-            if not more and deed.typing:
+        if human_action.kind == "look":
+            if not more and human_action.typing:
                 self.looked = await self._read()
             elif not more:
                 state.capture = await self._read()
             return None
-        action = deed.action(before.observation)
+        action = human_action.action(before.observation)
         if action is None:
             return None
         proposed = state.pending.action
@@ -63,17 +63,17 @@ class HumanActions:
         state.before, state.clean = before, abstracted.clean
         state.pending = Pending(action=action, origin="person", proposed=proposed or action)
         world.touches.touch()
-        if more or (deed.kind == "type" and self.looked is not None):
+        if more or (human_action.kind == "type" and self.looked is not None):
             # Typing is reported as the field is left, when the next human action has begun.
-            state.capture = _typed(deed, self.looked or before)
+            state.capture = _typed(human_action, self.looked or before)
         else:
             await world.tabs.settle(self._since)
             self._since = world.tabs.mark()
             after = await self._read()
-            beyond = deed.kind == "type" and waiting()
-            state.capture = _typed(deed, before) if beyond else after
+            beyond = human_action.kind == "type" and waiting()
+            state.capture = _typed(human_action, before) if beyond else after
         self.looked = None
-        state.acted = await self._acted(deed, action, before, more=more)
+        state.acted = await self._acted(human_action, action, before, more=more)
         await run.keep_network()
         run.seal(before, (abstracted, review(state), state.acted, commit(state)))
         state.page = await world.page_state(state.episode)
@@ -96,7 +96,9 @@ class HumanActions:
             shown = shown.replace(text=text, elements=(*shown.elements, *left_out))
         return Abstracted(clean=shown, tokens=tokens_of(shown))
 
-    async def _acted(self, deed: Deed, action: Action, before: Capture, *, more: bool) -> Acted:
+    async def _acted(
+        self, human_action: HumanAction, action: Action, before: Capture, *, more: bool
+    ) -> Acted:
         state, world = self.run.state, self.run.world
         done = RecordedInput(step=state.number, action=action, marks=marks_of(action, before.observation))
         state.inputs.append(done)
@@ -105,13 +107,13 @@ class HumanActions:
         return Acted(
             effect="page action",
             outcome="done",
-            target=deed.label,
-            xpath=deed.xpath,
+            target=human_action.label,
+            xpath=human_action.xpath,
             events=world.tabs.take_events(),
             sent=sent,
             inputs=(done,),
-            # Where the page is beyond this deed already, one that comes after it has ended the episode.
-            episode_ended=not more and deed.kind != "type" and await world.episode_ended(),
+            # Where the page is beyond this one already, one that comes after it has ended the episode.
+            episode_ended=not more and human_action.kind != "type" and await world.episode_ended(),
         )
 
     async def _read(self) -> Capture:
@@ -119,12 +121,13 @@ class HumanActions:
         return await world.capturer.with_picture(await world.read())
 
 
-def _typed(deed: Deed, page: Capture) -> Capture:
+def _typed(human_action: HumanAction, page: Capture) -> Capture:
     """Return the page with what a field of it holds since it was typed into; what else has changed is not known."""
-    if deed.kind != "type" or deed.ref is None:
+    if human_action.kind != "type" or human_action.ref is None:
         return page
     elements = tuple(
-        one.replace(value=deed.text) if one.ref == deed.ref else one for one in page.observation.elements
+        one.replace(value=human_action.text) if one.ref == human_action.ref else one
+        for one in page.observation.elements
     )
     observation = page.observation.replace(elements=elements)
     return page.replace(observation=observation)

@@ -57,7 +57,7 @@ class World:
         """The environment, where its server keeps a state that can be put back."""
         return self.environment if isinstance(self.environment, KeepsState) else None
 
-    def lasting(self, sent: Iterable[SentAt], step: int, episode: Episode) -> tuple[SentAt, ...]:
+    def irreversible(self, sent: Iterable[SentAt], step: int, episode: Episode) -> tuple[SentAt, ...]:
         """Return what was sent since a step and stays done when the run goes back to it.
 
         A site of ours is put back with its server's state.

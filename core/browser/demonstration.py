@@ -32,7 +32,7 @@ _BINDING = "__backstepReported"
 _BEGIN = "__backstepDemonstration.set(true)"
 
 
-class Deed(Record):
+class HumanAction(Record):
     """One thing that a person did, as the page reported it."""
 
     kind: str
@@ -74,10 +74,10 @@ class Deed(Record):
 
 
 class Demonstration:
-    """Follows a person through the documents of tabs; deeds wait in `deeds` in the order they were done."""
+    """Follows a person through the documents of tabs; `human_actions` holds what they do, in order."""
 
     def __init__(self) -> None:
-        self.deeds: asyncio.Queue[Deed] = asyncio.Queue()
+        self.human_actions: asyncio.Queue[HumanAction] = asyncio.Queue()
         self._followed: dict[Page, str] = {}
         """The pages that are listened to, with the number of the script in each."""
 
@@ -113,6 +113,6 @@ class Demonstration:
         if event.get("name") != _BINDING:
             return
         try:
-            self.deeds.put_nowait(Deed.model_validate(json.loads(event["payload"])))
+            self.human_actions.put_nowait(HumanAction.model_validate(json.loads(event["payload"])))
         except (ValueError, ValidationError) as error:
-            log.warning("A deed could not be read: %s", error)
+            log.warning("A human action could not be read: %s", error)

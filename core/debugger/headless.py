@@ -112,7 +112,7 @@ async def fork_headless(
     task = services.task_of(row)
     resources = services.resources_for(changes.over(services.store.changes(row.run)))
     world = services.world(task)
-    conduct = RunSetup(
+    setup = RunSetup(
         preset=resources.presets.get(preset),
         llm=llm,
         resources=resources,
@@ -122,7 +122,7 @@ async def fork_headless(
         fresh=True,
     )
     episode = await reopen_task(services.store, world, task, row, offline=_offline(changes, row))
-    run, restored = await open_branch(services.store, world, episode, run=row.run, step=step, conduct=conduct)
+    run, restored = await open_branch(services.store, world, episode, run=row.run, step=step, setup=setup)
     on_restored(restored)
     if not restored.verified and on_gate != "allow":
         await _finish(

@@ -8,7 +8,7 @@ from core.agent.human_actions import HumanActions
 from core.agent.loop import AgentRun
 from core.agent.spaces.macros import action_at
 from core.browser.channel import PageGone
-from core.browser.demonstration import Deed, Demonstration
+from core.browser.demonstration import Demonstration, HumanAction
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.snapshots import Picked
 from core.schema.errors import ActionError, BackstepError, BrowserError
@@ -23,7 +23,7 @@ class HumanActionRecorder:
 
     def __init__(self, run: AgentRun, on_step: Callable[[], None], on_problem: Callable[[str], None]) -> None:
         self._run = run
-        self.deeds = HumanActions(run)
+        self.human_actions = HumanActions(run)
         self._on_step = on_step
         self._on_problem = on_problem
         self._demonstration = Demonstration()
@@ -34,7 +34,7 @@ class HumanActionRecorder:
 
     async def begin(self) -> None:
         """Read the page and listen to it; raises BrowserError and ActionError."""
-        await self.deeds.look()
+        await self.human_actions.look()
         await self._demonstration.follow(self._run.world.tabs.current)
         self._recording = asyncio.ensure_future(self._record())
 
@@ -45,27 +45,31 @@ class HumanActionRecorder:
         if recording is not None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_SECONDS):
-                    await self._demonstration.deeds.join()
+                    await self._demonstration.human_actions.join()
             recording.cancel()
             await asyncio.wait([recording])
         return self._steps
 
     async def _record(self) -> None:
-        deeds = self._demonstration.deeds
+        human_actions = self._demonstration.human_actions
         while True:
-            deed = await deeds.get()
+            human_action = await human_actions.get()
             try:
-                await self._take(deed)
+                await self._take(human_action)
             except (BackstepError, PageGone) as error:
-                self._on_problem(f"What you did ({deed.kind} {deed.label}) was not recorded: {error}")
+                self._on_problem(
+                    f"What you did ({human_action.kind} {human_action.label}) was not recorded: {error}"
+                )
             finally:
-                deeds.task_done()
+                human_actions.task_done()
 
-    async def _take(self, deed: Deed) -> None:
-        waiting = self._demonstration.deeds
+    async def _take(self, human_action: HumanAction) -> None:
+        waiting = self._demonstration.human_actions
         if self.over:
             return
-        action = await self.deeds.take(deed, more=not waiting.empty(), waiting=lambda: not waiting.empty())
+        action = await self.human_actions.take(
+            human_action, more=not waiting.empty(), waiting=lambda: not waiting.empty()
+        )
         tabs = self._run.world.tabs
         if action is not None:
             self._steps += 1
@@ -132,7 +136,9 @@ class LivePage(SessionCommands):
         url = await self._current_url(follow=False)
         self._current.store_intervention("handover", url, "")
         demonstrating = HumanActionRecorder(
-            run, lambda: self._on_deed(run), lambda problem: publisher.log("warning", "handover", problem)
+            run,
+            lambda: self._on_human_action(run),
+            lambda problem: publisher.log("warning", "handover", problem),
         )
         try:
             await demonstrating.begin()
@@ -142,7 +148,7 @@ class LivePage(SessionCommands):
             self.demonstrating = demonstrating
         publisher.change(handed_over=True)
 
-    def _on_deed(self, run: AgentRun) -> None:
+    def _on_human_action(self, run: AgentRun) -> None:
         """Show the step that the person has just done."""
         publisher = self._publisher
         publisher.change(**publisher.figures())

@@ -99,8 +99,8 @@ class SentAt(Record):
     sent: Sent
 
 
-def sent_summary(lasting: Sequence[SentAt]) -> str:
+def sent_summary(irreversible: Sequence[SentAt]) -> str:
     """Return such as ``POST https://… (step 4) and 2 more``."""
-    words = [f"{one.sent} (step {one.step})" for one in lasting[:3]]
-    more = f" and {len(lasting) - 3} more" if len(lasting) > 3 else ""
+    words = [f"{one.sent} (step {one.step})" for one in irreversible[:3]]
+    more = f" and {len(irreversible) - 3} more" if len(irreversible) > 3 else ""
     return ", ".join(words) + more

@@ -55,12 +55,14 @@ class ForkDialog(QDialog):
         self.problem.show_text(view.problem if view.ready else "")
         if begun:
             self.form.offer(view)
-        self.lasting.setVisible(bool(view.lasting))
-        self.lasting_words.show_text(
-            f"Going back to step {view.step} does not take back {view.lasting}." if view.lasting else ""
+        self.irreversible.setVisible(bool(view.irreversible))
+        self.irreversible_words.show_text(
+            f"Going back to step {view.step} does not take back {view.irreversible}."
+            if view.irreversible
+            else ""
         )
         if begun:
-            self.lasting.setChecked(False)
+            self.irreversible.setChecked(False)
             self.form.preset.setFocus()
         self._refresh()
 
@@ -86,20 +88,20 @@ class ForkDialog(QDialog):
         self.or_words = OrWords(area, self)
         self.summary = QLabel(self, wordWrap=True)
         self.summary.setContentsMargins(14, 6, 14, 2)
-        self.lasting_words = NoteLabel("remedy", parent=self)
-        self.lasting_words.setContentsMargins(14, 4, 14, 0)
-        self.lasting = QCheckBox("I know; fork all the same", self)
-        self.lasting.setContentsMargins(14, 0, 14, 0)
-        self.lasting.toggled.connect(self._refresh)
+        self.irreversible_words = NoteLabel("remedy", parent=self)
+        self.irreversible_words.setContentsMargins(14, 4, 14, 0)
+        self.irreversible = QCheckBox("I know; fork all the same", self)
+        self.irreversible.setContentsMargins(14, 0, 14, 0)
+        self.irreversible.toggled.connect(self._refresh)
         self.problem = NoteLabel("bad", parent=self)
         self.problem.setContentsMargins(14, 4, 14, 0)
-        known = in_row(None, self.lasting, margins=(14, 0, 14, 0))
+        known = in_row(None, self.irreversible, margins=(14, 0, 14, 0))
         in_column(
             self,
             self.head,
             (self.or_words, 1),
             self.summary,
-            self.lasting_words,
+            self.irreversible_words,
             known,
             self.problem,
             self._foot(),
@@ -127,7 +129,9 @@ class ForkDialog(QDialog):
         if not self.fork_button.isEnabled():
             return
         self.problem.show_text("")
-        self.fork_requested.emit(self._view.run, self._view.step, self.form.changes, self.lasting.isChecked())
+        self.fork_requested.emit(
+            self._view.run, self._view.step, self.form.changes, self.irreversible.isChecked()
+        )
 
     def _refresh(self) -> None:
         view = self._view
@@ -139,7 +143,7 @@ class ForkDialog(QDialog):
         else:
             self.summary.setText("Nothing differs from the run yet: the branch asks the same again.")
         self.summary.setVisible(view.ready)
-        known = not view.lasting or self.lasting.isChecked()
+        known = not view.irreversible or self.irreversible.isChecked()
         self.or_words.setEnabled(not view.busy)
         self.fork_button.setEnabled(view.ready and not view.busy and known)
         why = "" if known else "; tick first that you know what stays done"

@@ -1,5 +1,5 @@
 // Tells what a person does in a document: clicks, typing, choosing, keys. Lives in our world; only trusted events count.
-// Each deed is told once, as the action that would do it again; what only prepares another is left out.
+// Each human action is reported once, as the action that would do it again; what only prepares another is left out.
 (() => {
   if (globalThis.__backstepDemonstration) return;
 

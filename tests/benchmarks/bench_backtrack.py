@@ -207,8 +207,8 @@ async def _go_back(
     strategies: Sequence[Strategy] | None,
 ) -> Back:
     state, world = walk.run.state, walk.world
-    ground = replace(restore_context_of(state, world, prompter, walk.past), choose=None)
-    restored = await restore(walk.past.checkpoint(step), ground, strategies=strategies, volatile=volatile)
+    ground = replace(restore_context_of(state, world, prompter, walk.history), choose=None)
+    restored = await restore(walk.history.checkpoint(step), ground, strategies=strategies, volatile=volatile)
     back = Back(
         task=state.episode.task.id,
         seed=seed,

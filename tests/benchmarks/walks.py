@@ -102,7 +102,7 @@ class Walk:
 
     def __init__(self, run: AgentRun, store: TraceStore, volatile: Volatile) -> None:
         self.run = run
-        self.past = RunHistory(store, run.state.run)
+        self.history = RunHistory(store, run.state.run)
         self.pages: list[Observation] = []
         """The page of each step, and the one after the last."""
         self.readings: list[dict[str, Any]] = []

@@ -34,17 +34,17 @@ from core.schema.restore import SentAt
 from core.schema.step import Acted, Primitive
 
 
-async def act(state: RunState, world: World, prompter: Prompter, past: RunHistory) -> Acted:
+async def act(state: RunState, world: World, prompter: Prompter, history: RunHistory) -> Acted:
     """Do what the reviewed action says; `Acted.message` says what failed.
 
     Only going back may raise: BrowserError where the browser has ended, and
     LLMError where an element is asked for in vain.
     """
-    state.acted = await _act(state, world, prompter, past)
+    state.acted = await _act(state, world, prompter, history)
     return state.acted
 
 
-async def _act(state: RunState, world: World, prompter: Prompter, past: RunHistory) -> Acted:
+async def _act(state: RunState, world: World, prompter: Prompter, history: RunHistory) -> Acted:
     resources = prompter.resources
     pending = state.pending
     action = pending.action
@@ -63,7 +63,7 @@ async def _act(state: RunState, world: World, prompter: Prompter, past: RunHisto
     if isinstance(action, Backtrack):
         if doing is None or doing.kind != "go back":
             return Acted(effect="none", outcome="failed", message="No remedy waits that starts from there.")
-        return await go_back(state, world, prompter, doing, past)
+        return await go_back(state, world, prompter, doing, history)
     if isinstance(action, NewTrial):
         return await new_trial(state, world)
     page = place_of_page(state.observation).fingerprint

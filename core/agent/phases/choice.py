@@ -105,8 +105,8 @@ def gate_of(state: RunState, world: World, resources: AgentResources) -> HeldGat
 def _effects(state: RunState, world: World, action: Backtrack) -> HeldGate | None:
     if state.remedy_settings.effects == "allow":
         return None
-    lasting = world.lasting(state.sent, action.step, state.episode)
-    return HeldGate(kind="effects", reason=sent_summary(lasting)) if lasting else None
+    irreversible = world.irreversible(state.sent, action.step, state.episode)
+    return HeldGate(kind="effects", reason=sent_summary(irreversible)) if irreversible else None
 
 
 def review(state: RunState) -> Reviewed:

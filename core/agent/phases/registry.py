@@ -31,7 +31,7 @@ class PhaseTools:
         self.resources = prompter.resources
         self.state = state
         self.pages = PageStore(store, state)
-        self.past = RunHistory(store, state.run)
+        self.history = RunHistory(store, state.run)
         self.abstractor = Abstractor(prompter)
         self.decider = Decider(prompter)
         self.carrying_out = ScheduledSteps(prompter)
@@ -68,7 +68,7 @@ ENTRIES: dict[Phase, PhaseEntry] = {
         asks_llm=lambda state: state.is_on("remedies"),
     ),
     "review": PhaseEntry(lambda tools: review(tools.state)),
-    "act": PhaseEntry(lambda tools: act(tools.state, tools.world, tools.prompter, tools.past)),
+    "act": PhaseEntry(lambda tools: act(tools.state, tools.world, tools.prompter, tools.history)),
     "align": PhaseEntry(
         lambda tools: align(tools.state, tools.judge, tools.take_late_remedies),
         asks_llm=lambda state: state.is_on("judgement"),

@@ -97,19 +97,17 @@ class Branches(SessionCommands):
         return await self._move(
             store.run(run),
             f"Going back to step {step} of run {run}",
-            lambda world, episode, conduct: open_branch(
-                store, world, episode, run=run, step=step, conduct=conduct
-            ),
+            lambda world, episode, setup: open_branch(store, world, episode, run=run, step=step, setup=setup),
             changes,
         )
 
-    def lasting(self, run: int, step: int) -> str:
+    def irreversible(self, run: int, step: int) -> str:
         """Return what a run sent from a step on that stays done when it is gone back to, in words."""
         current, store = self._current.run, self._current.need_services().store
         if store.run(run).offline:
             return ""  # It never left.
         if current is not None and current.state.run == run:
-            found = current.world.lasting(current.state.sent, step, current.state.episode)
+            found = current.world.irreversible(current.state.sent, step, current.state.episode)
             return sent_summary(found) if found else ""
         row = store.run(run)
         # The agent carries what was sent before its last step; that step has its own.
@@ -126,7 +124,7 @@ class Branches(SessionCommands):
         task = self._current.need_services().task_of(row)
         world = self._current.need_services().world(task)
         episode = Episode(task=task, seed=row.seed, instruction=row.instruction, start_url=row.start_url)
-        found = world.lasting(sent, step, episode)
+        found = world.irreversible(sent, step, episode)
         return sent_summary(found) if found else ""
 
     def _ask_about_effects(self, run: int, step: int) -> None:
@@ -137,11 +135,11 @@ class Branches(SessionCommands):
             return
         if current.world.tabs.closed_off:
             return  # It never left.
-        lasting = current.world.lasting(current.state.sent, step, current.state.episode)
-        if lasting:
+        irreversible = current.world.irreversible(current.state.sent, step, current.state.episode)
+        if irreversible:
             self._effects_shown = (run, step)
             raise UsageError(
-                f"Going back to step {step} does not take back {sent_summary(lasting)}. "
+                f"Going back to step {step} does not take back {sent_summary(irreversible)}. "
                 "Ask for it once more to go back all the same."
             )
 
@@ -165,7 +163,7 @@ class Branches(SessionCommands):
         return await self._move(
             row,
             f"Going to run {run}",
-            lambda world, episode, conduct: take_up(store, world, episode, run=run, conduct=conduct),
+            lambda world, episode, setup: take_up(store, world, episode, run=run, setup=setup),
         )
 
     async def _move(
@@ -176,8 +174,8 @@ class Branches(SessionCommands):
         changes: Changes | None = None,
     ) -> AgentRun:
         publisher, services = self._publisher, self._current.need_services()
-        conduct = self._conduct(row, what, changes)
-        offline = row.offline if conduct.changes.offline is None else conduct.changes.offline
+        setup = self._setup(row, what, changes)
+        offline = row.offline if setup.changes.offline is None else setup.changes.offline
         world, episode = self._at_hand(row, offline=offline)
         await self._leave()
         publisher.moving(row.task, row.seed, f"{what}…")
@@ -185,16 +183,16 @@ class Branches(SessionCommands):
             task = services.task_of(row)
             world = services.world(task)
             episode = await reopen_task(services.store, world, task, row, offline=offline)
-            conduct = replace(conduct, fresh=True)
+            setup = replace(setup, fresh=True)
         if changes is not None:
-            publisher.change(preset=conduct.preset.name, llm=conduct.llm.name)
-        run, restored = await bring(world, episode, conduct)
+            publisher.change(preset=setup.preset.name, llm=setup.llm.name)
+        run, restored = await bring(world, episode, setup)
         self._runner.adopt(run)
         publisher.arrived(run, restored)
         self._runner.notice = _sentence(restored)
         return run
 
-    def _conduct(self, row: RunRow, what: str, changes: Changes | None) -> RunSetup:
+    def _setup(self, row: RunRow, what: str, changes: Changes | None) -> RunSetup:
         publisher, services = self._publisher, self._current.need_services()
         chosen = publisher.session
         wanted = changes or Changes()

@@ -33,9 +33,9 @@ class ForkService(Service[ForkView]):
     async def fork(self, run: int, step: int, changes: Changes, *, confirmed: bool) -> None:
         """Fork the run; `confirmed` says that the person knows what going back does not take back."""
         view = self._opened(run, step)
-        if view.lasting and not confirmed:
+        if view.irreversible and not confirmed:
             raise UsageError(
-                f"Going back to step {step} does not take back {view.lasting}. "
+                f"Going back to step {step} does not take back {view.irreversible}. "
                 "Tick that you know it, or cancel."
             )
         _check(changes)
@@ -79,7 +79,7 @@ class ForkService(Service[ForkView]):
             policies=tuple(policies),
             offline=row.offline,
             recorded=bool(store.network(run)),
-            lasting=self.session.branches.lasting(run, step),
+            irreversible=self.session.branches.irreversible(run, step),
         )
 
 

@@ -34,7 +34,7 @@ class ForkView(Record):
     """Whether the run's pages got recorded answers only."""
     recorded: bool = False
     """Whether what servers answered was recorded."""
-    lasting: str = ""
+    irreversible: str = ""
     """What going back does not take back; empty where there is nothing."""
     busy: bool = False
     made: int | None = None

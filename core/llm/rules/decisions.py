@@ -28,7 +28,7 @@ from core.schema.action import Action, Named, Stop
 from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.messages import PromptView
 
-LASTING = re.compile(
+IRREVERSIBLE = re.compile(
     r"\b(?:delete|remove|trash|erase|buy|pay|order|book|send|sign|log\s?out|unsubscribe)\b", re.IGNORECASE
 )
 """What names a control whose effect stays."""
@@ -241,7 +241,7 @@ def _after_all(scene: Scene, *, is_stuck: bool) -> Move:
                 "click", one, f"Nothing in the objective is understood; {described(one)} was not tried."
             )
             for one in clickable
-            if not history.tried(one.ref) and not LASTING.search(f"{one.name} {one.detail}")
+            if not history.tried(one.ref) and not IRREVERSIBLE.search(f"{one.name} {one.detail}")
         )
         if tried is not None:
             return tried

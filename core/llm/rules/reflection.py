@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
-from core.llm.rules.decisions import LASTING, next_move, proposed, without
+from core.llm.rules.decisions import IRREVERSIBLE, next_move, proposed, without
 from core.llm.rules.facts import Facts
 from core.llm.rules.moves import PART, Move, act, action_of, described, target_of
 from core.llm.rules.objective import Intent, understand
@@ -384,7 +384,7 @@ def _near(view: PromptView, permissible: Permissible, excluded: list[Action]) ->
     roles, _ = role_of(view.objective)
     rated: list[tuple[float, int, Element]] = []
     for place, one in enumerate(page.can("click")):
-        if LASTING.search(f"{one.name} {one.detail}") and not LASTING.search(view.objective):
+        if IRREVERSIBLE.search(f"{one.name} {one.detail}") and not IRREVERSIBLE.search(view.objective):
             continue
         words = _words_of(one)
         worth = (2.0 * len(words & asked) + len(words & its_words)) / max(len(words), 1)

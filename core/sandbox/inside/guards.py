@@ -108,9 +108,9 @@ def put_up() -> dict[str, Any]:
 
 
 def _on_event(event: str, arguments: tuple[object, ...]) -> None:
-    for start, deed in _EVENTS.items():
+    for start, attempt in _EVENTS.items():
         if event.startswith(start):
-            raise NotAllowed(f"The code may not {deed}; it gets the page as a text and returns a text.")
+            raise NotAllowed(f"The code may not {attempt}; it gets the page as a text and returns a text.")
 
 
 def _import(

@@ -141,8 +141,8 @@ class LookForm(QWidget):
         )
         self.raw = self._field(theme, "raw", "Whole page", "The page before abstraction; it need not be kept")
         self.thought = self._field(theme, "thought", "Thought", "Why, in a sentence", machine=False)
-        self.deeds = self._field(theme, "actions", "Actions", "One action a line, such as: click [3]")
-        self.deeds.line_changed.connect(lambda _line: self._mark())
+        self.actions_field = self._field(theme, "actions", "Actions", "One action a line, such as: click [3]")
+        self.actions_field.line_changed.connect(lambda _line: self._mark())
         self.stack = QStackedWidget(self)
         self.stack.addWidget(self.observation)
         self.stack.addWidget(self.raw)
@@ -156,7 +156,7 @@ class LookForm(QWidget):
             dim_label("Thought"),
             (self.thought, 2),
             dim_label("Actions, one a line"),
-            (self.deeds, 3),
+            (self.actions_field, 3),
             margins=(0, 4, 0, 0),
             spacing=4,
         )
@@ -171,14 +171,14 @@ class LookForm(QWidget):
     @property
     def action(self) -> int:
         """The action with the cursor, from 0; lines that are empty do not count."""
-        return sum(at < self.deeds.line for at in _places(self.deeds.toPlainText()))
+        return sum(at < self.actions_field.line for at in _places(self.actions_field.toPlainText()))
 
     def show_look(self, at: int) -> None:
         """Show another look."""
         if at != self._at:
             self._at = at
             self._edits.seal()
-            self.deeds.go_to_line(0)
+            self.actions_field.go_to_line(0)
             self.refresh()
 
     def refresh(self) -> None:
@@ -193,8 +193,8 @@ class LookForm(QWidget):
         self.observation.show_text(step.observation)
         self.raw.show_text(step.raw)
         self.thought.show_text(step.thought)
-        if _actions(self.deeds.toPlainText()) != step.actions:
-            self.deeds.show_text("\n".join(one.replace("\n", _LINE_END) for one in step.actions))
+        if _actions(self.actions_field.toPlainText()) != step.actions:
+            self.actions_field.show_text("\n".join(one.replace("\n", _LINE_END) for one in step.actions))
         self._mark()
 
     def show_faults(self, faults: tuple[Fault, ...]) -> None:
@@ -204,8 +204,8 @@ class LookForm(QWidget):
     def go_to(self, part: str, nth: int) -> None:
         """Put the cursor where a fault is."""
         if part in ("action", "actions"):
-            self.deeds.go_to_line(nth)
-            self.deeds.setFocus()
+            self.actions_field.go_to_line(nth)
+            self.actions_field.setFocus()
         elif part == "thought":
             self.thought.setFocus()
         else:
@@ -253,8 +253,8 @@ class LookForm(QWidget):
         self.observation.mark(sorted(marks, key=lambda one: one.kind == "current"))
         self.meant.show_text(f"Action {current + 1} is on {meant}" if meant else "")
         here = faults_at(self._faults, "look", self._at)
-        places = _places(self.deeds.toPlainText())
-        self.deeds.mark(
+        places = _places(self.actions_field.toPlainText())
+        self.actions_field.mark(
             LineMark(places[place.nth], "wrong")
             for place, one in here
             if place.part == "action" and place.nth < len(places) and one.level != "note"

@@ -1,9 +1,9 @@
-"""Deeds of a person as steps: the page each was done in, though the page is already beyond it."""
+"""What a person does, as steps: the page each was done in, though the page is already beyond it."""
 
 import pytest
 
 from core.agent.human_actions import HumanActions
-from core.browser.demonstration import Deed
+from core.browser.demonstration import HumanAction
 from core.schema.action import parse_action
 from tests.core.agent.traced import records, steps
 from tests.core.stage import page_file
@@ -31,15 +31,15 @@ def does(stage, run, text):
     stage.thread.run(act())
 
 
-def test_what_was_typed_is_in_the_page_of_the_next_deed(stage, run):
-    deeds = HumanActions(run)
-    stage.thread.run(deeds.look())
+def test_what_was_typed_is_in_the_page_of_the_next_human_action(stage, run):
+    human_actions = HumanActions(run)
+    stage.thread.run(human_actions.look())
     field, link = ref(run, "Name"), ref(run, "Send")
     does(stage, run, f"type [{field}] [Ada]")
-    stage.thread.run(deeds.take(Deed(kind="look", ref=field), more=False))
+    stage.thread.run(human_actions.take(HumanAction(kind="look", ref=field), more=False))
     does(stage, run, f"click [{link}]")  # Leaving the field, which tells the typing, and the page at once.
-    stage.thread.run(deeds.take(Deed(kind="type", ref=field, text="Ada"), more=True))
-    stage.thread.run(deeds.take(Deed(kind="click", ref=link), more=False))
+    stage.thread.run(human_actions.take(HumanAction(kind="type", ref=field, text="Ada"), more=True))
+    stage.thread.run(human_actions.take(HumanAction(kind="click", ref=link), more=False))
     assert [(one.number, one.origin, one.sealed) for one in steps(run)] == [
         (1, "person", True),
         (2, "person", True),
@@ -49,14 +49,16 @@ def test_what_was_typed_is_in_the_page_of_the_next_deed(stage, run):
     assert run.state.observation.url.endswith("thanks.html")
 
 
-def test_what_was_typed_in_haste_is_in_the_page_of_the_next_deed_too(stage, run):
-    deeds = HumanActions(run)
-    stage.thread.run(deeds.look())
+def test_what_was_typed_in_haste_is_in_the_page_of_the_next_human_action_too(stage, run):
+    human_actions = HumanActions(run)
+    stage.thread.run(human_actions.look())
     field, link = ref(run, "Name"), ref(run, "Send")
     does(stage, run, f"type [{field}] [Ada]")
     does(stage, run, f"click [{link}]")
-    stage.thread.run(deeds.take(Deed(kind="type", ref=field, text="Ada"), more=False, waiting=lambda: True))
-    stage.thread.run(deeds.take(Deed(kind="click", ref=link), more=False))
+    stage.thread.run(
+        human_actions.take(HumanAction(kind="type", ref=field, text="Ada"), more=False, waiting=lambda: True)
+    )
+    stage.thread.run(human_actions.take(HumanAction(kind="click", ref=link), more=False))
     clicked = records(run, 2)
     assert clicked["observe"].observation.element(field).value == "Ada"
     assert f"[{link}] link" in clicked["abstract"].clean.text
@@ -66,19 +68,19 @@ def test_what_the_ranking_would_leave_out_is_kept_where_it_was_used(stage, llm_s
     many = "".join(f"<button>Order {number}</button>" for number in range(80))
     url = page_file(tmp_path, f"{many}<button>Else</button>", "many.html")
     run = stage.open(llm_server, url=url, instruction="Order 7.", preset="combined")
-    deeds = HumanActions(run)
-    stage.thread.run(deeds.look())
+    human_actions = HumanActions(run)
+    stage.thread.run(human_actions.look())
     used = ref(run, "Else")
     does(stage, run, f"click [{used}]")
-    stage.thread.run(deeds.take(Deed(kind="click", ref=used), more=False))
+    stage.thread.run(human_actions.take(HumanAction(kind="click", ref=used), more=False))
     abstracted = records(run, 1)["abstract"]
     assert "ranking" in abstracted.how
     assert f'[{used}] button "Else"' in abstracted.clean.text
     assert len(abstracted.clean.elements) < 81
 
 
-def test_a_deed_without_an_action_leaves_no_step(stage, run):
-    deeds = HumanActions(run)
-    stage.thread.run(deeds.look())
-    assert stage.thread.run(deeds.take(Deed(kind="click"), more=False)) is None
+def test_what_has_no_action_leaves_no_step(stage, run):
+    human_actions = HumanActions(run)
+    stage.thread.run(human_actions.look())
+    assert stage.thread.run(human_actions.take(HumanAction(kind="click"), more=False)) is None
     assert steps(run) == ()

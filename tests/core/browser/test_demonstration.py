@@ -1,10 +1,10 @@
-"""What a person does in a page, told as actions: each deed once, and nothing that only prepares another."""
+"""What a person does in a page, recorded as actions: each once, and nothing that only prepares another."""
 
 import asyncio
 
 import pytest
 
-from core.browser.demonstration import Deed, Demonstration
+from core.browser.demonstration import Demonstration, HumanAction
 from core.schema.observation import Observation
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
@@ -30,11 +30,11 @@ async def told(browser: Browsing, demonstration: Demonstration, *actions: str) -
     page = await browser.see()
     await demonstration.stop()
     found = []
-    while not demonstration.deeds.empty():
-        deed = demonstration.deeds.get_nowait()
-        if deed.kind == "look":
+    while not demonstration.human_actions.empty():
+        human_action = demonstration.human_actions.get_nowait()
+        if human_action.kind == "look":
             continue
-        action = deed.action(page)
+        action = human_action.action(page)
         words = str(action)
         for element in page.elements:
             words = words.replace(f"[{element.ref}]", f"[{element.name}]", 1)
@@ -100,7 +100,7 @@ async def test_what_came_up_since_the_page_was_read_is_looked_at_before_it_is_cl
     await browser.do("hover [xpath=//a]")
     kinds = []
     while "look" not in kinds:
-        kinds.append((await asyncio.wait_for(demonstration.deeds.get(), 30)).kind)
+        kinds.append((await asyncio.wait_for(demonstration.human_actions.get(), 30)).kind)
     assert kinds == ["click", "look"]
     await demonstration.stop()
 
@@ -132,7 +132,7 @@ async def test_what_scripts_do_by_themselves_is_not_told(browser: Browsing, site
     )
     await asyncio.sleep(0.1)
     await demonstration.stop()
-    assert demonstration.deeds.empty()
+    assert demonstration.human_actions.empty()
 
 
 @in_browser
@@ -148,24 +148,26 @@ async def test_it_goes_on_in_the_next_document_and_ends_when_it_is_told_to(
     await browser.do(f"click [{button}]")
     await demonstration.stop()
     await browser.do(f"click [{button}]")
-    deeds = [demonstration.deeds.get_nowait() for _ in range(demonstration.deeds.qsize())]
-    assert [(deed.kind, deed.label) for deed in deeds] == [
+    human_actions = [
+        demonstration.human_actions.get_nowait() for _ in range(demonstration.human_actions.qsize())
+    ]
+    assert [(human_action.kind, human_action.label) for human_action in human_actions] == [
         ("click", 'link "Next"'),
         ("click", 'button "Second"'),
     ]
 
 
 @pytest.mark.parametrize(
-    ("deed", "words"),
+    ("human_action", "words"),
     [
-        (Deed(kind="click", xpath="//button"), "click"),
-        (Deed(kind="press", keys="Control+a"), "press [Control+a]"),
-        (Deed(kind="click"), "None"),
-        (Deed(kind="drag", xpath="//b"), "None"),
+        (HumanAction(kind="click", xpath="//button"), "click"),
+        (HumanAction(kind="press", keys="Control+a"), "press [Control+a]"),
+        (HumanAction(kind="click"), "None"),
+        (HumanAction(kind="drag", xpath="//b"), "None"),
     ],
 )
-def test_an_element_that_was_not_seen_is_told_by_its_place(deed: Deed, words: str) -> None:
-    assert str(deed.action(Observation(url="x"))).startswith(words)
+def test_an_element_that_was_not_seen_is_told_by_its_place(human_action: HumanAction, words: str) -> None:
+    assert str(human_action.action(Observation(url="x"))).startswith(words)
 
 
 @in_browser
@@ -173,6 +175,6 @@ async def test_a_pause_in_typing_is_told_as_a_look(browser: Browsing, site: Site
     demonstration = await demonstrating(browser, site, FORM)
     page = await browser.see()
     await browser.do(f"type [{next(one.ref for one in page.elements if one.name == 'Name')}] [Ada]")
-    deed = await asyncio.wait_for(demonstration.deeds.get(), 30)
-    assert (deed.kind, deed.action(page)) == ("look", None)
+    human_action = await asyncio.wait_for(demonstration.human_actions.get(), 30)
+    assert (human_action.kind, human_action.action(page)) == ("look", None)
     await demonstration.stop()

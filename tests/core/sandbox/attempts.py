@@ -125,7 +125,7 @@ PROCESSES = {
         "class Bomb:\n    def __reduce__(self): return os.system, (f'touch {TARGET}',)\n"
         "obs = shell(M['pickle'].loads(M['pickle'].dumps(Bomb())))"
     ),
-    "a deed at the end": (
+    "an attempt at the end": (
         "M['atexit'].register(lambda: open(TARGET, 'w'))\n"
         "class Late:\n    def __del__(self): open(TARGET, 'w')\nlate = Late()\nsys.exit()"
     ),

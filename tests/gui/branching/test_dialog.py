@@ -99,10 +99,10 @@ def test_every_choice_is_taken_back_and_made_again(dialog: ForkDialog):
 
 def test_what_stays_done_is_told_first_and_has_to_be_ticked(dialog: ForkDialog, qtbot: QtBot):
     dialog.wait(12, 3)
-    dialog.show_view(VIEW.replace(lasting="POST http://shop/order (step 4)"))
-    assert "does not take back POST http://shop/order" in dialog.lasting_words.text()
+    dialog.show_view(VIEW.replace(irreversible="POST http://shop/order (step 4)"))
+    assert "does not take back POST http://shop/order" in dialog.irreversible_words.text()
     assert not dialog.fork_button.isEnabled()
-    dialog.lasting.setChecked(True)
+    dialog.irreversible.setChecked(True)
     with qtbot.waitSignal(dialog.fork_requested) as asked:
         dialog.fork_button.click()
     assert asked.args[3] is True

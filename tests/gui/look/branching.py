@@ -28,8 +28,8 @@ def fork(studio: Studio) -> QWidget:
 
 
 def fork_changed(studio: Studio) -> QWidget:
-    lasting = "POST http://shop.example/order (step 4) and 2 more"
-    dialog = _fork(studio, test_fork_dialog.VIEW.replace(lasting=lasting))
+    irreversible = "POST http://shop.example/order (step 4) and 2 more"
+    dialog = _fork(studio, test_fork_dialog.VIEW.replace(irreversible=irreversible))
     dialog.form.preset.setCurrentIndex(2)
     dialog.form.replay.setCurrentIndex(1)
     dialog.form.policy.setCurrentIndex(1)
@@ -39,7 +39,7 @@ def fork_changed(studio: Studio) -> QWidget:
     dialog.form.text.appendPlainText("Never click Delete.")
     dialog.show_view(
         test_fork_dialog.VIEW.replace(
-            lasting=lasting, problem="/home/me/exemplars/orders.jsonl holds no exemplars."
+            irreversible=irreversible, problem="/home/me/exemplars/orders.jsonl holds no exemplars."
         )
     )
     return dialog

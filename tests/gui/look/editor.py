@@ -26,7 +26,7 @@ def _editor(studio: Studio, view: EditorView) -> EditorWindow:
 
 def editor(studio: Studio) -> QWidget:
     shown = _editor(studio, samples.view())
-    shown.look.deeds.setFocus()
+    shown.look.actions_field.setFocus()
     return shown
 
 

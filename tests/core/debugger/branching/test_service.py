@@ -204,8 +204,8 @@ def test_what_stays_done_is_told_first_and_has_to_be_known(forks, live, server, 
     if stored_run:
         live.open()
     told = "POST http://127.0.0.1:9/order (step 1)"
-    assert told in forks.open(run, 1).lasting
-    assert forks.open(run, 2).lasting == ""
+    assert told in forks.open(run, 1).irreversible
+    assert forks.open(run, 2).irreversible == ""
     refused = forks.fork(run, 1)
     assert f"does not take back {told}" in refused.problem
     assert refused.made is None

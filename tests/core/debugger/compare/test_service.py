@@ -159,12 +159,12 @@ def test_two_equal_runs_do_not_part(stage, llm_server, page):
 def test_branches_share_the_steps_before_they_part(stage, llm_server, page):
     run = run_of(stage, llm_server, page, ARCHIVE, START, stop("nothing"))
     llm_server.script(ORDERS, stop("found"))
-    conduct = RunSetup(
+    setup = RunSetup(
         preset=run.state.preset, llm=run._asker.llm, resources=stage.services.resources, browser="chromium"
     )
     branch, restored = stage.thread.run(
         open_branch(
-            stage.services.store, run.world, run.state.episode, run=run.state.run, step=3, conduct=conduct
+            stage.services.store, run.world, run.state.episode, run=run.state.run, step=3, setup=setup
         )
     )
     assert restored.verified

@@ -8,14 +8,14 @@ from tests.core.memory.solvers.page import after, all_of, between, click, detail
 def email_inbox(instruction: str, page: Observation) -> Script:
     sender = between(instruction, "the email by ", " and ")
     row = next(one for one in all_of(page, "generic") if one.name.startswith(f"{sender} "))
-    for icon, words, deed in (
+    for icon, words, effect in (
         (".star", "click the star icon", "marks it as important"),
         (".trash", "click the trash icon", "deletes it"),
     ):
         if words in instruction:
             button = after(page, row, lambda one, icon=icon: one in detailed(page, icon))
             yield Look(
-                thought=f"The {icon.removeprefix('.')} in the row of {sender} {deed}; "
+                thought=f"The {icon.removeprefix('.')} in the row of {sender} {effect}; "
                 "the email need not be opened.",
                 actions=(click(button),),
                 needs=(row.ref,),

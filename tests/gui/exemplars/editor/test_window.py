@@ -42,7 +42,7 @@ def test_what_is_opened_is_shown_with_its_first_look_and_is_checked_at_once(show
     assert shown.head.task.toPlainText() == samples.DRAFT.task
     assert (shown.head.tags.text(), shown.head.id.isReadOnly()) == ("checked, short", True)
     assert shown.look.title.text() == "Look 1 of 3"
-    assert shown.look.deeds.toPlainText() == "type [3] [Oakland]\nwait [2.0]"
+    assert shown.look.actions_field.toPlainText() == "type [3] [Oakland]\nwait [2.0]"
     assert shown.asked[0] == samples.DRAFT
     assert (shown.modified, shown.save_button.isEnabled()) == (False, False)
     assert "version 3, saved" in shown.fact.text()
@@ -81,7 +81,7 @@ def test_looks_are_merged_split_and_moved_with_the_keys(shown, qtbot):
         'click [listitem "Oakland, CA (OAK)"]',
     )
     assert "by role and name" in shown.note.text()
-    shown.look.deeds.go_to_line(2)
+    shown.look.actions_field.go_to_line(2)
     qtbot.keyClick(shown.looks.list, Qt.Key.Key_M, CTRL | SHIFT)
     assert [len(one.actions) for one in shown.edits.now.steps] == [2, 1, 1]
     assert (shown.looks.current, shown.look.title.text()) == (1, "Look 2 of 3")
@@ -110,7 +110,7 @@ def test_the_element_of_the_action_with_the_cursor_is_marked_and_named(shown):
     marks = [(one.line, one.kind) for one in shown.look.observation._marks]
     assert marks == [(2, "current")]
     assert 'Action 1 is on [3] textbox "From:"' in shown.look.meant.text()
-    shown.look.deeds.go_to_line(1)
+    shown.look.actions_field.go_to_line(1)
     assert [one.kind for one in shown.look.observation._marks] == ["meant"]
     assert shown.look.meant.text() == ""
 
@@ -119,14 +119,14 @@ def test_faults_are_told_at_their_place_and_gone_to(shown, qtbot):
     show(shown, samples.BROKEN)
     assert shown.tabs.tabText(1) == "Problems 4"
     assert "Action 2: There is no action" in shown.look.problem.text()
-    assert [one.line for one in shown.look.deeds._marks] == [0, 1]
+    assert [one.line for one in shown.look.actions_field._marks] == [0, 1]
     assert "1 problem" in shown.looks.list.item(2).text()
     assert shown.head.task.toolTip().startswith("Write the task")
     assert (shown.save_button.isEnabled(), "task" in shown.save_button.toolTip()) == (False, True)
     shown.problems.rows.pressed_on.emit(shown.problems.rows.rows[1].key)
     assert shown.look.title.text() == "Look 3 of 3"
     shown.go_to("look 1, action 2")
-    assert (shown.looks.current, shown.look.deeds.line) == (0, 1)
+    assert (shown.looks.current, shown.look.actions_field.line) == (0, 1)
     shown.go_to("contrast 1, right")
     assert shown.tabs.currentWidget() is shown.contrasts
     shown.go_to("task")
@@ -203,12 +203,12 @@ def test_closing_what_is_saved_asks_nothing_and_an_unfinished_one_cannot_be_save
 
 
 def test_a_value_that_is_selected_becomes_a_placeholder_in_the_places_that_are_ticked(shown, qtbot):
-    shown.look.deeds.setFocus()
-    cursor = shown.look.deeds.textCursor()
+    shown.look.actions_field.setFocus()
+    cursor = shown.look.actions_field.textCursor()
     cursor.setPosition(10)
     cursor.setPosition(17, QTextCursor.MoveMode.KeepAnchor)
-    shown.look.deeds.setTextCursor(cursor)
-    qtbot.keyClick(shown.look.deeds, Qt.Key.Key_G, CTRL)
+    shown.look.actions_field.setTextCursor(cursor)
+    qtbot.keyClick(shown.look.actions_field, Qt.Key.Key_G, CTRL)
     assert shown.values.value.text() == "Oakland"
     assert (shown.values.ok.isEnabled(), "small letters" in shown.values.fact.text()) == (False, True)
     shown.values.name.setText("{city}")

@@ -181,11 +181,12 @@ def test_an_entry_that_came_up_under_a_field_is_in_its_look_and_what_it_wrote_wa
     )
     recording.does(f"click [{field}]", *(f"press [{letter}]" for letter in start))
     entry = '//ul[contains(@class, "ui-autocomplete")]/li'
-    deeds = live.session.live_page.demonstrating.deeds
+    human_actions = live.session.live_page.demonstrating.human_actions
     recording.until(lambda: recording.tries(f"hover [xpath={entry}]"))
     recording.until(
         lambda: (
-            deeds.looked is not None and "listitem" in {one.role for one in deeds.looked.observation.elements}
+            human_actions.looked is not None
+            and "listitem" in {one.role for one in human_actions.looked.observation.elements}
         )
     )
     recording.does(f"click [xpath={entry}]", 'click [button "Submit"]')

@@ -1,4 +1,4 @@
-"""Who may import whom; told by what a fresh interpreter has loaded."""
+"""Who may import whom; found by what a fresh interpreter has loaded."""
 
 import ast
 import importlib

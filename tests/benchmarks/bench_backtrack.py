@@ -106,7 +106,7 @@ STEPS = (2, 8)
 BACKS = 2
 """How often each walk is gone back in."""
 NAMED = 12
-"""Pages wrongly called that are told of."""
+"""Pages wrongly called that are listed."""
 
 
 class Back(Record):
@@ -119,7 +119,7 @@ class Back(Record):
     grade: Grade
     strategy: str
     seconds: float
-    told: str = ""
+    sentence: str = ""
     """The product's own sentence."""
     attempts: tuple[Attempt, ...] = ()
     reads: str = ""
@@ -217,7 +217,7 @@ async def _go_back(
         grade=restored.grade,
         strategy=restored.strategy,
         seconds=restored.seconds,
-        told=restored.sentence,
+        sentence=restored.sentence,
         attempts=restored.attempts,
     )
     if not back.verified:
@@ -250,7 +250,7 @@ def print_table(browser: str, found: list[Back]) -> None:
     for grade in VERIFIED:
         _print_honesty(grade, [one for one in found if one.grade == grade])
     for one in [one for one in found if not one.verified][:NAMED]:
-        print(f"  {_place(one)}: {one.told} {_last_reason(one)}")
+        print(f"  {_place(one)}: {one.sentence} {_last_reason(one)}")
 
 
 def _print_honesty(grade: str, those: list[Back]) -> None:
@@ -260,8 +260,8 @@ def _print_honesty(grade: str, those: list[Back]) -> None:
         f"rest played otherwise {sum(bool(one.plays) for one in sure)}; "
         f"pages that do not repeat themselves {len(those) - len(sure)}"
     )
-    told = [one for one in those if one.plays or one.reads]
-    for one in sorted(told, key=lambda one: not one.wrong)[:NAMED]:
+    contradicted = [one for one in those if one.plays or one.reads]
+    for one in sorted(contradicted, key=lambda one: not one.wrong)[:NAMED]:
         apart = "" if one.repeats else " (does not repeat itself)"
         print(f"  {_place(one)}{apart}: {one.plays or one.reads}")
 

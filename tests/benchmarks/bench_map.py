@@ -74,8 +74,8 @@ def main() -> None:
         theme = Theme(QSettings(f"{folder}/bench.ini", QSettings.Format.IniFormat))
         for count in options.counts:
             figures = measure(MapPlot, theme, view_of(count), options.rounds)
-            told = "".join(f"  {name} {figure:7.1f} ms" for name, figure in figures.items())
-            print(f"{count:>8} points{told}")
+            line = "".join(f"  {name} {figure:7.1f} ms" for name, figure in figures.items())
+            print(f"{count:>8} points{line}")
     application.quit()
 
 

@@ -90,7 +90,7 @@ class RandomWalker:
 
 
 class Done(Record):
-    """One action of a walk, with what its elements are told by."""
+    """One action of a walk, with what its elements are recognised by."""
 
     action: Action
     marks: Marks = {}
@@ -166,8 +166,8 @@ class Walk:
                 after = compare(self.pages[number], now, "restored", self._volatile, later=later)
             if after.grade not in VERIFIED:
                 first = next(one for one in after.differences if not one.volatile)
-                told = f"{first.what} {first.element} {first.part} {first.before!r} {first.now!r}"
-                return f"after step {number}, {done.action}: {after.sentence}: {' '.join(told.split())}"
+                difference = f"{first.what} {first.element} {first.part} {first.before!r} {first.now!r}"
+                return f"after step {number}, {done.action}: {after.sentence}: {' '.join(difference.split())}"
         reward = await self._reward()
         return "" if reward == self.reward else f"reward {reward}, not {self.reward}"
 

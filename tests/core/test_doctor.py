@@ -96,7 +96,7 @@ async def test_a_timeout_inside_a_check_is_not_taken_for_its_limit():
     assert (await findings({"server": slow_server}))[0].text == "TimeoutError: the server said nothing"
 
 
-async def test_a_finding_is_told_before_the_next_check_is_made():
+async def test_a_finding_is_reported_before_the_next_check_is_made():
     made: list[str] = []
     checks: dict[str, Check] = {
         "first": lambda: ok("one"),
@@ -193,7 +193,7 @@ def test_a_browser_in_the_settings_is_asked_for_its_version(tmp_path):
     assert check_chromium(loading(browser=str(browser))).text.startswith("Chromium 1.2.3 at ")
 
 
-def test_the_settings_in_use_are_told(folders):
+def test_the_settings_in_use_are_reported(folders):
     note = check_settings(loading(llm="rules"))
     assert note.level == "ok"
     assert str(folders / "config") in note.text

@@ -74,9 +74,9 @@ def test_a_called_policy_acts_within_the_state_and_its_action_is_judged(stage, l
     assert (first.recalled_at, own.recalled_at) == (1, 2)
     assert own.recall.query.startswith("Task: steel bottle\n")
     assert records(run, 4)["recall"].recalled_at == 1
-    told = records(run, 2)["align"].reflection
-    assert [one.status for one in told.plan.subtasks] == ["done", "current"]
-    assert [one.state for one in told.remedies] == ["waiting", "waiting", "tried"]
+    reflection = records(run, 2)["align"].reflection
+    assert [one.status for one in reflection.plan.subtasks] == ["done", "current"]
+    assert [one.state for one in reflection.remedies] == ["waiting", "waiting", "tried"]
 
 
 def test_a_remedy_brings_back_page_policy_stack_and_buffer(stage, llm_server):

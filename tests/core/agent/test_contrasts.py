@@ -38,10 +38,10 @@ def messages(prompts, one):
     return exemplar_messages(one, "lines", lambda **more: prompts.render("turn.j2", **more))
 
 
-def test_a_mistake_is_told_once_with_the_look_it_was_made_on(prompts):
-    told = [one.text for one in messages(prompts, exemplar(WRONG)) if one.role == "user"]
-    assert [TOLD in text for text in told] == [True, False, False]
-    assert told[0].endswith(f"{FORM}\n{TOLD}")
+def test_a_mistake_is_shown_once_with_the_look_it_was_made_on(prompts):
+    texts = [one.text for one in messages(prompts, exemplar(WRONG)) if one.role == "user"]
+    assert [TOLD in text for text in texts] == [True, False, False]
+    assert texts[0].endswith(f"{FORM}\n{TOLD}")
 
 
 def test_a_text_of_exemplars_tells_it_before_what_was_right(prompts):
@@ -50,7 +50,7 @@ def test_a_text_of_exemplars_tells_it_before_what_was_right(prompts):
     assert text.count("Wrong here") == 1
 
 
-def test_a_mistake_on_a_page_that_is_no_look_is_told_nowhere(prompts):
+def test_a_mistake_on_a_page_that_is_no_look_is_shown_nowhere(prompts):
     assert messages(prompts, exemplar(ELSEWHERE)) == messages(prompts, exemplar())
     texts = [prompts.render(EXEMPLARS, exemplars=(one,)) for one in (exemplar(ELSEWHERE), exemplar())]
     assert texts[0] == texts[1]

@@ -126,7 +126,7 @@ def test_an_overlapped_question_that_fails_leaves_the_step_to_be_judged(stage, l
     assert records(run, 1)["align"].task_done is True
 
 
-def test_a_reply_that_is_no_judgement_is_told_as_not_known_and_schedules_nothing(
+def test_a_reply_that_is_no_judgement_is_reported_as_not_known_and_schedules_nothing(
     stage, llm_server, fast, page
 ):
     llm_server.script(

@@ -43,7 +43,7 @@ def test_an_action_marked_so_stops_in_every_environment():
         ("except_environments = [", "except_environments = ", "not TOML"),
     ],
 )
-def test_a_wrong_gate_file_is_told_with_file_and_line(tmp_path, old, new, said):
+def test_a_wrong_gate_file_is_reported_with_file_and_line(tmp_path, old, new, said):
     path = tmp_path / "gates.toml"
     assert old in GATES.read_text()
     path.write_text(GATES.read_text().replace(old, new))

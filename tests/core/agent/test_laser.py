@@ -115,9 +115,9 @@ def test_each_state_has_its_instruction_and_the_item_is_shown_what_was_searched_
     assert "Compare each item of the list" in results[0]
     assert "State now: item (shop)." in item[0]
     assert "Measure the item by the task" in item[0]
-    for told in (results[-1], item[-1]):
-        assert "Keywords: steel water bottle\n" in told
-        assert "Max price: 30" in told
+    for text in (results[-1], item[-1]):
+        assert "Keywords: steel water bottle\n" in text
+        assert "Max price: 30" in text
     # What is not permissible is not advised either.
     assert all("cannot be done, stop" not in texts[0] for texts in (search, results, item))
 

@@ -135,7 +135,7 @@ def test_a_tab_that_was_opened_or_left_by_itself_is_seen_after_a_note(stage, llm
 COVERED = "<button>Under</button><div style='position:fixed;inset:0;background:#fff'>The cover</div>"
 
 
-def test_an_action_that_fails_is_a_failed_step_told_to_the_llm(stage, llm_server, tmp_path):
+def test_an_action_that_fails_is_a_failed_step_reported_to_the_llm(stage, llm_server, tmp_path):
     llm_server.script(on('button "Under"'), stop())
     run = stage.open(llm_server, url=page_file(tmp_path, COVERED))
     stage.to_the_end(run)

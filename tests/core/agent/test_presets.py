@@ -72,7 +72,7 @@ def test_an_unknown_preset_names_the_nearest(presets):
         ('user = "plain/user.j2"', 'user = "plain/usr.j2"', "did you mean plain/user.j2"),
     ],
 )
-def test_a_wrong_preset_is_told_with_file_line_and_nearest_name(presets, own, old, new, said):
+def test_a_wrong_preset_is_reported_with_file_line_and_nearest_name(presets, own, old, new, said):
     path = own / "presets" / "mine.toml"
     assert old in GOOD
     path.write_text(GOOD.replace(old, new))
@@ -83,7 +83,7 @@ def test_a_wrong_preset_is_told_with_file_line_and_nearest_name(presets, own, ol
     assert said in str(refused.value)
 
 
-def test_a_preset_that_is_not_text_is_told(own):
+def test_a_preset_that_is_not_text_is_reported(own):
     path = own / "presets" / "mine.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="not UTF-8"):

@@ -95,7 +95,7 @@ def test_the_users_prompt_wins_also_when_it_comes_later(prompts, own):
         ("{{ page.__class__.__mro__ }}", 1, "__class__"),
     ],
 )
-def test_an_error_in_a_prompt_is_told_with_file_and_line(prompts, own, text, line, said):
+def test_an_error_in_a_prompt_is_reported_with_file_and_line(prompts, own, text, line, said):
     path = own / "plain" / "user.j2"
     path.write_text(text)
     with pytest.raises(DataError) as refused:
@@ -104,7 +104,7 @@ def test_an_error_in_a_prompt_is_told_with_file_and_line(prompts, own, text, lin
     assert said in str(refused.value)
 
 
-def test_a_prompt_that_is_missing_or_not_text_is_told(prompts, own):
+def test_a_prompt_that_is_missing_or_not_text_is_reported(prompts, own):
     with pytest.raises(DataError, match=r"did you mean plain/user\.j2"):
         render(prompts, "plain/usr.j2")
     (own / "plain" / "user.j2").write_bytes(b"\xff")

@@ -87,9 +87,9 @@ def test_a_success_asks_the_papers_questions_one_after_the_other(stage, llm_serv
     sampling = [(one.body["temperature"], one.body["max_tokens"]) for one in llm_server.requests]
     assert sampling == [(1.0, 512)] * 7
 
-    told = records(run, 1)["align"].reflection
-    assert [one.status for one in told.plan.subtasks] == ["done", "current"]
-    assert [(one.state, one.step) for one in told.remedies] == [
+    reflection = records(run, 1)["align"].reflection
+    assert [one.status for one in reflection.plan.subtasks] == ["done", "current"]
+    assert [(one.state, one.step) for one in reflection.remedies] == [
         ("waiting", 1),
         ("waiting", 1),
         ("tried", 1),
@@ -125,8 +125,8 @@ def test_a_wrong_first_action_is_taken_back_and_mended_by_a_remedy(stage, llm_se
     assert records(run, 3)["decide"].calls == ()
     assert records(run, 3)["anticipate"].remedies == ()
     assert steps(run)[2].target == 'link "Orders"'
-    told = records(run, 3)["align"].reflection
-    assert [one.state for one in told.remedies] == ["waiting", "tried", "tried"]
+    reflection = records(run, 3)["align"].reflection
+    assert [one.state for one in reflection.remedies] == ["waiting", "tried", "tried"]
     # Later prompts know what was tried, and what came of it.
     assert "The archive came up, which holds no orders. It did not serve" in "\n".join(
         llm_server.requests[-1].texts
@@ -168,9 +168,9 @@ def test_an_empty_stack_ends_the_trial_and_the_new_plan_knows_what_the_old_one_t
     plan = llm_server.requests[6].texts[-1]
     assert "The archive and the help hold nothing" in plan
     assert 'heading "Start"' in plan
-    told = records(run, 5)["decide"].reflection
-    assert (told.plan.revision, told.trial, told.trials) == (1, 2, 3)
-    # What the first trial did is told by its lesson alone.
+    reflection = records(run, 5)["decide"].reflection
+    assert (reflection.plan.revision, reflection.trial, reflection.trials) == (1, 2, 3)
+    # What the first trial did is in its lesson alone.
     assert "The help came up" not in llm_server.requests[7].texts[-1]
 
 

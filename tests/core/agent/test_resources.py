@@ -8,7 +8,7 @@ def test_all_files_that_come_along_can_be_used():
     assert agent_resources_of().problems() == ()
 
 
-def test_each_file_of_the_users_that_is_wrong_is_told_and_the_others_hold(tmp_path, monkeypatch):
+def test_each_file_of_the_users_that_is_wrong_is_reported_and_the_others_hold(tmp_path, monkeypatch):
     for folder in ("presets", "state_spaces", "policies"):
         (tmp_path / folder).mkdir()
     (tmp_path / "presets" / "mine.toml").write_text("nonsense")

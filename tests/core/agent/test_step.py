@@ -73,13 +73,13 @@ def test_what_a_policy_lacked_is_in_the_prompt_of_the_one_that_called_it(stage, 
     run = stage.open(llm_server, TASK, preset="step")
     stage.to_the_end(run)
     assert [step.effect for step in steps(run)] == ["push", "pop", "note", "stop"]
-    told = (
+    result = (
         "1. choose_result [a whistling kettle]: could not go on. "
         "It lacked: a list of results: this is the search page"
     )
     third, fourth = prompts(llm_server)[2:]
-    assert told in third[1]
-    assert told in fourth[1]
+    assert result in third[1]
+    assert result in fourth[1]
     assert "- search first" in fourth[1]
     assert [frame.state for frame in run.state.stack.finished] == ["lacked", "returned"]
 

@@ -122,7 +122,7 @@ def test_whole_trajectories_come_first_and_one_reply_is_several_steps(stage, llm
     assert decide.texts[-1].startswith(f"Task: {INSTRUCTION}")
     assert "Fill it in." not in decide.texts[-1]
 
-    # What was done is told as the exemplars are: the look, the whole reply, and then the new look.
+    # What was done is shown as the exemplars are: the look, the whole reply, and then the new look.
     own = last.texts[-3:]
     assert own[0].startswith(f"Task: {INSTRUCTION}")
     assert own[1].count("ACTION:") == 3
@@ -195,7 +195,7 @@ def test_a_program_of_the_llm_makes_the_clean_observation_and_is_kept(stage, llm
     assert 'data-ref="' in llm_server.requests[0].texts[-1]
 
 
-def test_a_program_that_fails_is_told_and_the_llm_shortens_the_page_without_examples(
+def test_a_program_that_fails_is_reported_and_the_llm_shortens_the_page_without_examples(
     stage, llm_server, memory, tmp_path
 ):
     broken = Reply(text="```python\ndef parse(html):\n    return open('/etc/passwd').read()\n```")
@@ -209,7 +209,7 @@ def test_a_program_that_fails_is_told_and_the_llm_shortens_the_page_without_exam
     assert [message["role"] for message in llm_server.requests[1].body["messages"]] == ["system", "user"]
 
 
-def test_refs_that_the_page_does_not_have_are_told(stage, llm_server, memory, tmp_path):
+def test_refs_that_the_page_does_not_have_are_reported(stage, llm_server, memory, tmp_path):
     llm_server.script(Reply(text='[999] button "Buy all"'), says("stop []"))
     run = open_run(stage, llm_server, page_file(tmp_path, FORM))
     stage.to_the_end(run)

@@ -20,8 +20,8 @@ FORM = """
 """
 
 
-async def told(browser: Browsing, demonstration: Demonstration, *actions: str) -> list[str]:
-    """Do the actions with real mouse and keys; return what was told, as actions by role and name."""
+async def recorded(browser: Browsing, demonstration: Demonstration, *actions: str) -> list[str]:
+    """Do the actions with real mouse and keys; return what was recorded, as actions by role and name."""
     for text in actions:
         page = await browser.see()
         for element in page.elements:
@@ -51,22 +51,26 @@ async def demonstrating(browser: Browsing, site: Site, body: str) -> Demonstrati
 
 
 @in_browser
-async def test_typing_is_one_action_told_when_the_field_is_left(browser: Browsing, site: Site) -> None:
+async def test_typing_is_one_action_reported_when_the_field_is_left(browser: Browsing, site: Site) -> None:
     demonstration = await demonstrating(browser, site, FORM)
-    found = await told(browser, demonstration, "click [<Name>]", "press [A]", "press [d]", "click [<Save>]")
+    found = await recorded(
+        browser, demonstration, "click [<Name>]", "press [A]", "press [d]", "click [<Save>]"
+    )
     assert found == ["type [Name] [Ad]", "click [Save]"]
 
 
 @in_browser
-async def test_what_was_typed_last_is_told_at_the_end(browser: Browsing, site: Site) -> None:
+async def test_what_was_typed_last_is_reported_at_the_end(browser: Browsing, site: Site) -> None:
     demonstration = await demonstrating(browser, site, FORM)
-    assert await told(browser, demonstration, "type [<Notes>] [two words]") == ["type [Notes] [two words]"]
+    assert await recorded(browser, demonstration, "type [<Notes>] [two words]") == [
+        "type [Notes] [two words]"
+    ]
 
 
 @in_browser
 async def test_enter_in_a_field_is_the_text_and_then_the_key(browser: Browsing, site: Site) -> None:
     demonstration = await demonstrating(browser, site, FORM)
-    found = await told(browser, demonstration, "type [<Name>] [Ada]", "press [Enter]")
+    found = await recorded(browser, demonstration, "type [<Name>] [Ada]", "press [Enter]")
     assert found == ["type [Name] [Ada]", "press [Enter]"]
 
 
@@ -74,18 +78,22 @@ async def test_enter_in_a_field_is_the_text_and_then_the_key(browser: Browsing, 
 async def test_enter_in_a_form_is_the_key_and_no_click_on_its_button(browser: Browsing, site: Site) -> None:
     form = "<form onsubmit='return false'><label>City <input></label> <button>Send</button></form>"
     demonstration = await demonstrating(browser, site, form)
-    found = await told(browser, demonstration, "type [<City>] [Rome]", "press [Enter]", "click [<Send>]")
+    found = await recorded(browser, demonstration, "type [<City>] [Rome]", "press [Enter]", "click [<Send>]")
     assert found == ["type [City] [Rome]", "press [Enter]", "click [Send]"]
 
 
 @in_browser
-async def test_what_a_script_writes_into_a_field_is_not_told_as_typing(browser: Browsing, site: Site) -> None:
+async def test_what_a_script_writes_into_a_field_is_not_reported_as_typing(
+    browser: Browsing, site: Site
+) -> None:
     body = (
         "<input aria-label=City id=c> <ul onclick=\"c.value = 'Rome'\"><li>Rome</li><li>Romford</li></ul>"
         "<button>Save</button>"
     )
     demonstration = await demonstrating(browser, site, body)
-    found = await told(browser, demonstration, "type [<City>] [Rom]", "click [<Romford>]", "click [<Save>]")
+    found = await recorded(
+        browser, demonstration, "type [<City>] [Rom]", "click [<Romford>]", "click [<Save>]"
+    )
     assert found == ["type [City] [Rom]", "click [Romford]", "click [Save]"]
 
 
@@ -106,9 +114,9 @@ async def test_what_came_up_since_the_page_was_read_is_looked_at_before_it_is_cl
 
 
 @in_browser
-async def test_a_box_and_a_choice_are_told_by_what_they_hold(browser: Browsing, site: Site) -> None:
+async def test_a_box_and_a_choice_are_recorded_with_what_they_hold(browser: Browsing, site: Site) -> None:
     demonstration = await demonstrating(browser, site, FORM)
-    found = await told(
+    found = await recorded(
         browser, demonstration, "click [<Gift>]", "check [<Gift>] [checked=0]", "click [<There>]"
     )
     assert found == ["check [Gift]", "check [Gift] [checked=0]", "click [There]"]
@@ -117,14 +125,14 @@ async def test_a_box_and_a_choice_are_told_by_what_they_hold(browser: Browsing, 
 @in_browser
 async def test_a_click_on_a_part_is_one_on_what_is_used(browser: Browsing, site: Site) -> None:
     demonstration = await demonstrating(browser, site, FORM)
-    assert await told(browser, demonstration, "click [<Save>]", "click [<Plain words>]") == [
+    assert await recorded(browser, demonstration, "click [<Save>]", "click [<Plain words>]") == [
         "click [Save]",
         "click [hit]",
     ]
 
 
 @in_browser
-async def test_what_scripts_do_by_themselves_is_not_told(browser: Browsing, site: Site) -> None:
+async def test_what_scripts_do_by_themselves_is_not_reported(browser: Browsing, site: Site) -> None:
     demonstration = await demonstrating(
         browser,
         site,
@@ -166,12 +174,12 @@ async def test_it_goes_on_in_the_next_document_and_ends_when_it_is_told_to(
         (HumanAction(kind="drag", xpath="//b"), "None"),
     ],
 )
-def test_an_element_that_was_not_seen_is_told_by_its_place(human_action: HumanAction, words: str) -> None:
+def test_an_element_that_was_not_seen_is_named_by_its_place(human_action: HumanAction, words: str) -> None:
     assert str(human_action.action(Observation(url="x"))).startswith(words)
 
 
 @in_browser
-async def test_a_pause_in_typing_is_told_as_a_look(browser: Browsing, site: Site) -> None:
+async def test_a_pause_in_typing_is_reported_as_a_look(browser: Browsing, site: Site) -> None:
     demonstration = await demonstrating(browser, site, FORM)
     page = await browser.see()
     await browser.do(f"type [{next(one.ref for one in page.elements if one.name == 'Name')}] [Ada]")

@@ -29,7 +29,7 @@ def _reported(browser: Browsing, kind: str) -> list[str]:
 
 
 @in_browser
-async def test_dialogs_are_answered_and_told(browser: Browsing, site: Site) -> None:
+async def test_dialogs_are_answered_and_reported(browser: Browsing, site: Site) -> None:
     await browser.open(
         site.page(
             "<button onclick=\"alert('hi'); this.textContent = [confirm('sure?'), prompt('name?', 'Ada')]\">"
@@ -123,7 +123,7 @@ async def test_a_page_that_closes_the_only_tab_leaves_an_empty_one(browser: Brow
 
 
 @in_browser
-async def test_a_download_is_refused_and_told(browser: Browsing, site: Site) -> None:
+async def test_a_download_is_refused_and_reported(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<p>page"))
     with pytest.raises(ActionError, match="it is a download, which is refused"):
         await browser.do(f"goto [{site.home}/file]")
@@ -132,7 +132,7 @@ async def test_a_download_is_refused_and_told(browser: Browsing, site: Site) -> 
 
 
 @in_browser
-async def test_a_crashed_page_is_told_once_and_comes_back(browser: Browsing, site: Site) -> None:
+async def test_a_crashed_page_is_reported_once_and_comes_back(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<button>b</button>"))
     page = browser.tabs.current
     with pytest.raises(PageGone):
@@ -189,13 +189,13 @@ async def test_a_handler_that_loops_for_ever_is_ended(browser: Browsing, site: S
     ],
 )
 @in_browser
-async def test_a_page_that_cannot_be_loaded_is_told_once(
+async def test_a_page_that_cannot_be_loaded_is_reported_once(
     browser: Browsing, site: Site, path: str, reason: str
 ) -> None:
     with pytest.raises(ActionError, match=reason):
         await browser.do(f"goto [{site.home}{path}]")
-    told = [event for event in browser.events() if event.kind == "load_failed"]
-    assert len(told) >= 1
+    failures = [event for event in browser.events() if event.kind == "load_failed"]
+    assert len(failures) >= 1
     await browser.see()
     await _goes_on(browser, site)
     await browser.open(site.page(f"<a href='{path}'>go</a>"))
@@ -207,7 +207,7 @@ async def test_a_page_that_cannot_be_loaded_is_told_once(
 
 @pytest.mark.parametrize(("path", "words"), [("/missing", "no such page"), ("/broken", "it broke")])
 @in_browser
-async def test_an_error_page_of_the_server_is_read_and_told(
+async def test_an_error_page_of_the_server_is_read_and_reported(
     browser: Browsing, site: Site, path: str, words: str
 ) -> None:
     await browser.do(f"goto [{site.home}{path}]")

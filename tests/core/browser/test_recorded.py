@@ -191,10 +191,10 @@ async def test_nothing_leaves_a_sealed_page_by_any_way(browser: Browsing, site: 
         async with browser.tabs.sealed(seal):
             await browser.tabs.open_profile()
             await browser.open(url)
-            told = await browser.tabs.current.evaluate("told.join()", main_world=True)
-            assert "socket: error" in told
-            assert "shared: SharedWorker is not available." in told
-            assert "service: Service workers are not available." in told
+            results = await browser.tabs.current.evaluate("told.join()", main_world=True)
+            assert "socket: error" in results
+            assert "shared: SharedWorker is not available." in results
+            assert "service: Service workers are not available." in results
             await browser.do('click [link "pop"]')
             await browser.tabs.goto("about:blank")
             held = " ".join(seal.remarks)

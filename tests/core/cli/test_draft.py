@@ -37,7 +37,7 @@ def test_a_file_that_is_there_is_not_written_over(inside, tmp_path):
     assert "--force" in done.err
 
 
-def test_a_run_that_is_not_there_is_told_and_nothing_is_written(inside, tmp_path):
+def test_a_run_that_is_not_there_is_reported_and_nothing_is_written(inside, tmp_path):
     TraceStore.open(inside.db).close()
     path = tmp_path / "mine.toml"
     done = inside("draft", 999, "-o", path)

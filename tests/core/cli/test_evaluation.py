@@ -25,22 +25,22 @@ def test_exemplars_are_replayed_and_what_came_of_it_is_kept(inside):
 
 
 @pytest.mark.browser
-def test_tasks_are_done_with_and_without_and_told_by_lines(inside):
+def test_tasks_are_done_with_and_without_and_reported_by_lines(inside):
     words = ("--seeds", "0-1", "--llm", "rules", "--lines", "--browser", need_chromium())
     done = inside("exemplars", "worth", ONE, *words)
     assert done.code == 0, done.err
-    told = [json.loads(line) for line in done.out.splitlines()]
-    assert [len(one["pairs"]) for one in told[:2]] == [0, 1]
-    assert told[-1]["state"] == "done"
+    printed = [json.loads(line) for line in done.out.splitlines()]
+    assert [len(one["pairs"]) for one in printed[:2]] == [0, 1]
+    assert printed[-1]["state"] == "done"
     # It was recorded at seed 0.
-    assert [(one["task"], one["seed"]) for one in told[-1]["pairs"]] == [("miniwob/click-link", 1)]
-    assert told[-1]["pairs"][0]["with_it"]["used"]
+    assert [(one["task"], one["seed"]) for one in printed[-1]["pairs"]] == [("miniwob/click-link", 1)]
+    assert printed[-1]["pairs"][0]["with_it"]["used"]
     runs = inside("runs", "--json").json
     assert len(runs) == 2
     library = Library.open(inside.folder / LIBRARY_NAME)
     [(_, kept)] = library.proofs("worth", [ONE])
     library.close()
-    assert json.loads(kept)["pairs"] == told[-1]["pairs"]
+    assert json.loads(kept)["pairs"] == printed[-1]["pairs"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_seeds_are_read_as_they_are_written():
             read_seeds(wrong)
 
 
-def test_a_change_is_told_by_two_versions():
+def test_a_change_is_named_by_two_versions():
     assert read_subject("a", is_family=False, change="1:3").words == "a, version 3 for 1"
     for wrong in ("1", "1:1", "a:b", "0:1"):
         with pytest.raises(UsageError):

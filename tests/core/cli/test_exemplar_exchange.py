@@ -22,7 +22,7 @@ def kept(inside):
         library.close()
 
 
-def test_what_is_new_is_told_and_kept_and_the_second_time_it_is_there(inside):
+def test_what_is_new_is_reported_and_kept_and_the_second_time_it_is_there(inside):
     path = saved(inside.folder, MEMORY, "memory.json")
     done = inside("exemplars", "import", path)
     assert done.code == 0
@@ -44,11 +44,11 @@ def test_a_dry_run_and_a_strict_one_with_a_fault_keep_nothing(inside, flag, code
 
 def test_json_tells_all_of_it(inside):
     path = saved(inside.folder, SESSION, "s.jsonl")
-    told = inside("exemplars", "import", path, "--family", "mugs", "--json").json
-    assert (told["formats"], told["faulty"], told["left_out"]) == (["webshop"], [], [])
-    (one,) = told["exemplars"]
+    printed = inside("exemplars", "import", path, "--family", "mugs", "--json").json
+    assert (printed["formats"], printed["faulty"], printed["left_out"]) == (["webshop"], [], [])
+    (one,) = printed["exemplars"]
     assert (one["id"], one["family"], one["fate"], one["steps"]) == ("webshop/s", "mugs", "new", 8)
-    assert told["kept_in"].endswith(LIBRARY_NAME)
+    assert printed["kept_in"].endswith(LIBRARY_NAME)
 
 
 def test_a_file_of_faults_alone_is_an_error(inside):

@@ -79,7 +79,7 @@ def test_one_is_shown_with_its_versions_and_what_differs(inside, library):
     assert "bundled" in inside("exemplars", "show", "miniwob/login-user/0").out
 
 
-def test_faults_are_told_with_their_place_and_have_the_code_1(inside, library):
+def test_faults_are_reported_with_their_place_and_have_the_code_1(inside, library):
     assert inside("exemplars", "check", "--tag", "good").code == 0
     bad = ExemplarStep(observation='[1] button "Ok"', actions=("click [2]", "clik [1]"))
     library.save(MINE.replace(steps=(bad,)))
@@ -91,14 +91,14 @@ def test_faults_are_told_with_their_place_and_have_the_code_1(inside, library):
     ]
 
 
-def test_what_a_task_would_be_shown_is_told_with_distances_and_votes(inside, library):
+def test_what_a_task_would_be_shown_is_listed_with_distances_and_votes(inside, library):
     done = inside("exemplars", "retrieve", MINE.task, "--json", "--by", "exemplars", "--votes", "1")
     assert done.json["used"] == ["mine/1"]
     table = inside("exemplars", "retrieve", 'Enter the username "bob" and the password "x" and press login.')
     assert (table.code, "login-user" in table.out, "Votes: login-user 3" in table.err) == (0, True, True)
 
 
-def test_a_run_is_looked_up_by_its_task_and_first_page_and_one_that_is_not_there_is_told(inside, library):
+def test_a_run_is_looked_up_by_its_task_and_first_page_and_one_that_is_not_there_is_reported(inside, library):
     traces = TraceStore.open(inside.db)
     run = write_run(traces, instruction=MINE.task)
     traces.close()

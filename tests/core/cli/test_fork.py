@@ -48,7 +48,7 @@ def test_the_overrides_hold_on_the_branch(inside, llm_server, wrong):
     assert (branch.preset, branch.llm) == ("laser", "rules")
 
 
-def test_a_step_that_is_not_there_is_told_and_no_browser_is_begun(inside, wrong):
+def test_a_step_that_is_not_there_is_reported_and_no_browser_is_begun(inside, wrong):
     done = fork(inside, wrong, "--step", 7)
     assert done.code != 0
     assert done.err.strip().endswith(f"Run {wrong} has no step 7; its only step is 1.")
@@ -76,8 +76,8 @@ def test_bisect_tells_from_which_step_on_a_run_still_succeeds(inside, llm_server
     assert "0.09 to 0.91" in done.out
     assert "●" in done.out
     llm_server.script(on('button "ONE"'))
-    [told] = inside("bisect", run, "--times", 1, "--at", 1, "--browser", chromium, "--json").json
-    assert (told["step"], told["successes"], told["judged"], told["share"]) == (1, 1, 1, 1.0)
+    [printed] = inside("bisect", run, "--times", 1, "--at", 1, "--browser", chromium, "--json").json
+    assert (printed["step"], printed["successes"], printed["judged"], printed["share"]) == (1, 1, 1, 1.0)
     assert (
         inside("bisect", run, "--at", 5).err.strip().endswith("The run has no step 5; its steps are 1 to 1.")
     )
@@ -106,21 +106,21 @@ def test_the_fork_takes_other_exemplars_policies_and_amounts_and_keeps_them(
     assert "exemplars none (was built-in and own)" in [str(one) for one in branch.differences]
 
 
-def test_a_bisection_is_stored_told_line_by_line_and_ended_at_its_limit(inside, llm_server):
+def test_a_bisection_is_stored_reported_line_by_line_and_ended_at_its_limit(inside, llm_server):
     llm_server.script(on('button "TWO"'))
     run = inside(*inside.run("--task", "miniwob/click-test-2")).json["run"]
     llm_server.script(on('button "ONE"'), on('button "TWO"'))
     words = ("--times", 3, "--max-calls", 2, "--lines", "--browser", need_chromium())
     done = inside("bisect", run, *words)
     assert done.code == 0, done.err
-    told = [Bisection.model_validate_json(line) for line in done.out.splitlines()]
-    assert [one.done for one in told] == [0, 1, 2, 2]
-    assert (told[-1].state, told[-1].why) == ("limit", "The limit of 2 LLM calls was reached.")
-    assert (told[-1].results[0].successes, told[-1].results[0].judged) == (1, 2)
+    printed = [Bisection.model_validate_json(line) for line in done.out.splitlines()]
+    assert [one.done for one in printed] == [0, 1, 2, 2]
+    assert (printed[-1].state, printed[-1].why) == ("limit", "The limit of 2 LLM calls was reached.")
+    assert (printed[-1].results[0].successes, printed[-1].results[0].judged) == (1, 2)
     store = TraceStore.open(inside.db, read_only=True)
     try:
         [(number, text)] = store.bisections(run)
     finally:
         store.close()
-    assert Bisection.model_validate_json(text).results == told[-1].results
-    assert number == told[-1].number
+    assert Bisection.model_validate_json(text).results == printed[-1].results
+    assert number == printed[-1].number

@@ -39,7 +39,7 @@ def test_json_tells_what_was_done(inside):
 
 
 @pytest.mark.parametrize("words", [(), ("--dry-run",), ("--json",)])
-def test_one_faulty_entry_keeps_all_out_and_every_one_is_told(inside, words):
+def test_one_faulty_entry_keeps_all_out_and_every_one_is_reported(inside, words):
     done = inside("import", saved(inside.folder, FAULTY), *words)
     assert done.code == 2
     assert "was not imported: steps[2]: a click has to have selectors (2 entries in all)" in done.err

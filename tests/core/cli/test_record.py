@@ -60,12 +60,12 @@ def test_a_blank_line_parts_two_looks():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("ACTION: click [1]\n\nClick the button.", "a.txt, look 2: there is no ACTION line"),
         ("REASON: x\nACTION: clck [1]", "a.txt, look 1: There is no action"),
     ],
 )
-def test_a_look_that_cannot_be_read_is_named(text, told):
-    with pytest.raises(DataError, match=told):
+def test_a_look_that_cannot_be_read_is_named(text, expected):
+    with pytest.raises(DataError, match=expected):
         read_looks(text, Path("a.txt"))

@@ -39,8 +39,8 @@ def sent(inside, llm_server, tmp_path):
         done = inside(*inside.run("--url", shop.url, "--instruction", "Add two."))
         assert done.code == 0, done.err
         run, path = done.json["run"], tmp_path / "run.backstep"
-        told = inside("export", run, "--format", "repro", "--to", path)
-        assert "Cookies, passwords and keys that could be told are not in it." in told.err
+        done = inside("export", run, "--format", "repro", "--to", path)
+        assert "Cookies, passwords and keys that could be told are not in it." in done.err
         assert b"cookie-4711-secret" not in path.read_bytes()
         yield path, shop
 
@@ -49,9 +49,9 @@ def test_it_is_imported_and_repeated_without_server_and_llm(inside, sent, llm_se
     path, shop = sent
     asked, llm_calls = shop.asked, len(llm_server.requests)
     other = ("--db", inside.folder / "other.db")
-    told = inside("import", path, *other)
-    assert told.code == 0, told.err
-    assert "was imported as run 1; its pages get what servers answered then, and reach none" in told.err
+    done = inside("import", path, *other)
+    assert done.code == 0, done.err
+    assert "was imported as run 1; its pages get what servers answered then, and reach none" in done.err
     again = inside("import", path, *other)
     assert "is here already, as run 1" in again.err
     done = inside("fork", 1, "--step", 1, "--llm", "replay:1", "--browser", need_chromium(), "--json", *other)
@@ -84,7 +84,7 @@ def test_it_is_opened_as_a_database_and_repeated_from_the_middle(inside, sent):
     assert shop.asked == asked
 
 
-def test_what_nobody_recorded_is_held_back_and_told(inside, sent):
+def test_what_nobody_recorded_is_held_back_and_reported(inside, sent):
     path, shop = sent
     asked = shop.asked
     done = inside(
@@ -98,10 +98,10 @@ def test_what_nobody_recorded_is_held_back_and_told(inside, sent):
 def test_a_dry_run_stores_nothing(inside, sent):
     path, _ = sent
     other = ("--db", inside.folder / "other.db")
-    told = inside("import", path, "--dry-run", "--json", *other)
-    assert told.json["run"] is None
-    assert (told.json["content"]["steps"], told.json["content"]["known"]) == (3, None)
-    assert "nothing was stored" in told.err
+    done = inside("import", path, "--dry-run", "--json", *other)
+    assert done.json["run"] is None
+    assert (done.json["content"]["steps"], done.json["content"]["known"]) == (3, None)
+    assert "nothing was stored" in done.err
     assert inside("runs", "--json", *other).json == []
 
 

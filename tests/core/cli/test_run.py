@@ -42,7 +42,7 @@ def runs(cli):
         store.close()
 
 
-def test_a_success_is_told_in_one_json_object_and_the_code_0(cli, llm_server):
+def test_a_success_is_reported_in_one_json_object_and_the_code_0(cli, llm_server):
     llm_server.script(on('button "ONE"', thought="ONE."))
     done = cli(*cli.run("--task", "miniwob/click-test-2", "--seed", 0))
     assert done.code == 0, done.err
@@ -98,9 +98,9 @@ def test_what_cannot_be_undone_follows_the_rule(
     url = page_file(tmp_path, BUY)
     done = inside(*cli.run("--url", url, "--instruction", "Buy.", "--on-gate", rule))
     assert (done.code, done.json["outcome"]) == (code, outcome), done.err
-    told = llm_server.requests[-1].texts[-1]
-    assert ("Page: bought" in told) is bought
-    assert ("Refused: this action cannot be undone" in told) is (rule == "refuse")
+    prompt = llm_server.requests[-1].texts[-1]
+    assert ("Page: bought" in prompt) is bought
+    assert ("Refused: this action cannot be undone" in prompt) is (rule == "refuse")
 
 
 def test_a_dead_llm_server_has_the_code_3_and_a_readable_run(cli, inside, monkeypatch):
@@ -115,7 +115,7 @@ def test_a_dead_llm_server_has_the_code_3_and_a_readable_run(cli, inside, monkey
     assert runs(cli)[0].outcome == "error"
 
 
-def test_a_wrong_key_is_told_without_the_key(cli, inside, llm_server):
+def test_a_wrong_key_is_reported_without_the_key(cli, inside, llm_server):
     llm_server.key = "another"
     done = inside(*cli.run("--task", "miniwob/click-test-2"))
     assert (done.code, done.json["outcome"]) == (3, "error")

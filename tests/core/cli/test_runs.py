@@ -127,9 +127,9 @@ def test_a_run_is_sent_to_a_collector(trace):
 
 
 def test_help_names_every_format_and_what_content_is(inside):
-    told = re.sub(r"[\s│]+", " ", inside("export", "--help").out)
-    assert all(one.name in told for one in FORMATS)
-    assert "left out without it" in told
+    help_text = re.sub(r"[\s│]+", " ", inside("export", "--help").out)
+    assert all(one.name in help_text for one in FORMATS)
+    assert "left out without it" in help_text
 
 
 @pytest.mark.parametrize(

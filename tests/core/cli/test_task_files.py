@@ -60,7 +60,7 @@ def test_the_window_takes_several_files_of_each_kind(inside, monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", ['task_files = "x"', "task_files = [3]", 'task_files = [""]'])
-def test_a_list_that_is_none_is_told_with_its_key(inside, wrong):
+def test_a_list_that_is_none_is_reported_with_its_key(inside, wrong):
     (inside.folder / "config" / "settings.toml").write_text(wrong + "\n")
     done = inside("tasks")
     assert done.code == 2

@@ -32,7 +32,7 @@ class StandInSession:
         if store is not None:
             self.breaking.open(store)
         self.messages: list[str] = []
-        """What is to be told to the person, complaints among it."""
+        """What is to be shown to the person, complaints among it."""
         self.shown: list[tuple[int, int]] = []
         """The recorded steps that were to be shown."""
         self.offered = 0

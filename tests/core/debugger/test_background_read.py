@@ -91,7 +91,7 @@ def test_the_loop_goes_on_while_the_file_is_read(store):
     assert asyncio.run(work()).sent == ["slow"]
 
 
-def test_a_failure_is_told_and_the_next_is_read(store):
+def test_a_failure_is_reported_and_the_next_is_read(store):
     async def work():
         reads = Reads(store)
         reads.read(lambda file: file.run(4711))
@@ -106,7 +106,7 @@ def test_a_failure_is_told_and_the_next_is_read(store):
     assert reads.sent == ["next"]
 
 
-def test_a_mistake_of_the_program_is_told_as_it_is_and_the_next_is_read(store):
+def test_a_mistake_of_the_program_is_reported_as_it_is_and_the_next_is_read(store):
     async def work():
         reads = Reads(store)
         reads.read(lambda file: 1 // 0)

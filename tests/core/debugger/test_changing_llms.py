@@ -1,4 +1,4 @@
-"""Another LLM in the middle of a run: what is out is withdrawn, asked anew and told in the trace."""
+"""Another LLM in the middle of a run: what is out is withdrawn, asked anew and named in the trace."""
 
 import sqlite3
 
@@ -170,7 +170,7 @@ def test_what_is_chosen_while_a_task_is_opened_holds_for_its_first_step(live, se
     assert [name for name, _ in calls(live)] == ["other"]
 
 
-def test_a_proposal_thrown_away_is_told_in_the_trace(live, server):
+def test_a_proposal_thrown_away_is_reported_in_the_trace(live, server):
     server.script(on('button "TWO"'), on('button "ONE"'))
     live.open()
     proposed = live.to_review().action.action

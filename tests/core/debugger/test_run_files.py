@@ -34,7 +34,7 @@ def test_a_file_that_is_no_plain_file_is_written_to(database, capfd):
 @pytest.mark.parametrize(
     ("form", "path", "said"), [("pdf", "x.pdf", "no export form"), ("json", "/nowhere/x.json", "/nowhere")]
 )
-def test_a_form_or_place_that_cannot_be_used_is_told(database, form, path, said):
+def test_a_form_or_place_that_cannot_be_used_is_reported(database, form, path, said):
     with pytest.raises(UsageError, match=said):
         export_run(database, 1, form, path)
 

@@ -158,13 +158,13 @@ def test_closing_the_session_ends_the_job(session, counting):
     assert not counting.is_busy
 
 
-def test_progress_is_thinned_to_whole_percents_and_told_to_the_end(counting):
-    told = []
-    report = counting.progress(lambda done, total: told.append((done, total)))
+def test_progress_is_thinned_to_whole_percents_and_reported_to_the_end(counting):
+    reports = []
+    report = counting.progress(lambda done, total: reports.append((done, total)))
     for done in range(10_001):
         report(done, 10_000)
-    assert len(told) == 101
-    assert (told[0], told[-1]) == ((0, 10_000), (10_000, 10_000))
+    assert len(reports) == 101
+    assert (reports[0], reports[-1]) == ((0, 10_000), (10_000, 10_000))
     few = []
     report = counting.progress(lambda done, total: few.append(done))
     for done in range(4):
@@ -172,12 +172,12 @@ def test_progress_is_thinned_to_whole_percents_and_told_to_the_end(counting):
     assert few == [0, 1, 2, 3]
 
 
-def test_progress_of_nothing_is_told_once(counting):
-    told = []
-    report = counting.progress(lambda done, total: told.append((done, total)))
+def test_progress_of_nothing_is_reported_once(counting):
+    reports = []
+    report = counting.progress(lambda done, total: reports.append((done, total)))
     report(0, 0)
     report(0, 0)
-    assert told == [(0, 0)]
+    assert reports == [(0, 0)]
 
 
 # Reading

@@ -33,7 +33,7 @@ def row(live, run):
         store.close()
 
 
-def told(live, run):
+def interventions(live, run):
     store = live.store()
     try:
         return [(one.kind, one.before, one.after, one.who) for one in store.interventions(run)]
@@ -87,7 +87,7 @@ def test_a_run_goes_on_to_its_end(live, server, tmp_path):
     live.session.run_commands.end(True)
     live.wait(lambda: live.view.success is True)
     assert row(live, view.run).verdict.judge == "person"
-    assert told(live, view.run) == [("end", "not judged", "success", "tester")]
+    assert interventions(live, view.run) == [("end", "not judged", "success", "tester")]
     live.session.run_commands.end(False)
     live.wait(lambda: live.view.success is False)
     assert row(live, view.run).verdict.success is False
@@ -118,7 +118,7 @@ def test_an_edited_action_is_carried_out_in_place_of_the_proposed(live, server):
     assert view.success is True
     (stored,) = steps(live, view.run)
     assert (stored.origin, stored.edited, stored.action) == ("person", True, f"click [{one}]")
-    assert told(live, view.run) == [("edit", proposed, f"click [{one}]", "tester")]
+    assert interventions(live, view.run) == [("edit", proposed, f"click [{one}]", "tester")]
     assert row(live, view.run).touched is True
 
 
@@ -135,7 +135,7 @@ def test_an_edit_that_cannot_be_taken_says_why_and_changes_nothing(live, server,
     assert said in live.step.action.problem
     assert live.step.action.action == before
     assert live.view.mode == "waiting"
-    assert told(live, live.view.run) == []
+    assert interventions(live, live.view.run) == []
     live.session.corrections.edit_action(before)
     live.wait(lambda: not live.step.action.problem)
 
@@ -152,12 +152,12 @@ def test_an_edit_taken_back_leaves_the_agents_own_action(live, server):
     live.session.corrections.accept()
     view = live.wait_mode("ended")
     assert (steps(live, view.run)[0].origin, steps(live, view.run)[0].edited) == ("agent", False)
-    assert [kind for kind, *_ in told(live, view.run)] == ["replace", "edit"] or [
-        kind for kind, *_ in told(live, view.run)
+    assert [kind for kind, *_ in interventions(live, view.run)] == ["replace", "edit"] or [
+        kind for kind, *_ in interventions(live, view.run)
     ] == ["replace", "replace"]
 
 
-def test_a_skipped_action_is_told_to_the_llm_and_not_carried_out(live, server, tmp_path):
+def test_a_skipped_action_is_reported_to_the_llm_and_not_carried_out(live, server, tmp_path):
     server.script(on('button "Go"'), stop())
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     proposed = live.to_review().action.action
@@ -167,7 +167,7 @@ def test_a_skipped_action_is_told_to_the_llm_and_not_carried_out(live, server, t
     (stored,) = steps(live, run)
     assert (stored.outcome, stored.effect, stored.message) == ("skipped", "none", "Skipped by the person.")
     assert stored.title == "page.html"
-    assert told(live, run) == [("skip", proposed, "", "tester")]
+    assert interventions(live, run) == [("skip", proposed, "", "tester")]
     live.session.run_commands.run()
     live.wait_mode("ended")
     assert f"{proposed}: skipped: Skipped by the person." in server.requests[1].texts[-1]
@@ -344,7 +344,7 @@ def test_the_person_answers_in_the_llms_place(live, server):
     live.session.run_commands.run()
     view = live.wait_mode("ended")
     assert view.success is True
-    assert told(live, view.run) == [("answer", "", f"click [{one}]", "tester")]
+    assert interventions(live, view.run) == [("answer", "", f"click [{one}]", "tester")]
 
 
 @pytest.mark.parametrize("reply_format", ["json", "lines"])
@@ -399,7 +399,7 @@ def test_a_page_given_back_is_read_anew(live, server, tmp_path):
     live.wait(lambda: not live.view.handed_over and live.view.phase == "decide")
     live.wait_mode("waiting")
     assert 'button "Gone"' in live.step.observation.raw
-    assert [kind for kind, *_ in told(live, live.view.run)] == ["handover", "handover"]
+    assert [kind for kind, *_ in interventions(live, live.view.run)] == ["handover", "handover"]
     assert len(server.requests) == 1
 
 
@@ -502,7 +502,7 @@ def test_steps_of_other_runs_are_shown_while_one_is_open(live, server):
     assert live.view.run != first
 
 
-def test_a_step_or_run_that_is_not_there_is_told_and_nothing_else_changes(live, server):
+def test_a_step_or_run_that_is_not_there_is_reported_and_nothing_else_changes(live, server):
     live.open()
     live.session.trace.show_step(live.view.run, 99)
     live.wait(lambda: "99" in live.view.message)
@@ -589,7 +589,7 @@ def test_a_crash_of_the_page_is_an_event_and_the_run_goes_on(live, server, tmp_p
     assert (view.mode, view.answer) == ("ended", "survived"), view.message
 
 
-def test_an_error_in_an_edited_prompt_is_told_and_can_be_mended(live, server):
+def test_an_error_in_an_edited_prompt_is_reported_and_can_be_mended(live, server):
     path = live.config / "prompts" / "plain" / "system.j2"
     server.script(on('button "ONE"'))
     live.open()

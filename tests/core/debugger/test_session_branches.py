@@ -141,7 +141,7 @@ def saves(server, page_name="start.html"):
     return lambda request: Reply(text=f"REASON: So.\nACTION: click [{ref_in(request, 'button')}]")
 
 
-def test_what_going_back_does_not_take_back_is_told_before_it_does(live, server, tmp_path):
+def test_what_going_back_does_not_take_back_is_reported_before_it_does(live, server, tmp_path):
     body = "<button onclick=\"fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)\">Order</button>"
     server.script(saves(server), Reply(text="REASON: Done.\nACTION: stop []"))
     live.session.agent.set_preset("step")

@@ -29,7 +29,7 @@ def make(tmp_path, llm_server):
         live.session.stop_worker()
 
 
-def test_a_browser_that_does_not_start_is_told_and_can_be_tried_again(make, tmp_path):
+def test_a_browser_that_does_not_start_is_reported_and_can_be_tried_again(make, tmp_path):
     live = make("/nowhere/chromium")
     live.session.start()
     view = live.wait_mode("failed")
@@ -43,7 +43,7 @@ def test_a_browser_that_does_not_start_is_told_and_can_be_tried_again(make, tmp_
     live.wait(lambda: live.view.mode == "failed" and "/nowhere/chromium" in live.view.message)
 
 
-def test_a_damaged_database_is_told(make, tmp_path):
+def test_a_damaged_database_is_reported(make, tmp_path):
     (tmp_path / "traces.db").write_bytes(b"this is no database" * 100)
     live = make()
     live.session.start()

@@ -37,7 +37,7 @@ def at_review(live, server, page):
     return live
 
 
-def told(live):
+def interventions(live):
     store = live.store()
     try:
         return [(one.kind, one.before, one.after) for one in store.interventions(live.view.run)]
@@ -79,9 +79,9 @@ def test_a_rewritten_plan_is_in_the_next_prompt_and_in_the_trace(at_review, serv
     live.wait_phase("review")
     live.settle()
     assert "You are at this subtask: Open the orders" in server.requests[3].texts[-1]
-    kinds = [kind for kind, _, _ in told(live)]
+    kinds = [kind for kind, _, _ in interventions(live)]
     assert kinds == ["plan", "ask again"]
-    assert told(live)[0][1:] == (
+    assert interventions(live)[0][1:] == (
         "1. Open the orders; 2. Read the number",
         "1. Look at the list; 2. Open the orders",
     )
@@ -105,7 +105,7 @@ def test_a_remedy_fired_before_the_action_takes_its_place(at_review, server):
     live.wait(lambda: live.step.number == 1 and live.step.plan.judgements != ())
     assert live.step.row.action == chosen
     assert live.step.row.target == 'link "Orders"'
-    assert [kind for kind, _, _ in told(live)] == ["remedy"]
+    assert [kind for kind, _, _ in interventions(live)] == ["remedy"]
 
 
 def test_a_remedy_of_an_earlier_step_is_gone_back_for(at_review, server):
@@ -129,7 +129,7 @@ def test_a_remedy_that_does_not_wait_is_refused_in_words(at_review):
     live.wait(lambda: "Remedy 77 does not wait" in live.view.message)
 
 
-def test_the_making_of_the_index_is_told_and_the_exemplars_are_shown(live, server):
+def test_the_making_of_the_index_is_reported_and_the_exemplars_are_shown(live, server):
     live.session.agent.set_preset("synapse")
     server.script(Reply(text="[3] textbox"), Reply(text="REASON: So.\nACTION: stop []"))
     live.open("miniwob/login-user")
@@ -154,5 +154,5 @@ def test_the_number_of_remedies_and_of_trials_is_set_while_a_run_goes_on(live, s
     view = live.to_review()
     assert (view.plan.trials, [one.state for one in view.plan.remedies]) == (100, [])
     assert len(server.requests) == 2  # The plan and the action: no remedies were asked for.
-    assert told(live) == [("switch", "remedies 2", "remedies 0"), ("switch", "plan 3", "plan 100")]
+    assert interventions(live) == [("switch", "remedies 2", "remedies 0"), ("switch", "plan 3", "plan 100")]
     assert any('"states" has no number to set' in line.text for line in live.lines)

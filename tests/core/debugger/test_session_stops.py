@@ -190,12 +190,12 @@ def test_a_request_that_is_refused_never_leaves_and_the_refusal_is_kept(live, se
     assert saving.came == []
     store = live.store()
     try:
-        (told,) = store.interventions(live.view.run)
+        (intervention,) = store.interventions(live.view.run)
         assert store.run(live.view.run).touched
     finally:
         store.close()
-    assert told.kind == "refuse request"
-    assert told.before.startswith("POST")
+    assert intervention.kind == "refuse request"
+    assert intervention.before.startswith("POST")
     assert "refused" in live.step.observation.raw
 
 

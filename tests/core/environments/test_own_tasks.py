@@ -49,7 +49,7 @@ def test_the_two_kinds_are_told_apart_by_what_is_in_them(tmp_path):
         ("a.txt", TASK.format(id="x"), "end the name of a TOML file in .toml"),
     ],
 )
-def test_a_bad_file_is_told_and_changes_nothing(tmp_path, name, content, said):
+def test_a_bad_file_is_reported_and_changes_nothing(tmp_path, name, content, said):
     environments = Environments(task_files=[task_file(tmp_path)])
     before = environments.tasks()
     path = tmp_path / name
@@ -142,7 +142,7 @@ def test_a_file_both_asked_for_and_remembered_is_read_once(tmp_path):
     assert (source.given, source.remembered) == (True, True)
 
 
-def test_two_files_with_one_name_are_told_until_one_of_them_is_taken_out(tmp_path):
+def test_two_files_with_one_name_are_reported_until_one_of_them_is_taken_out(tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     first, second = task_file(tmp_path), task_file(other)
@@ -153,7 +153,7 @@ def test_two_files_with_one_name_are_told_until_one_of_them_is_taken_out(tmp_pat
     assert [source.problem for source in environments.sources] == [""]
 
 
-def test_a_task_of_webarena_that_two_files_have_is_told(tmp_path):
+def test_a_task_of_webarena_that_two_files_have_is_reported(tmp_path):
     environments = Environments(webarena=[config_file(tmp_path, "a.json", 0, 1)])
     with pytest.raises(DataError, match=r"both have WebArena's task 1; keep one of the two"):
         environments.add_file(config_file(tmp_path, "b.json", 1, 2))

@@ -81,7 +81,7 @@ def test_another_task_refuses_a_url_of_ones_own():
         Environments().find("miniwob/click-test", url="example.org")
 
 
-def test_the_problems_of_all_files_are_told_together(tmp_path, mine):
+def test_the_problems_of_all_files_are_reported_together(tmp_path, mine):
     (tmp_path / "broken.toml").write_text("[[tasks]]\n")
     (tmp_path / "0.json").write_text("{}")
     with pytest.raises(DataError) as caught:

@@ -231,7 +231,7 @@ def test_a_clock_is_read_as_utc_unless_it_names_a_zone(tmp_path, written_as):
         assert task.details == {"clock": 1777626000000}
 
 
-def test_a_clock_that_is_no_time_is_told_with_its_line(tmp_path):
+def test_a_clock_that_is_no_time_is_reported_with_its_line(tmp_path):
     text = TOML.replace('url = "localhost:8000"', 'url = "localhost:8000"\nclock = "noon"')
     (problem,) = problems_of(written(tmp_path, text))
     assert problem.startswith("line 16: \"clock\" = 'noon' in [tasks] cannot be used: ")
@@ -240,18 +240,18 @@ def test_a_clock_that_is_no_time_is_told_with_its_line(tmp_path):
 async def test_the_clock_is_set_before_the_page_opens(tmp_path):
     text = TOML.replace('url = "localhost:8000"', 'url = "localhost:8000"\nclock = "2026-05-01T09:00:00Z"')
     file = TaskFile.read(written(tmp_path, text))
-    told = []
+    calls = []
 
     class Page:
         async def add_init_script(self, script):
-            told.append(script[-70:])
+            calls.append(script[-70:])
 
         async def goto(self, url):
-            told.append(url)
+            calls.append(url)
 
         async def url(self):
             return "http://localhost:8000/"
 
     await file.open(file.tasks()[1], 7, Page())
-    assert '"clock": 1777626000000, "seed": 7' in told[0]
-    assert told[1] == "http://localhost:8000"
+    assert '"clock": 1777626000000, "seed": 7' in calls[0]
+    assert calls[1] == "http://localhost:8000"

@@ -73,7 +73,7 @@ def test_a_folder_gives_its_numbered_files_in_order(tmp_path):
     assert [task.id for task in WebArena.read([tmp_path], sites={}).tasks()] == ["webarena/2", "webarena/10"]
 
 
-def test_all_problems_of_a_file_are_told_with_their_lines(tmp_path):
+def test_all_problems_of_a_file_are_reported_with_their_lines(tmp_path):
     bad = [
         config(intent=""),
         config(task_id=8, eval={"eval_types": ["string_mach"], "reference_answers": {"exact": "a"}}),

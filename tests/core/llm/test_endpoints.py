@@ -58,7 +58,7 @@ class TestKeys:
         with pytest.raises(DataError, match="is not a key"):
             self.keys().store_key("A", bad)
 
-    def test_where_a_key_was_found_is_told_without_it(self):
+    def test_where_a_key_was_found_is_shown_without_it(self):
         assert self.keys(A="sk-1").why("A") == "The key is in the environment variable A."
         assert self.keys(MemoryKeyring({"A": "sk-1"})).why("A") == "The key A is in the system keyring."
         assert self.keys().why("A") == "No key A in the environment or in the system keyring."

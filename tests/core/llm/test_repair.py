@@ -403,9 +403,9 @@ class TestTheRepairTurn:
     @pytest.mark.parametrize("bad", [ToolCall(name="click", arguments="{oops"), ToolCall(name="no name!")])
     def test_calls_that_a_server_could_not_read_back_are_shown_as_text(self, bad):
         again = repair_messages(request(), LLMReply(text="Hm.", tool_calls=(bad,)), "Not JSON.")
-        said, told = again.messages[1:]
+        said, problem = again.messages[1:]
         assert (said.text, said.tool_calls) == (f"Hm.\n{bad.name} {bad.arguments}", ())
-        assert (told.role, told.text.split(".")[0]) == ("user", "Not JSON")
+        assert (problem.role, problem.text.split(".")[0]) == ("user", "Not JSON")
 
     def test_an_empty_reply_leaves_no_empty_message(self):
         again = repair_messages(request(tools=()), LLMReply(), "The reply has no action.")

@@ -3,7 +3,7 @@
     python -m tests.core.memory.record_own [FAMILY …]
 
 Every run opens the real page in an installed Chromium. A family of which one
-run is no success is told and leaves its file as it was.
+run is no success is reported and leaves its file as it was.
 """
 
 import asyncio

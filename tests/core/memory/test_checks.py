@@ -23,14 +23,14 @@ def with_actions(*actions: str, observation: str = PAGE, **more) -> Exemplar:
         ("drag [1] [99]", "element", "names [99]"),
     ],
 )
-def test_what_is_wrong_with_an_action_is_told_with_its_place(action, kind, words):
+def test_what_is_wrong_with_an_action_is_reported_with_its_place(action, kind, words):
     (found,) = check_actions(with_actions("click [1]", action))
     assert (found.kind, found.where, found.level) == (kind, "look 1, action 2", "fault")
     assert words in found.text
 
 
 @pytest.mark.parametrize("action", ["click [2]", 'click [button "Ok"]', "press [Enter]", "click [xpath=//a]"])
-def test_an_action_on_what_is_there_or_cannot_be_told_is_right(action):
+def test_an_action_on_what_is_there_or_cannot_be_determined_is_right(action):
     assert list(check_actions(with_actions(action))) == []
 
 
@@ -38,7 +38,7 @@ def test_without_an_observation_nothing_is_said_of_elements():
     assert list(check_actions(with_actions("click [9]", observation=""))) == []
 
 
-def test_what_comes_after_the_end_is_told():
+def test_what_comes_after_the_end_is_reported():
     (found,) = check_actions(with_actions("stop [x]", "click [1]"))
     assert "ends the task" in found.text
 
@@ -50,14 +50,14 @@ def test_a_contrast_is_checked_too():
     assert [one.where for one in check_contrasts(exemplar)] == ["contrast 1, right"]
 
 
-def test_a_contrast_of_a_page_that_is_no_look_is_told_to_be_in_no_prompt():
+def test_a_contrast_of_a_page_that_is_no_look_is_reported_as_being_in_no_prompt():
     kept = Contrast(observation=f"{PAGE}\n[14] text", tried="click [1]", right="click [2]")
     (found,) = check_contrasts(with_actions("click [1]", contrasts=(kept,)))
     assert (found.where, found.level) == ("contrast 1", "note")
     assert "prompts do not tell it" in found.text
 
 
-def test_what_is_typed_into_a_field_that_hides_it_is_told():
+def test_what_is_typed_into_a_field_that_hides_it_is_reported():
     looks = (
         ExemplarStep(
             observation='[1] textbox "Name"\n[2] textbox "Password"', actions=("type [1] [x]", "type [2] [y]")
@@ -81,9 +81,9 @@ def test_an_over_long_one_is_a_note_that_names_the_longest_look():
     assert check_length(exemplar, 1000) == ()
 
 
-@pytest.mark.parametrize(("success", "told"), [(False, 1), (None, 0), (True, 0)])
-def test_only_a_run_that_is_known_to_have_failed_is_told(success, told):
-    assert len(check_run(ALL[0], 4, lambda run: success)) == told
+@pytest.mark.parametrize(("success", "count"), [(False, 1), (None, 0), (True, 0)])
+def test_only_a_run_that_is_known_to_have_failed_is_reported(success, count):
+    assert len(check_run(ALL[0], 4, lambda run: success)) == count
     assert check_run(ALL[0], None, lambda run: False) == ()
 
 

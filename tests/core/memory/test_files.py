@@ -60,7 +60,7 @@ def test_one_id_twice_in_a_folder_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         ("{", "this is not JSON"),
         ({"famly": "x"}, 'there is no key "famly"; did you mean family?'),
@@ -69,7 +69,7 @@ def test_one_id_twice_in_a_folder_is_refused(tmp_path):
         ({"format": 9}, "this program reads the formats 1 to 1"),
     ],
 )
-def test_a_mistake_is_told_with_file_and_line(tmp_path, change, told):
+def test_a_mistake_is_reported_with_file_and_line(tmp_path, change, expected):
     good = exemplar("click-button", 0).model_dump()
     bad = change if isinstance(change, str) else json.dumps({**good, **change}, default=list)
     path = tmp_path / "e.jsonl"
@@ -77,4 +77,4 @@ def test_a_mistake_is_told_with_file_and_line(tmp_path, change, told):
     with pytest.raises(DataError) as failed:
         read_exemplars(path)
     assert f"{path}, line 3: " in str(failed.value)
-    assert told in str(failed.value)
+    assert expected in str(failed.value)

@@ -31,10 +31,10 @@ async def test_only_texts_that_are_new_are_embedded(tmp_path):
 async def test_another_embedding_makes_the_index_anew(tmp_path):
     await ExemplarIndex(Counting(64), tmp_path).refresh(ALL)
     other = Counting(128)
-    told = []
+    reports = []
     index = ExemplarIndex(other, tmp_path)
-    assert await index.refresh(ALL, lambda done, of: told.append((done, of))) == len(ALL)
-    assert told[-1] == (len(ALL), len(ALL))
+    assert await index.refresh(ALL, lambda done, of: reports.append((done, of))) == len(ALL)
+    assert reports[-1] == (len(ALL), len(ALL))
     assert (await search(index, ALL[2].key, 1))[0].exemplar == ALL[2]
 
 

@@ -96,14 +96,14 @@ async def test_another_embedding_makes_the_index_anew_and_a_cancelled_one_goes_o
     memory = Memory(
         (), index_folder=tmp_path / "index", embedding=lambda: slow, library=tmp_path / LIBRARY_NAME
     )
-    told = []
-    memory.on_progress = lambda done, of: told.append((done, of))
+    reports = []
+    memory.on_progress = lambda done, of: reports.append((done, of))
     task = asyncio.create_task(memory.reindex())
     await reached.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert told[-1] == (256, 600)
+    assert reports[-1] == (256, 600)
     gate.set()
     assert len(await memory.refreshed()) == 600
     assert slow.asked == 600

@@ -55,7 +55,7 @@ async def test_beyond_the_threshold_memory_is_not_used_and_that_is_said():
     assert found.retrieved
 
 
-async def test_the_nearest_rejected_ones_are_told_too():
+async def test_the_nearest_rejected_ones_are_reported_too():
     found = await looked_up(BUTTON)
     assert [one.used for one in found.retrieved] == [True] * 3 + [False] * 4
 

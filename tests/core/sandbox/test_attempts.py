@@ -138,10 +138,10 @@ def attempt_all(codes: dict[str, str], traps: Traps, *, guarded: bool) -> dict[s
     parsed = attempt(f"ATTEMPTS = {wholes!r}\n{_ONE_BY_ONE}", traps, guarded=guarded, seconds=60)
     try:
         traps.assert_untouched()
-        told = json.loads(parsed.text)
+        results = json.loads(parsed.text)
     except (AssertionError, pytest.fail.Exception, ValueError):
         return {}
-    return {name: Parsed(**{kind: text}) for name, (kind, text) in told.items()}
+    return {name: Parsed(**{kind: text}) for name, (kind, text) in results.items()}
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +243,7 @@ def test_a_limit_that_was_reached_is_named(traps):
 
 
 @pytest.mark.parametrize("thing", ["object()", "bytes(99)", "[0] * 99", "'x' * 10**5"])
-def test_memory_filled_with_small_things_is_told_too(thing):
+def test_memory_filled_with_small_things_is_reported_too(thing):
     limits = SandboxLimits(seconds=60, memory=128 * 1024 * 1024)
     code = f"kept = []\nwhile True: kept.append({thing})"
     parsed = ParserProcess(code, "", limits=limits).run()

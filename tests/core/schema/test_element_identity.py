@@ -73,7 +73,7 @@ PAGE = page_of('button "Ok"\nbutton\ntextbox "Name" value="Ada"\nlink "Say \'hi\
         ('[1] button "Ok"\n[5] button "Ok"', 5, 5),
     ],
 )
-def test_one_that_is_told_without_doubt_is_certain(lines, ref, found):
+def test_one_that_is_named_without_doubt_is_certain(lines, ref, found):
     one = find_by_line(lines, ref, PAGE)
     assert (one.element.ref, one.guess) == (found, "")
 
@@ -99,7 +99,7 @@ def test_one_of_several_is_a_guess_that_says_by_what(lines, ref, found, words):
         ('[7] button "Ok"', 7, "nothing tells which"),
     ],
 )
-def test_one_that_is_not_told_is_not_taken(lines, ref, words):
+def test_one_that_is_not_shown_is_not_taken(lines, ref, words):
     one = find_by_line(lines, ref, PAGE)
     assert one.element is None
     assert words in one.problem

@@ -57,7 +57,7 @@ def test_an_action_of_every_page_keeps_its_meaning_beside_names_of_ones_own():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "problem"),
     [
         (("8",), None),
         (("8", "2", "true"), None),
@@ -69,8 +69,8 @@ def test_an_action_of_every_page_keeps_its_meaning_beside_names_of_ones_own():
         (("8", "2", "true", "x"), "buy_now was given too much: it takes size, count, gift."),
     ],
 )
-def test_what_it_is_given_is_checked_against_what_it_takes(arguments, told):
-    assert HERE.problem(Named(name="buy_now", arguments=arguments)) == told
+def test_what_it_is_given_is_checked_against_what_it_takes(arguments, problem):
+    assert HERE.problem(Named(name="buy_now", arguments=arguments)) == problem
 
 
 def test_a_name_that_is_not_offered_is_not_permissible():
@@ -104,7 +104,7 @@ def test_a_reply_with_a_value_that_is_not_on_offer_has_no_action_at_all():
     assert '"44" is not on offer for size' in proposal.problem
 
 
-def test_a_reply_that_lacks_an_argument_is_told_which():
+def test_a_reply_that_lacks_an_argument_is_refused_with_its_name():
     proposal, _ = read(LLMReply(tool_calls=(ToolCall(name="buy_now"),)), "tools")
     assert proposal.problem == "buy_now lacks size; give it."
 

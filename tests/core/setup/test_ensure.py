@@ -92,7 +92,7 @@ def test_a_start_after_a_kill_waits_for_the_pip_that_lives_on(ready):
         gate.unlink()
 
 
-def test_packages_that_cannot_be_had_are_told_with_the_last_lines_and_the_log(ready):
+def test_packages_that_cannot_be_had_are_reported_with_the_last_lines_and_the_log(ready):
     text = ready.root / "pyproject.toml"
     kept = text.read_text()
     text.write_text(kept.replace("tinydep>=1", "tinydep>=1.5"))
@@ -144,7 +144,7 @@ def start_as_python_3_10(path: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_python_that_is_too_old_is_told_in_one_line(tmp_path):
+def test_a_python_that_is_too_old_is_reported_in_one_line(tmp_path):
     done = start_as_python_3_10(tmp_path)
     assert done.returncode == 3
     assert "needs Python 3.11 or newer" in done.stderr

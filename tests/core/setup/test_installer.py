@@ -103,13 +103,13 @@ def test_a_library_no_package_is_known_for_is_named(machine, commands):
         machine.install()
 
 
-def test_a_library_that_is_still_missing_after_the_installation_is_told(machine, commands):
+def test_a_library_that_is_still_missing_after_the_installation_is_reported(machine, commands):
     commands.add("apt-get")
     with pytest.raises(WorldError, match=r"libnss3\.so"):
         machine.install()
 
 
-def test_too_little_room_is_told_before_anything_is_installed(tmp_path, commands, monkeypatch):
+def test_too_little_room_is_reported_before_anything_is_installed(tmp_path, commands, monkeypatch):
     commands.add("apt-get")
     commands.add("ldconfig", "exec /sbin/ldconfig -p")
     commands.add("dpkg-query")

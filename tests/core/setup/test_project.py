@@ -72,9 +72,9 @@ def test_a_requirement_beyond_plain_ranges_is_left_to_pip(tmp_path, line):
 
 def test_what_the_project_asks_changes_with_a_dependency_and_not_with_its_description(tmp_path):
     first = load_project(write(tmp_path / "a", TEXT))
-    told = load_project(write(tmp_path / "b", TEXT.replace('"one"', '"two"') + "[tool.ruff]\n"))
+    changed = load_project(write(tmp_path / "b", TEXT.replace('"one"', '"two"') + "[tool.ruff]\n"))
     newer = load_project(write(tmp_path / "c", TEXT.replace("alpha>=1", "alpha>=2")))
-    assert first.asks == told.asks
+    assert first.asks == changed.asks
     assert first.asks != newer.asks
 
 

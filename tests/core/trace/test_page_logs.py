@@ -99,8 +99,8 @@ def test_the_playwright_trace_has_console_and_requests(store, run):
     with zipfile.ZipFile(BytesIO(export_playwright_trace(store, run))) as archive:
         events = [json.loads(line) for line in archive.read("trace.trace").splitlines()]
         (asked,) = [json.loads(line)["snapshot"] for line in archive.read("trace.network").splitlines()]
-    told = [(one["messageType"], one["text"]) for one in events if one["type"] == "console"]
-    assert told == [
+    logged = [(one["messageType"], one["text"]) for one in events if one["type"] == "console"]
+    assert logged == [
         ("error", "nul \x00 \u202e"),
         ("error", "TypeError: \ud800"),
         ("warning", "confirm: sure? (accepted)"),

@@ -325,13 +325,13 @@ def test_hits_are_counted_with_their_breakpoint_and_outlive_it(store):
     store.save_hits([hit.replace(breakpoint=None, watch=4)])
     assert store.breakpoints()[0].hits == 2
     store.remove_breakpoint(number)
-    told = hit.replace(sentence="Half: ?")
+    stored = hit.replace(sentence="Half: ?")
     assert [(one.step, one.stopped, one.watch) for one in store.hits(run)] == [
         (2, True, None),
         (1, False, None),
         (2, True, 4),
     ]
-    assert store.hits(run)[0] == told
+    assert store.hits(run)[0] == stored
     assert store.add_breakpoint("loop", "{}") == number + 1
     assert store.add_watch("css", "h1", on_change=True) == 5
 

@@ -95,7 +95,7 @@ def test_exemplars_change_places_and_the_one_that_was_moved_stays_current(dialog
     assert not dialog.items.down_button.isEnabled()
 
 
-def test_an_exemplar_is_switched_once_the_other_is_told(dialog: AskAgain, qtbot: QtBot):
+def test_an_exemplar_is_switched_once_the_other_is_written(dialog: AskAgain, qtbot: QtBot):
     select(dialog, "mail-1")
     dialog.items.switch_button.click()
     chooser = dialog.findChild(ExemplarChooser)
@@ -107,11 +107,11 @@ def test_an_exemplar_is_switched_once_the_other_is_told(dialog: AskAgain, qtbot:
     with qtbot.waitSignal(dialog.exemplar_requested) as wanted:
         qtbot.keyClick(chooser.search, Qt.Key.Key_Return)
     assert wanted.args == [18, 3, "draft-2"]
-    told = (message("Task: Keep the draft of Eve."), message("ACTION: click [9]", "assistant"))
-    written = WrittenExemplar(id="draft-2", family="draft", task="Keep the draft of Eve.", messages=told)
+    messages = (message("Task: Keep the draft of Eve."), message("ACTION: click [9]", "assistant"))
+    written = WrittenExemplar(id="draft-2", family="draft", task="Keep the draft of Eve.", messages=messages)
     dialog.show_view(VIEW.replace(written=written))
     assert names(dialog) == ["drafts", "Keep the draft of Ada.", "Keep the draft of Eve."]
-    assert asked(dialog)[3:5] == [one.text for one in told]
+    assert asked(dialog)[3:5] == [one.text for one in messages]
 
 
 def test_a_search_without_a_match_offers_nothing(theme, qtbot: QtBot):
@@ -179,7 +179,7 @@ def test_it_is_said_that_the_built_in_llm_reads_no_words(dialog: AskAgain, qtbot
     qtbot.waitUntil(dialog.rules_note.isVisible)
 
 
-def test_how_much_an_exemplar_did_is_asked_and_told_with_it(dialog: AskAgain, qtbot: QtBot):
+def test_how_much_an_exemplar_did_is_asked_and_shown_with_it(dialog: AskAgain, qtbot: QtBot):
     assert not dialog.credit_button.isHidden()
     with qtbot.waitSignal(dialog.credit_requested) as asked:
         dialog.credit_button.click()
@@ -199,6 +199,6 @@ def test_how_much_an_exemplar_did_is_asked_and_told_with_it(dialog: AskAgain, qt
     rows = [
         dialog.items.rows.model().index(at, 0).data(ROW) for at in range(dialog.items.rows.model().rowCount())
     ]
-    told = {row.text: row.detail for row in rows}
-    assert "credit +0.60: 4 of 5 with it, 1 of 5 without" in told["Keep the draft of Ada."]
-    assert "credit" not in told["Send the letter to Bob."]
+    details = {row.text: row.detail for row in rows}
+    assert "credit +0.60: 4 of 5 with it, 1 of 5 without" in details["Keep the draft of Ada."]
+    assert "credit" not in details["Send the letter to Bob."]

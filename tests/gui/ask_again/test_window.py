@@ -184,7 +184,7 @@ def test_the_actions_stand_in_order_with_count_share_and_the_recorded_one_named(
     assert spoken[2].startswith("no usable answer")
 
 
-def test_the_recorded_action_is_told_where_nobody_proposed_it_again(dialog):
+def test_the_recorded_action_is_reported_where_nobody_proposed_it_again(dialog):
     dialog.show_view(VIEW.replace(asked=(SECOND,)))
     assert figures(dialog)[-1] == ("click [5]", "0 of 2 · 0%", True)
     dialog.answers.bars.select_action("click [5]")
@@ -203,7 +203,7 @@ def test_the_thoughts_are_those_of_the_chosen_action(dialog):
     assert "Hm." in row.detail
 
 
-def test_what_was_changed_in_the_prompt_is_told_line_by_line(dialog):
+def test_what_was_changed_in_the_prompt_is_reported_line_by_line(dialog):
     assert dialog.answers.changes_section.fact.text() == "as recorded"
     dialog.show_view(VIEW.replace(asked=(FIRST, SECOND)))
     assert [row.text for row in dialog.answers.changes.rows] == [
@@ -223,7 +223,7 @@ def test_an_earlier_question_can_be_looked_at_again(dialog, qtbot):
     assert len(figures(dialog)) == 3
 
 
-def test_while_answers_come_the_progress_is_told_and_only_cancel_is_offered(dialog, qtbot):
+def test_while_answers_come_the_progress_is_reported_and_only_cancel_is_offered(dialog, qtbot):
     put(qtbot, dialog)
     dialog.show_view(VIEW.replace(busy=True))
     assert dialog.progress.text() == "0 of 5"

@@ -48,7 +48,7 @@ def test_nothing_is_asked_for_that_is_as_in_the_run(dialog: ForkDialog):
     assert "Nothing differs" in dialog.summary.text()
 
 
-def test_only_what_was_chosen_is_told_as_different_and_asked_for(dialog: ForkDialog, qtbot: QtBot):
+def test_only_what_was_chosen_is_shown_as_different_and_asked_for(dialog: ForkDialog, qtbot: QtBot):
     pick(dialog.form.preset, "laser")
     dialog.form.amounts["memory"].setValue(5)
     dialog.form.exemplars.choice.setCurrentIndex(2)
@@ -97,7 +97,7 @@ def test_every_choice_is_taken_back_and_made_again(dialog: ForkDialog):
     assert dialog.form.changes == whole
 
 
-def test_what_stays_done_is_told_first_and_has_to_be_ticked(dialog: ForkDialog, qtbot: QtBot):
+def test_what_stays_done_is_reported_first_and_has_to_be_ticked(dialog: ForkDialog, qtbot: QtBot):
     dialog.wait(12, 3)
     dialog.show_view(VIEW.replace(irreversible="POST http://shop/order (step 4)"))
     assert "does not take back POST http://shop/order" in dialog.irreversible_words.text()
@@ -108,7 +108,7 @@ def test_what_stays_done_is_told_first_and_has_to_be_ticked(dialog: ForkDialog, 
     assert asked.args[3] is True
 
 
-def test_an_error_is_told_in_the_dialog_and_the_choices_stay(dialog: ForkDialog):
+def test_an_error_is_reported_in_the_dialog_and_the_choices_stay(dialog: ForkDialog):
     pick(dialog.form.preset, "laser")
     dialog.show_view(VIEW.replace(busy=True))
     assert not dialog.fork_button.isEnabled()

@@ -195,7 +195,7 @@ def test_the_dialog_offers_the_names_of_the_step_in_view(window, controller, ses
     controller.editor.reject()
 
 
-def test_a_window_that_was_closed_is_told_nothing_more(window, service, qtbot: QtBot):
+def test_a_window_that_was_closed_gets_nothing_more(window, service, qtbot: QtBot):
     window.close()
     service.changed.send(samples.BREAKS)
     qtbot.wait(40)

@@ -117,11 +117,11 @@ def test_what_is_asked_is_what_was_chosen(shown: BisectPage, qtbot: QtBot):
     assert form.llm.findData("person") < 0
 
 
-def test_steps_that_are_written_wrong_are_told_before_anything_is_asked(shown: BisectPage):
+def test_steps_that_are_written_wrong_are_reported_before_anything_is_asked(shown: BisectPage):
     shown.form.which.setCurrentIndex(2)
-    for text, told in (("", "such as 1, 3, 5-8"), ("two", "names no step"), ("1, 99", "no step 99")):
+    for text, expected in (("", "such as 1, 3, 5-8"), ("two", "names no step"), ("1, 99", "no step 99")):
         shown.form.steps.setText(text)
-        assert told in shown.form.total.text()
+        assert expected in shown.form.total.text()
         assert not shown.start_button.isEnabled()
     shown.form.steps.setText("1, 3-4")
     assert shown.form.request.steps == (1, 3, 4)

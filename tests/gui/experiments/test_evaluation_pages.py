@@ -91,7 +91,7 @@ def cells(table, column: int) -> list[str]:
     return [line.cells[column] for line in table.lines]
 
 
-def test_which_runs_flip_is_told_with_the_interval(evaluation: EvaluationPage):
+def test_which_runs_flip_is_reported_with_the_interval(evaluation: EvaluationPage):
     assert cells(evaluation.table, 0) == ["to success", "", "to failure"]
     assert "2 of 3 succeed with it, 2 without: +0 points (95 %:" in evaluation.sentence.text()
     assert SUBJECT.name in evaluation.sentence.text()
@@ -121,7 +121,7 @@ def test_only_presets_with_memory_are_offered_and_never_the_person(evaluation: E
     assert "person" not in [form.llm.itemData(at) for at in range(form.llm.count())]
 
 
-def test_what_is_asked_is_told_before_it_is_begun(evaluation: EvaluationPage, qtbot: QtBot):
+def test_what_is_asked_is_reported_before_it_is_begun(evaluation: EvaluationPage, qtbot: QtBot):
     form = evaluation.form
     assert "4 pairs of runs" in form.total.text()
     assert "Left out: 1" in form.total.text()

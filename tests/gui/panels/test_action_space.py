@@ -71,7 +71,7 @@ def test_the_search_stays_when_the_list_changes(panel: PermissiblePanel):
     assert shown(panel) == ["click  1", "click [8]"]
 
 
-def test_what_the_prompt_leaves_out_is_told(panel: PermissiblePanel):
+def test_what_the_prompt_leaves_out_is_reported(panel: PermissiblePanel):
     panel.show_permissible(samples.STEP.permissible)
     assert panel.left_out.text() == "12 more left out of the prompt"
     panel.show_permissible(PermissibleView(rows=samples.PERMISSIBLE.rows()))

@@ -45,9 +45,9 @@ def test_used_ones_and_the_nearest_others_show_with_distance_vote_and_use(panel:
 
 
 def test_the_fact_names_the_family_and_its_votes(panel: ExemplarsPanel, qtbot: QtBot):
-    with qtbot.waitSignal(panel.fact_changed) as told:
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_exemplars(EXEMPLARS)
-    assert told.args == ["family shop-lamp · vote 2 of 3"]
+    assert emitted.args == ["family shop-lamp · vote 2 of 3"]
 
 
 def test_it_tells_why_with_votes_threshold_and_when(panel: ExemplarsPanel):
@@ -65,10 +65,10 @@ def test_what_was_asked_shows_with_the_embedding(panel: ExemplarsPanel):
     assert panel.query_section.fact.text() == EXEMPLARS.embedding
 
 
-def test_the_making_of_the_index_is_told_as_it_goes(panel: ExemplarsPanel, qtbot: QtBot):
-    with qtbot.waitSignal(panel.fact_changed) as told:
+def test_the_making_of_the_index_is_reported_as_it_goes(panel: ExemplarsPanel, qtbot: QtBot):
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_exemplars(ExemplarsView(progress="embedding 40 of 200"))
-    assert told.args == ["embedding 40 of 200"]
+    assert emitted.args == ["embedding 40 of 200"]
     assert says(panel) == ""
     assert "embedding 40 of 200" in panel.progress.text()
     panel.show_exemplars(EXEMPLARS)
@@ -78,9 +78,9 @@ def test_the_making_of_the_index_is_told_as_it_goes(panel: ExemplarsPanel, qtbot
 def test_where_all_are_beyond_the_threshold_none_is_used(panel: ExemplarsPanel, qtbot: QtBot):
     rows = tuple(row.replace(used=False) for row in EXEMPLARS.rows)
     view = EXEMPLARS.replace(rows=rows, family="", threshold=0.1)
-    with qtbot.waitSignal(panel.fact_changed) as told:
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_exemplars(view)
-    assert told.args == ["none used"]
+    assert emitted.args == ["none used"]
     assert not panel.used_section.isVisible()
     assert {row.word for row in panel.nearest.rows} == {"beyond the threshold"}
 

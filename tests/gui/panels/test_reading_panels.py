@@ -222,9 +222,9 @@ def test_estimated_tokens_and_a_missing_price_are_marked(make):
 
 def test_failed_calls_are_counted_in_the_title(make, qtbot: QtBot):
     panel = make(CallsPanel)
-    with qtbot.waitSignal(panel.fact_changed) as told:
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_calls((samples.CALLS[0].replace(error="The server hung up."),))
-    assert told.args == ["1, 1 failed"]
+    assert emitted.args == ["1, 1 failed"]
 
 
 def test_all_columns_fit_the_dock(make):

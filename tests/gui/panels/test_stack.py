@@ -43,9 +43,9 @@ def test_a_message_says_why_there_is_none(panel: StackPanel):
 
 
 def test_frames_show_the_acting_one_first_with_argument_state_and_steps(panel: StackPanel, qtbot: QtBot):
-    with qtbot.waitSignal(panel.fact_changed) as told:
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_stack(STACK)
-    assert told.args == ["depth 2"]
+    assert emitted.args == ["depth 2"]
     first, second = panel.frames.rows
     assert first.text == "verify_item [green lamp, at most 60 dollars]"
     assert first.word == "acting · 2 steps"

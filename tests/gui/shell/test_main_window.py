@@ -169,7 +169,7 @@ def test_a_run_is_named_and_exported_from_the_tree(
     assert session.asked[-1][:2] == ("export_run", 17)
 
 
-def test_a_stop_at_a_breakpoint_is_told_with_a_mark_of_its_own(window: MainWindow, session, qtbot: QtBot):
+def test_a_stop_at_a_breakpoint_is_shown_with_a_mark_of_its_own(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     why = "State item is entered (breakpoint 1)."
     show(qtbot, window, session, message=why, stopped_at=why)
@@ -378,14 +378,14 @@ def test_connecting_an_llm_asks_for_the_settings(window: MainWindow, qtbot: QtBo
         window.tasks.welcome.buttons[2].click()
 
 
-def test_files_that_cannot_be_read_are_told_in_bar_and_log(window: MainWindow, session, qtbot: QtBot):
+def test_files_that_cannot_be_read_are_reported_in_bar_and_log(window: MainWindow, session, qtbot: QtBot):
     session.catalogue_changed.send(Catalogue(problems=("tasks.toml, line 3: there is no field sed.",)))
     qtbot.waitUntil(lambda: window.page.messages.shown)
     assert "tasks.toml" in window.page.messages.text.text()
     assert window.log.model.rows[0].level == "warning"
 
 
-def test_a_stall_is_told_in_the_log(window: MainWindow):
+def test_a_stall_is_reported_in_the_log(window: MainWindow):
     window.heartbeat.stalled.emit(120.0)
     assert "120 ms" in window.log.model.rows[-1].text
 

@@ -47,14 +47,14 @@ def test_open_dialogs_come_up_again_above_a_replaced_window(qtbot: QtBot):
     assert not ended
 
 
-def test_a_stall_of_the_main_thread_is_told_with_its_length(qtbot: QtBot):
+def test_a_stall_of_the_main_thread_is_reported_with_its_length(qtbot: QtBot):
     heartbeat = Heartbeat(interval_ms=5, limit_ms=50)
     heartbeat.start()
-    with qtbot.waitSignal(heartbeat.stalled, check_params_cb=lambda late: late > 80) as told:
+    with qtbot.waitSignal(heartbeat.stalled, check_params_cb=lambda late: late > 80) as emitted:
         end = time.perf_counter() + 0.1
         while time.perf_counter() < end:
             pass
-    assert heartbeat.worst >= told.args[0] > 80
+    assert heartbeat.worst >= emitted.args[0] > 80
     heartbeat.stop()
 
 

@@ -53,7 +53,7 @@ class Opened:
 
         self._qtbot.waitUntil(chosen)
 
-    def wait_told(self, words: str) -> None:
+    def wait_for_message(self, words: str) -> None:
         self._qtbot.waitUntil(
             lambda: self.chooser.answer.isVisible() and words in self.chooser.answer.words.text()
         )
@@ -80,7 +80,7 @@ def test_an_added_file_s_first_task_is_chosen_and_shows_its_file(opened: Opened,
     opened.chooser.search.setText("flight")
     opened.chooser.file_button.click()
     opened.wait_chosen("mine/lamp")
-    opened.wait_told("2 tasks")
+    opened.wait_for_message("2 tasks")
     index = opened.chooser.list.currentIndex()
     assert str(tmp_path / "mine.toml") in index.data(Qt.ItemDataRole.ToolTipRole)
     assert load_settings().task_files == (tmp_path / "mine.toml",)
@@ -109,13 +109,13 @@ def test_nothing_is_added_where_no_file_is_chosen(opened: Opened, monkeypatch):
     assert not opened.chooser.answer.isVisible()
 
 
-def test_a_bad_file_is_told_with_its_line_and_all_else_stays(opened: Opened, tmp_path, monkeypatch):
+def test_a_bad_file_is_reported_with_its_line_and_all_else_stays(opened: Opened, tmp_path, monkeypatch):
     bad = tmp_path / "bad.toml"
     bad.write_text('[[tasks]]\nid = "a"\ninstruction = "b"\nurl = "example.org"\ntag = ["c"]\n')
     shown = opened.chooser.model.total
     picking(monkeypatch, bad)
     opened.chooser.file_button.click()
-    opened.wait_told("line 5")
+    opened.wait_for_message("line 5")
     assert "did you mean tags?" in opened.chooser.answer.words.text()
     assert "correct it" in opened.chooser.answer.words.text()
     assert opened.chooser.model.total == shown
@@ -151,7 +151,7 @@ def test_a_removed_file_is_gone_from_both_lists_and_from_the_settings(
     opened.wait_chosen("mine/lamp")
     opened.chooser.files.remove_buttons[-1].click()
     qtbot.waitUntil(lambda: not opened.chooser.model.index_of("mine/lamp").isValid())
-    opened.wait_told("taken out of the list")
+    opened.wait_for_message("taken out of the list")
     assert load_settings().task_files == ()
     assert path.exists()
 

@@ -147,7 +147,7 @@ def test_a_policy_is_offered_only_where_it_applies(policies, own):
     assert [one.id for one in policies.applying("yard", "http://yard/orders")] == ["yard/find_order"]
 
 
-def test_a_policy_that_calls_an_unknown_one_is_told_with_file_line_and_nearest_name(policies, own):
+def test_a_policy_that_calls_an_unknown_one_is_reported_with_file_line_and_nearest_name(policies, own):
     path = write(
         own,
         "desk/find_order",
@@ -164,7 +164,7 @@ def test_a_policy_that_calls_an_unknown_one_is_told_with_file_line_and_nearest_n
     assert policies.check() == (str(refused.value),)
 
 
-def test_an_example_that_calls_an_unknown_policy_is_told(policies, own):
+def test_an_example_that_calls_an_unknown_policy_is_reported(policies, own):
     text = GOOD.replace('policies = ["find_order", "find_customer"]\n', "").replace(
         "find_customer [", "find_custmer ["
     )

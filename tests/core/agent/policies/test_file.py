@@ -87,7 +87,7 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(tmp_path):
         ("ACTION: type [3] [Ada]", "ACTION: stop [a] [b] [c]", "has too much"),
     ],
 )
-def test_a_wrong_file_is_told_with_file_line_and_nearest_name(tmp_path, old, new, said):
+def test_a_wrong_file_is_reported_with_file_line_and_nearest_name(tmp_path, old, new, said):
     assert GOOD.count(old) >= 1
     path = write(tmp_path, "desk/find_order", GOOD.replace(old, new, 1))
     line = GOOD[: GOOD.index(old)].count("\n") + 1
@@ -125,7 +125,9 @@ def test_a_wrong_file_is_told_with_file_line_and_nearest_name(tmp_path, old, new
         ("REASON: Only a phone number is given.\n", "", "ACTION: find_customer", "no REASON line"),
     ],
 )
-def test_an_example_that_its_policy_could_not_follow_is_told_at_its_line(tmp_path, old, new, line_of, said):
+def test_an_example_that_its_policy_could_not_follow_is_reported_at_its_line(
+    tmp_path, old, new, line_of, said
+):
     text = GOOD.replace(old, new)
     path = write(tmp_path, "desk/find_order", text)
     line = text[: text.index(line_of)].count("\n") + 1
@@ -152,7 +154,7 @@ def test_an_example_that_its_policy_could_not_follow_is_told_at_its_line(tmp_pat
         ('+++\nname = "click"\ndescription = "x"\n+++\n# Instruction\nDo.\n', 2, "action of every page"),
     ],
 )
-def test_a_file_without_its_parts_is_told_where_they_are_missing(tmp_path, text, line, said):
+def test_a_file_without_its_parts_is_reported_where_they_are_missing(tmp_path, text, line, said):
     path = write(tmp_path, "odd", text or " ")
     with pytest.raises(DataError) as refused:
         read_policy(path, tmp_path)

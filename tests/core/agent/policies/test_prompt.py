@@ -125,7 +125,7 @@ def test_the_page_and_the_form_of_the_reply_are_in_the_prompt(policy, callables,
     assert "Assignment: Ada" in text
 
 
-def test_what_came_back_is_told_also_when_its_step_is_too_old_to_be(policy, callables):
+def test_what_came_back_is_shown_also_when_its_step_is_too_old_to_be(policy, callables):
     stack = pushed(begun(), step=2).stop(step=3, page=THERE, answer="order 7")
     stack = pushed(stack, "find_customer", "the buyer", step=4, page=THERE).stop(
         step=5, page=ELSEWHERE, lacked="a name"
@@ -137,7 +137,7 @@ def test_what_came_back_is_told_also_when_its_step_is_too_old_to_be(policy, call
     assert "4. find_customer [the buyer]: could not go on. It lacked: a name" in text
 
 
-def test_what_came_back_is_told_once_where_its_step_is_told(policy, callables):
+def test_what_came_back_is_shown_once_where_its_step_is_shown(policy, callables):
     stack = pushed(begun(), step=2).stop(step=3, page=THERE, answer="order 7")
     text = render("step/user.j2", prompt_of(stack, policy, callables))
     assert text.count("came back with: order 7") == 1
@@ -149,7 +149,7 @@ def test_only_a_called_policy_is_told_that_another_waits(policy, callables):
     assert "has called you and waits" in render("step/system.j2", prompt_of(second, policy, callables))
 
 
-def test_several_arguments_are_told_with_their_names(tmp_path):
+def test_several_arguments_are_reported_with_their_names(tmp_path):
     text = '+++\ndescription = "x"\n[[parameters]]\nname = "field"\n'
     text += '[[parameters]]\nname = "text"\n+++\n# Instruction\nDo.\n'
     policy = read_policy(write(tmp_path, "fill_text", text), tmp_path)

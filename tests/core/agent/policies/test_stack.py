@@ -247,8 +247,8 @@ def test_the_stack_holds_together_whatever_is_called_and_stopped(moves, depth, c
         for child in everyone:
             if child.caller is None:
                 continue
-            told = [one for one in stack.frame(child.caller).history if one.number == child.step]
-            assert [(one.action, one.result) for one in told] == [(child.written, child.outcome)]
+            turns = [one for one in stack.frame(child.caller).history if one.number == child.step]
+            assert [(one.action, one.result) for one in turns] == [(child.written, child.outcome)]
         assert Stack.model_validate_json(stack.model_dump_json()) == stack
 
 

@@ -14,7 +14,7 @@ from core.schema.messages import LLMReply, Turn
 from tests.core.agent.policies.making import HERE, THERE, begun, pushed, write
 
 
-def test_an_unknown_policy_name_is_told_and_changes_nothing(tmp_path):
+def test_an_unknown_policy_name_is_reported_and_changes_nothing(tmp_path):
     for id in ("desk/top", "desk/find_order"):
         write(tmp_path, id)
     policies = Policies((tmp_path,))
@@ -109,6 +109,6 @@ def test_a_parent_is_told_what_its_child_lacked_and_cannot_ask_the_same_for_ever
 
 
 @pytest.mark.parametrize("text", ["", "[3]", "find_order [a] b", "find_order [a", "click [3"])
-def test_what_is_no_action_is_told(text):
+def test_what_is_no_action_is_reported(text):
     with pytest.raises(ActionSyntaxError):
         read_call(text)

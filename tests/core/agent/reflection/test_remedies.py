@@ -65,7 +65,7 @@ def test_a_remedy_equal_to_the_chosen_or_a_tried_action_is_dropped_with_the_reas
     ]
 
 
-def test_yes_and_no_are_read_where_they_are_told_and_nowhere_else():
+def test_yes_and_no_are_read_where_they_are_said_and_nowhere_else():
     assert read_yes_no("Yes. The list opened.") is True
     assert read_yes_no("**No**, the page stayed as it was") is False
     assert read_yes_no("Answer: yes") is True

@@ -14,7 +14,7 @@ def test_a_space_keeps_its_name_its_states_and_its_text(space):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ('leads_to = ["bought"]', 'leads_to = ["bouhgt"]', 'no state "bouhgt"; did you mean bought?'),
         ("must = ['button \"Buy\"']", "must = ['button Buy']", "is not a pattern"),
@@ -33,18 +33,18 @@ def test_a_space_keeps_its_name_its_states_and_its_text(space):
         ("must = ['heading \"Thank you\"']", "", "fits every page"),
     ],
 )
-def test_a_mistake_is_told_with_file_line_and_the_nearest_name(space_path, old, new, told):
+def test_a_mistake_is_reported_with_file_line_and_the_nearest_name(space_path, old, new, expected):
     assert old in SHOP
     text = SHOP.replace(old, new, 1)
     space_path.write_text(text, encoding="utf-8")
     with pytest.raises(DataError) as failed:
         read_space(space_path)
     message = str(failed.value)
-    assert told in message
+    assert expected in message
     assert message.startswith(f"{space_path}, line ")
 
 
-def test_the_line_that_is_told_is_the_line_of_the_mistake(space_path):
+def test_the_line_that_is_reported_is_the_line_of_the_mistake(space_path):
     space_path.write_text(SHOP.replace('marks = "item"', 'marks = "itme"'), encoding="utf-8")
     with pytest.raises(DataError) as failed:
         read_space(space_path)

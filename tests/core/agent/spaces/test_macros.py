@@ -81,8 +81,8 @@ def test_any_value_arrives_in_the_page_as_it_is(value):
 
 def after(memory, space, state, action, arguments, **more):
     found = space.state_named(state)
-    told = {"step": 1, "thought": "", "url": "http://corner.test/", "title": "", **more}
-    return memory_after(memory, found.action_named(action), arguments, found, **told)
+    values = {"step": 1, "thought": "", "url": "http://corner.test/", "title": "", **more}
+    return memory_after(memory, found.action_named(action), arguments, found, **values)
 
 
 def test_what_was_searched_for_is_remembered_until_the_next_search(space):

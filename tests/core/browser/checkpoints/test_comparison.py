@@ -28,7 +28,7 @@ def test_an_untouched_or_replayed_page_without_a_difference_is_exact_and_a_resto
     ("changes", "part"),
     [({"value": "Ada"}, "value"), ({"states": ("checked",)}, "states"), ({"heading": "Ordered"}, "")],
 )
-def test_a_changed_part_is_told_and_the_page_is_the_same_page_at_best(changes, part):
+def test_a_changed_part_is_reported_and_the_page_is_the_same_page_at_best(changes, part):
     found = compare(form(), form(**changes), "replayed")
     assert found.grade == "same page"
     assert part in [one.part for one in found.differences]
@@ -53,8 +53,8 @@ def test_another_address_or_other_contents_is_lost():
 
 def test_an_element_that_came_or_went_is_named():
     then, now = form(), page(*form().elements[:-1], element(9, "link", "Help"), url=form().url)
-    told = [(one.what, one.element) for one in compare(then, now, "restored").differences]
-    assert told == [("gone", 'button "Send"'), ("added", 'link "Help"')]
+    differences = [(one.what, one.element) for one in compare(then, now, "restored").differences]
+    assert differences == [("gone", 'button "Send"'), ("added", 'link "Help"')]
 
 
 def test_the_chosen_option_counts():
@@ -65,8 +65,8 @@ def test_the_chosen_option_counts():
         )
         return page(element(1, "combobox", "Pick", options=options))
 
-    (told,) = compare(chosen(True), chosen(False), "restored").differences
-    assert (told.part, told.before, told.now) == ("options", "*A* | B", "A | *B*")
+    (difference,) = compare(chosen(True), chosen(False), "restored").differences
+    assert (difference.part, difference.before, difference.now) == ("options", "*A* | B", "A | *B*")
 
 
 def test_scrolling_is_a_difference():
@@ -74,7 +74,7 @@ def test_scrolling_is_a_difference():
     assert compare(form(), now, "untouched").grade == "same page"
 
 
-def test_the_file_that_comes_along_is_read_and_a_mistake_in_one_is_told(tmp_path):
+def test_the_file_that_comes_along_is_read_and_a_mistake_in_one_is_reported(tmp_path):
     assert load_volatile().text("posted 5 minutes ago at 10:32") == "posted … at …"
     path = tmp_path / "volatile.toml"
     path.write_text('words = ["("]', encoding="utf-8")
@@ -92,14 +92,14 @@ def test_what_a_later_look_finds_otherwise_changes_by_itself_and_nothing_else_do
     assert compare(then, checked, "replayed", later=ticking).grade == "same page"
 
 
-def test_the_past_of_a_tab_and_unseen_html_are_told_and_leave_a_page_equivalent():
+def test_the_past_of_a_tab_and_unseen_html_are_reported_and_leave_a_page_equivalent():
     then, now = PageState(behind=("http://a.test/",), content="x"), PageState(behind=(), content="y")
     beside = kept_otherwise(then, now, Volatile())
     found = compare(form(), form(), "replayed", beside=beside)
     assert (found.grade, [one.part for one in found.differences]) == ("equivalent", ["history", "html"])
 
 
-def test_html_is_not_told_of_where_elements_tell_of_it():
+def test_html_is_not_named_where_elements_show_it():
     beside = kept_otherwise(PageState(content="x"), PageState(content="y"), Volatile())
     found = compare(form(), form(value="Ada"), "replayed", beside=beside)
     assert [one.part for one in found.differences] == ["value"]

@@ -247,7 +247,7 @@ async def test_what_no_element_shows_keeps_a_replayed_page_from_being_called_exa
 
 
 @in_browser
-async def test_what_moves_by_itself_is_told_by_a_second_look(browser: Browsing, site: Site) -> None:
+async def test_what_moves_by_itself_is_recognised_by_a_second_look(browser: Browsing, site: Site) -> None:
     tick = "const tick = () => { m.value = performance.now(); requestAnimationFrame(tick); }; tick()"
     scene = await opened(browser, site.page(f"<input id=m aria-label=Clock><script>{tick}</script>"))
     found = await scene.back(await scene.checkpoint(), ReplayFromStart())
@@ -473,7 +473,7 @@ class _ClosesTheTab:
 
 
 @pytest.mark.parametrize("way", [AsItIs(), SameDocument(), HistoryEntry(), UrlWithStorage()])
-def test_a_tab_that_is_closed_meanwhile_is_told_and_the_task_begun_anew(
+def test_a_tab_that_is_closed_meanwhile_is_reported_and_the_task_begun_anew(
     browser: Browsing, site: Site, way: Strategy
 ) -> None:
     async def test() -> None:

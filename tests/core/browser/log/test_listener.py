@@ -1,4 +1,4 @@
-"""What pages tell beside their content, as it is kept: in a real browser, and told in floods."""
+"""What pages tell beside their content, as it is kept: in a real browser, and in floods."""
 
 from collections.abc import Callable
 from typing import Any
@@ -157,7 +157,7 @@ def test_many_arguments_are_not_all_kept(session: Session, listener: PageListene
     assert line.text.count("w") == 50
 
 
-def test_a_request_open_at_the_end_of_a_part_is_told_again_when_it_ends(
+def test_a_request_open_at_the_end_of_a_part_is_reported_again_when_it_ends(
     session: Session, listener: PageListener
 ) -> None:
     session.ask(1, at=1.0)
@@ -183,7 +183,7 @@ def test_a_redirect_is_two_requests(session: Session, listener: PageListener) ->
     assert (second.failed, second.text) == (True, "cancelled (net::ERR_X)")
 
 
-def test_messages_over_a_web_socket_are_told_with_their_address(
+def test_messages_over_a_web_socket_are_reported_with_their_address(
     session: Session, listener: PageListener
 ) -> None:
     session.say("Network.webSocketCreated", requestId="7", url="ws://x/chat")
@@ -209,7 +209,7 @@ def test_requests_that_never_end_are_not_waited_for_without_end(
     assert len(listener._open) == 2000
 
 
-def test_a_question_without_a_dialog_is_told_too(listener: PageListener) -> None:
+def test_a_question_without_a_dialog_is_reported_too(listener: PageListener) -> None:
     listener.note_question("The page asked for Geolocation; it was refused.", "http://x/")
     (asked,) = of(listener.collected(), DialogEntry)
     assert asked.dialog == "request"

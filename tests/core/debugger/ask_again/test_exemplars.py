@@ -56,7 +56,7 @@ def run(stage, llm_server, tmp_path, memory):
     return run.state.run
 
 
-def test_exemplars_are_told_by_name_with_their_messages(asking, run):
+def test_exemplars_are_listed_by_name_with_their_messages(asking, run):
     view = asking.open(run, 1)
     exemplars = [one for one in view.parts if one.kind == "exemplar"]
     assert view.parts_known

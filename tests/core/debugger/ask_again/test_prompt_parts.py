@@ -120,15 +120,15 @@ def exemplar(number):
     return Exemplar(id=f"e-{number}", family="f", task=f"Task {number}.", steps=(step,))
 
 
-def told(some):
+def written(some):
     return (
         "Such tasks.\n" + "".join(f"--- {one.task}\n{one.steps[0].observation}.\n" for one in some) + "End."
     )
 
 
 EXEMPLARS = tuple(map(exemplar, (1, 2, 3)))
-SYSTEM = f"Be good.\n\n{told(EXEMPLARS)}"
-IN_TEXT = exemplar_parts(SYSTEM, [told(EXEMPLARS[:some]) for some in range(4)], EXEMPLARS)
+SYSTEM = f"Be good.\n\n{written(EXEMPLARS)}"
+IN_TEXT = exemplar_parts(SYSTEM, [written(EXEMPLARS[:some]) for some in range(4)], EXEMPLARS)
 
 
 def in_text(id, change):
@@ -139,10 +139,10 @@ def in_text(id, change):
 
 def test_exemplars_in_one_text_are_told_apart_without_a_remainder():
     less = in_text("e-2", dropped)
-    assert texts(less)[0] == f"Be good.\n\n{told((EXEMPLARS[0], EXEMPLARS[2]))}"
+    assert texts(less)[0] == f"Be good.\n\n{written((EXEMPLARS[0], EXEMPLARS[2]))}"
     assert ids(less) == ["e-1", "e-3"]
     other = in_text("e-1", lambda *words: moved(*words, 1))
-    assert texts(other)[0] == f"Be good.\n\n{told((EXEMPLARS[1], EXEMPLARS[0], EXEMPLARS[2]))}"
+    assert texts(other)[0] == f"Be good.\n\n{written((EXEMPLARS[1], EXEMPLARS[0], EXEMPLARS[2]))}"
     assert ids(other) == ["e-2", "e-1", "e-3"]
 
 

@@ -53,7 +53,7 @@ def test_the_same_question_k_times_gives_a_distribution_beside_what_was_done(sta
     assert again == [first] * 4
 
 
-def test_what_was_changed_in_the_prompt_is_sent_and_told(stage, llm_server, run, ask):
+def test_what_was_changed_in_the_prompt_is_sent_and_reported(stage, llm_server, run, ask):
     call = stage.services.store.step(run.state.run, 1).calls[0]
     messages = list(stage.services.store.prompt(call).messages)
     text = f"{messages[0].text}\nNever delete."

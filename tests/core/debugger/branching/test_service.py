@@ -1,4 +1,4 @@
-"""Forking at the window: what is chosen holds on the branch, is kept with it, and what goes wrong is told."""
+"""Forking at the window: what is chosen holds on the branch, is kept with it, and what goes wrong is reported."""
 
 import pytest
 
@@ -177,7 +177,7 @@ def test_other_exemplars_are_recalled_anew_on_the_branch(forks, live, server, ru
         ({"amounts": {"states": 2}}, '"states" has no number'),
     ],
 )
-def test_what_cannot_be_is_told_before_anything_is_left(forks, live, run, changes, words):
+def test_what_cannot_be_is_reported_before_anything_is_left(forks, live, run, changes, words):
     view = forks.fork(run, 1, **changes)
     assert words in view.problem
     assert (view.made, view.busy) == (None, False)
@@ -189,7 +189,7 @@ def test_a_step_that_is_not_there_is_said(forks, run):
 
 
 @pytest.mark.parametrize("stored_run", [False, True], ids=["under way", "stored"])
-def test_what_stays_done_is_told_first_and_has_to_be_known(forks, live, server, tmp_path, stored_run):
+def test_what_stays_done_is_reported_first_and_has_to_be_known(forks, live, server, tmp_path, stored_run):
     page = page_file(
         tmp_path, "<button onclick=\"navigator.sendBeacon('http://127.0.0.1:9/order', 'x')\">Order</button>"
     )
@@ -203,11 +203,11 @@ def test_what_stays_done_is_told_first_and_has_to_be_known(forks, live, server, 
     run = live.view.run
     if stored_run:
         live.open()
-    told = "POST http://127.0.0.1:9/order (step 1)"
-    assert told in forks.open(run, 1).irreversible
+    sent = "POST http://127.0.0.1:9/order (step 1)"
+    assert sent in forks.open(run, 1).irreversible
     assert forks.open(run, 2).irreversible == ""
     refused = forks.fork(run, 1)
-    assert f"does not take back {told}" in refused.problem
+    assert f"does not take back {sent}" in refused.problem
     assert refused.made is None
     made = forks.fork(run, 1, confirmed=True).made
     live.wait(lambda: live.view.run == made, "the branch")

@@ -198,21 +198,21 @@ SCENES = {make.__name__: make for make in (clumsy, mended, policies, shopping, t
 
 
 def follow(stage: Stage, run: AgentRun) -> list[DebugEvent]:
-    """Carry a run to its end and return its events as they are told while it goes on."""
-    told: list[DebugEvent] = []
+    """Carry a run to its end and return its events as they come while it goes on."""
+    events: list[DebugEvent] = []
     tracker = EventTracker(run.store.run(run.state.run))
     while not run.ended:
         if run.next_phase == PHASES[0]:
             tracker.begin_step(run.state.number, run.state.trial)
-        told.append(tracker.before(run.next_phase))
+        events.append(tracker.before(run.next_phase))
         stage.asked.clear()
         record = stage.phase(run)
         begun: set[int] = set()
         for asked in stage.asked:
             if asked.record.number not in begun:
                 begun.add(asked.record.number)
-                told.append(tracker.before_call(asked.record))
+                events.append(tracker.before_call(asked.record))
             if asked.ended:
-                told.append(tracker.after_call(asked.record))
-        told.append(tracker.after(record))
-    return told
+                events.append(tracker.after_call(asked.record))
+        events.append(tracker.after(record))
+    return events

@@ -87,13 +87,13 @@ def test_hits_are_counted_and_stored_with_their_place(trace, run):
     assert breakpoints.hits_of(click.number) == Breakpoints(trace).hits_of(click.number) == 3
 
 
-def test_one_that_logs_is_told_and_stops_nothing(trace, run):
+def test_one_that_logs_is_reported_and_stops_nothing(trace, run):
     breakpoints = Breakpoints(trace)
     breakpoints.add(CLICK.replace(then="log"))
     assert [one.stopped for one in ask_all(breakpoints, trace, run)] == [False] * 3
 
 
-def test_the_first_hits_are_let_pass_and_told_as_such(trace, run):
+def test_the_first_hits_are_let_pass_and_reported_as_such(trace, run):
     breakpoints = Breakpoints(trace)
     breakpoints.add(CLICK.replace(ignore=2))
     hits = ask_all(breakpoints, trace, run)
@@ -125,7 +125,7 @@ def test_a_stored_condition_that_is_no_expression_any_more_stops_the_run(trace, 
     assert "did you mean page?" in hit.sentence
 
 
-def test_what_is_damaged_is_told_left_out_and_can_be_removed(trace):
+def test_what_is_damaged_is_reported_left_out_and_can_be_removed(trace):
     breakpoints = Breakpoints(trace)
     breakpoints.add(CLICK)
     for definition in ("{", "[1]", "null", '{"above": "much"}', '{"nothing": 1}'):

@@ -34,7 +34,7 @@ def test_watches_are_there_again_when_the_database_is_opened_again(trace):
     again.close()
 
 
-def test_a_value_is_shown_and_told_to_have_changed_at_the_moment_it_does(trace, run):
+def test_a_value_is_shown_and_marked_as_changed_at_the_moment_it_changes(trace, run):
     watches = Watches(trace)
     watches.add(BUTTONS)
     shown = [(event, *watches.read(event)) for event in events_of(trace, run)]
@@ -108,7 +108,7 @@ def test_the_last_change_is_found_among_stored_steps(trace, run):
         last_change(trace, run, 4, Watch(kind="xpath", text="//h1"))
 
 
-def test_what_is_damaged_is_told_and_can_be_removed(trace):
+def test_what_is_damaged_is_reported_and_can_be_removed(trace):
     trace.add_watch("smell", "page.url", on_change=False)
     trace.add_watch("css", "", on_change=False)
     watches = Watches(trace)

@@ -43,33 +43,33 @@ def asked(stage, stand_in):
 def test_two_runs_are_announced_at_once_and_then_aligned(asked, runs):
     asked.service.compare(*runs)
     asked.session.done()
-    waiting, told = asked.runs
+    waiting, done = asked.runs
     assert waiting.compared is None
     assert (waiting.left, waiting.right) == tuple(runs)
-    assert told.compared.first_difference == 0
-    assert told.compared.pairs[0].differs == ("action",)
+    assert done.compared.first_difference == 0
+    assert done.compared.pairs[0].differs == ("action",)
 
 
 def test_a_pair_comes_with_its_parts_and_both_pictures(asked, runs):
     asked.service.pair((runs[0], 1), (runs[1], 1))
     asked.session.done()
-    (told,) = asked.pairs
-    parts = {part.name: part for part in told.parts}
+    (pair,) = asked.pairs
+    parts = {part.name: part for part in pair.parts}
     assert (parts["thought"].left, parts["thought"].right) == ("Save", "Delete")
-    assert told.left_picture
-    assert told.right_picture
+    assert pair.left_picture
+    assert pair.right_picture
 
 
 def test_a_step_without_counterpart_is_read_alone(asked, runs):
     asked.service.pair(None, (runs[1], 2))
     asked.session.done()
-    (told,) = asked.pairs
-    assert {part.left for part in told.parts} == {""}
-    assert told.left_picture == b""
-    assert told.right_picture
+    (pair,) = asked.pairs
+    assert {part.left for part in pair.parts} == {""}
+    assert pair.left_picture == b""
+    assert pair.right_picture
 
 
-def test_of_many_pairs_asked_for_in_a_row_the_last_is_told(asked, runs):
+def test_of_many_pairs_asked_for_in_a_row_the_last_is_answered(asked, runs):
     with asked.session.at_once():
         for _ in range(5):
             asked.service.pair((runs[0], 1), (runs[1], 1))
@@ -120,7 +120,7 @@ def run_of(stage, server, page, *replies):
 ARCHIVE, ORDERS, START = (on(f'link "{name}"', thought=name) for name in ("Archive", "Orders", "Start"))
 
 
-def told(compared):
+def aligned(compared):
     return [
         (pair.left and pair.left.number, pair.right and pair.right.number, pair.differs)
         for pair in compared.pairs
@@ -131,7 +131,7 @@ def test_a_detour_of_one_stands_alone_and_what_follows_is_together_again(stage, 
     long = run_of(stage, llm_server, page, ARCHIVE, START, ORDERS, stop("there"))
     short = run_of(stage, llm_server, page, ORDERS, stop("there"))
     compared = compare_runs(stage.services.store, long.state.run, short.state.run)
-    assert told(compared) == [(1, None, ()), (2, None, ()), (3, 1, ()), (4, 2, ())]
+    assert aligned(compared) == [(1, None, ()), (2, None, ()), (3, 1, ()), (4, 2, ())]
     assert compared.first_difference == 0
 
 
@@ -139,7 +139,7 @@ def test_a_step_done_otherwise_stands_beside_what_was_done_in_its_place(stage, l
     one = run_of(stage, llm_server, page, ARCHIVE, stop("nothing"))
     other = run_of(stage, llm_server, page, ORDERS, stop("found"))
     compared = compare_runs(stage.services.store, one.state.run, other.state.run)
-    assert told(compared) == [(1, 1, ("action",)), (2, 2, ("page", "action"))]
+    assert aligned(compared) == [(1, 1, ("action",)), (2, 2, ("page", "action"))]
     parts = {
         part.name: part
         for part in compare_steps(stage.services.store, (one.state.run, 1), (other.state.run, 1))

@@ -27,10 +27,16 @@ def lines_of(form, *exemplars):
     return [json.loads(line) for line in export_format(form).write(exemplars)[""].splitlines()]
 
 
-def test_a_conversation_is_told_as_a_prompt_tells_it():
-    (told,) = lines_of("chat", TWO)
-    assert [one["role"] for one in told["messages"]] == ["system", "user", "assistant", "user", "assistant"]
-    system, first, reply, second, last = (one["content"] for one in told["messages"])
+def test_a_conversation_is_written_as_in_a_prompt():
+    (conversation,) = lines_of("chat", TWO)
+    assert [one["role"] for one in conversation["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
+    system, first, reply, second, last = (one["content"] for one in conversation["messages"])
     assert "- click [target]" in system or "- click" in system
     assert "- drag" not in system
     assert first == 'Task: Do both\n\nObservation:\n[1] button "A"'
@@ -40,21 +46,21 @@ def test_a_conversation_is_told_as_a_prompt_tells_it():
 
 
 def test_a_trajectory_in_atif_has_its_calls_and_what_came_of_them():
-    (told,) = lines_of("atif", TWO)
-    assert told["schema_version"] == "ATIF-v1.8"
-    assert [one["step_id"] for one in told["steps"]] == [1, 2, 3, 4]
-    assert [one["source"] for one in told["steps"]] == ["user", "system", "agent", "agent"]
-    first = told["steps"][2]
+    (trajectory,) = lines_of("atif", TWO)
+    assert trajectory["schema_version"] == "ATIF-v1.8"
+    assert [one["step_id"] for one in trajectory["steps"]] == [1, 2, 3, 4]
+    assert [one["source"] for one in trajectory["steps"]] == ["user", "system", "agent", "agent"]
+    first = trajectory["steps"][2]
     assert [one["function_name"] for one in first["tool_calls"]] == ["click", "text"]
     assert first["tool_calls"][0]["arguments"] == {"target": "1"}
     assert first["observation"]["results"][0]["content"] == '[2] button "B"'
-    assert told["steps"][3]["tool_calls"][0]["arguments"] == {
+    assert trajectory["steps"][3]["tool_calls"][0]["arguments"] == {
         "target": "2",
         "text": "x",
         "enter": True,
         "append": False,
     }
-    assert told["extra"]["exemplar"]["tags"] == ["mine"]
+    assert trajectory["extra"]["exemplar"]["tags"] == ["mine"]
 
 
 @pytest.mark.parametrize("form", ["jsonl", "synapse"])
@@ -67,7 +73,7 @@ def test_all_of_the_installations_exemplars_survive_going_out_and_in(tmp_path, f
     assert {one.exemplar.id: one.exemplar for one in reading.candidates} == {one.id: one for one in exemplars}
 
 
-def test_an_unknown_export_form_is_told_with_the_nearest():
+def test_an_unknown_export_form_is_reported_with_the_nearest():
     with pytest.raises(UsageError, match="did you mean chat"):
         export_format("chatt")
     assert len({one.name for one in EXPORTS}) == len(EXPORTS)

@@ -42,7 +42,7 @@ def test_a_success_becomes_an_exemplar_with_the_page_at_each_look(stage):
 
 
 @pytest.mark.parametrize(
-    ("actions", "told"),
+    ("actions", "expected"),
     [
         (("type [2] [Bob]", "click [3]"), "It was not judged a success"),
         (("type [2] [Agustina]",), "The page has not ended the episode"),
@@ -53,10 +53,10 @@ def test_a_success_becomes_an_exemplar_with_the_page_at_each_look(stage):
         ((*RIGHT.actions, "press [Tab]"), "The task had ended before press [Tab]"),
     ],
 )
-def test_what_is_no_success_is_refused_and_told_why(stage, actions, told):
+def test_what_is_no_success_is_refused_with_the_reason(stage, actions, expected):
     reason = refused(stage, Look(actions=actions))
     assert reason.startswith("miniwob/enter-text, seed 0, is no exemplar: ")
-    assert told in reason
+    assert expected in reason
 
 
 def test_a_script_that_goes_on_after_the_end_is_refused(stage):

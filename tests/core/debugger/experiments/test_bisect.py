@@ -48,7 +48,7 @@ async def test_every_chosen_prefix_is_tried_though_an_earlier_one_failed():
     assert [one.runs for one in found] == [(1, 2), (3, 4), (5, 6)]
 
 
-async def test_a_branch_that_cannot_be_made_is_told_and_the_others_go_on():
+async def test_a_branch_that_cannot_be_made_is_reported_and_the_others_go_on():
     async def fork(step):
         if step == 1:
             raise BrowserError("The browser has ended.")

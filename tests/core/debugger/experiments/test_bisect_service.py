@@ -69,16 +69,16 @@ def test_what_the_process_tells_is_shown_as_it_comes_until_it_ends(opened, run):
     fake = opened(PRINTS, *lines(run, begun, BISECTION), "no json")
     fake.service.bisect(BisectRequest(run=run, times=2))
     fake.wait(lambda view: view.ready and not view.busy and fake.asked)
-    told = [len(view.under_way.results) for view in fake.views if view.under_way is not None]
-    assert 0 in told
-    assert 1 in told
+    counts = [len(view.under_way.results) for view in fake.views if view.under_way is not None]
+    assert 0 in counts
+    assert 1 in counts
     [arguments] = fake.asked
     assert arguments[:3] == ["bisect", str(run), "--lines"]
     assert arguments[arguments.index("--times") + 1] == "2"
     assert fake.views[-1].problem == ""
 
 
-def test_a_process_that_fails_is_told_with_its_own_words(opened, run):
+def test_a_process_that_fails_is_reported_with_its_own_words(opened, run):
     fake = opened(FAILS)
     fake.service.bisect(BisectRequest(run=run))
     view = fake.wait(lambda view: view.problem and not view.busy)
@@ -113,7 +113,7 @@ def test_one_that_goes_on_is_ended_where_the_session_is_closed(stage, opened, ru
         ({"llm": "person"}, "cannot answer in the background"),
     ],
 )
-def test_what_cannot_be_is_told_and_nothing_is_begun(opened, run, more, words):
+def test_what_cannot_be_is_reported_and_nothing_is_begun(opened, run, more, words):
     fake = opened()
     fake.service.bisect(BisectRequest(run=run, **more))
     assert words in fake.wait(lambda view: view.problem).problem

@@ -100,7 +100,7 @@ async def test_each_task_is_done_with_and_without_at_the_same_seed_and_neither_a
     ]
 
 
-async def test_a_run_that_cannot_be_made_is_told_in_its_pair_and_counts_neither_way():
+async def test_a_run_that_cannot_be_made_is_reported_in_its_pair_and_counts_neither_way():
     async def play(task, seed, changes):
         if changes.without:
             raise BrowserError("The browser has gone.")

@@ -104,7 +104,7 @@ def test_the_command_line_of_the_program_does_what_was_asked(stage, opened, monk
     assert (made.state, made.done, made.llm, made.on_gate) == ("done", 1, "rules", "allow")
 
 
-def test_a_process_that_fails_is_told_with_its_own_words(opened):
+def test_a_process_that_fails_is_reported_with_its_own_words(opened):
     fake = opened(FAILS)
     fake.service.replay(())
     view = fake.wait(lambda view: view.problem and not view.busy)
@@ -140,7 +140,7 @@ def test_what_goes_on_is_ended_where_the_session_is_closed(stage, opened):
         ({"llm": "person"}, "cannot answer in the background"),
     ],
 )
-def test_what_cannot_be_is_told_and_nothing_is_begun(opened, more, words):
+def test_what_cannot_be_is_reported_and_nothing_is_begun(opened, more, words):
     fake = opened()
     fake.service.evaluate(EvaluationRequest.model_validate({"subject": KEPT, **more}))
     assert words in fake.wait(lambda view: view.problem).problem

@@ -38,7 +38,7 @@ def test_words_are_found_in_what_the_step_was_made_from(ask, store):
     assert view.problem == ""
 
 
-def test_of_many_asked_in_a_row_the_last_is_told(ask, store):
+def test_of_many_asked_in_a_row_the_last_is_answered(ask, store):
     run = write_run(store)
     views = ask(*(WhyQuestion(run=run, step=1, text=text) for text in ("a", "b", "draft")))
     assert [view.text for view in views] == ["draft"]

@@ -73,8 +73,8 @@ TYPE = Type(target=RefTarget(ref=2), text="green table lamp")
 
 def test_arguments_target_and_thought_can_be_looked_for(store, run):
     save_step(store, run, 1, TYPE, "The lamp has to be green.")
-    told = [(one.text, one.ref) for one in offers(store.step(run, 1))]
-    assert told == [
+    offered = [(one.text, one.ref) for one in offers(store.step(run, 1))]
+    assert offered == [
         ("Minton lamp, green", 2),
         ("green table lamp", None),
         ("The lamp has to be green.", None),
@@ -114,7 +114,7 @@ def test_what_the_page_has_and_the_prompt_has_not_is_said(store, run):
     assert view.verdict.startswith("It is not in anything the LLM was shown; it stands in the page")
 
 
-def test_the_element_that_is_meant_is_told_by_its_number(store, run):
+def test_the_element_that_is_meant_is_named_by_its_number(store, run):
     save_step(store, run, 1, Click(target=RefTarget(ref=2)))
     (place,) = ask(store, run, ref=2).places
     assert (place.how, place.lead.ref) == ("element", 2)
@@ -157,11 +157,11 @@ def test_an_action_of_the_queue_is_looked_for_where_it_was_given(store, run):
 def test_a_remedy_is_looked_for_in_the_step_it_was_prepared_in(store, run):
     save_step(store, run, 1, TYPE)
     save_call(store, run, 1, 1, "remedies", "Other ways to the zebra?")
-    told = ReflectionRecord(
+    reflection = ReflectionRecord(
         remedies=(RemedyRecord(number=4, step=1, action="click [1]", reason="zebra first"),)
     )
     scheduled = Scheduled(kind="remedy", entry=4)
-    save_step(store, run, 2, TYPE, origin="remedy", scheduled=scheduled, reflection=told)
+    save_step(store, run, 2, TYPE, origin="remedy", scheduled=scheduled, reflection=reflection)
     assert kinds(ask(store, run, "zebra", step=2)) == ["prompt", "remedy"]
 
 

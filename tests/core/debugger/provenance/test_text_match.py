@@ -35,7 +35,7 @@ def test_whatever_is_taken_from_a_text_is_found_in_it_exactly(before, taken, aft
 
 @settings(deadline=None, max_examples=50)
 @given(words=st.lists(st.text(alphabet=string.ascii_letters, min_size=3, max_size=9), min_size=1, max_size=6))
-def test_other_case_and_white_space_are_found_and_told_as_such(words):
+def test_other_case_and_white_space_are_found_and_reported_as_such(words):
     place = only("\n ".join(words).upper(), source("before; " + " ".join(words).lower() + "; after"))
     assert place.how == "loose"
     assert place.found == " ".join(words).lower()

@@ -51,7 +51,7 @@ def test_what_is_added_is_announced_and_remembered_by_its_kind(asked: Asked, tmp
     assert all(source.remembered for source in asked.environments.sources)
 
 
-def test_a_bad_file_among_good_ones_is_told_and_the_good_ones_are_added(asked: Asked, tmp_path):
+def test_a_bad_file_among_good_ones_is_reported_and_the_good_ones_are_added(asked: Asked, tmp_path):
     bad = tmp_path / "bad.toml"
     bad.write_text("tasks = 3")
     answer = asked.add(bad, task_file(tmp_path))

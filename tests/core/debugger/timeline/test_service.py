@@ -57,7 +57,7 @@ def test_a_step_that_has_only_begun_says_so(asked, store):
     assert "not been looked at" in asked.log(run, 1).message
 
 
-def test_of_many_asked_in_a_row_the_last_is_told(asked, store):
+def test_of_many_asked_in_a_row_the_last_is_answered(asked, store):
     run = write_run(store, steps=5)
     with asked.session.at_once():
         for step in range(1, 6):

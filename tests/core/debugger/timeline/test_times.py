@@ -130,8 +130,8 @@ def test_what_happened_on_the_way_is_marked(store, run, clock):
         Intervention(run=run, step=1, kind="edit", who="Ada", when=1005.0, after="click [2]")
     )
     call_at(store, run, 2, 1, 1012.0, 1.0, error="429")
-    told = [(mark.kind, mark.step) for mark in time_view(store, run).marks]
-    assert told == [("breakpoint", 1), ("person", 1), ("error", 2), ("error", 2), ("went back", 3)]
+    marks = [(mark.kind, mark.step) for mark in time_view(store, run).marks]
+    assert marks == [("breakpoint", 1), ("person", 1), ("error", 2), ("error", 2), ("went back", 3)]
     texts = [mark.text for mark in time_view(store, run).marks]
     assert texts[1] == "Ada: edit: nothing → click [2]"
     assert texts[3].endswith("Covered.")

@@ -135,8 +135,8 @@ def test_the_pages_of_an_item_tell_its_texts_and_list_no_attributes():
     _, reviews, _ = visit(f"/item/{LAMP.id}/reviews")
     assert len(reviews.select("article.review")) == len(bundled_catalogue().reviews(LAMP))
     _, overview, _ = visit(f"/item/{LAMP.id}")
-    told = overview.get_text().replace(LAMP.title, "").lower()
-    assert not [name for name in LAMP.attributes if name in told]
+    text = overview.get_text().replace(LAMP.title, "").lower()
+    assert not [name for name in LAMP.attributes if name in text]
 
 
 def test_buying_leads_to_a_page_of_thanks_and_into_the_history():

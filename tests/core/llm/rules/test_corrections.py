@@ -31,7 +31,7 @@ async def test_what_was_wrong_is_not_done_again_and_what_was_right_is():
     assert await action(KEPT.task, PAGE, KEPT) == "click [2]"
 
 
-async def test_what_is_told_of_another_task_or_page_changes_nothing():
+async def test_what_is_said_of_another_task_or_page_changes_nothing():
     other = KEPT.replace(task="Find the cheapest flight from Oslo to Rome on Monday.")
     assert await action(KEPT.task, PAGE, other) == "click [1]"
     elsewhere = KEPT.replace(tried="click [8]", right="click [7]")

@@ -37,7 +37,7 @@ def turn(number: int, thought: str, action: str, result: str = "done") -> Turn:
 
 
 async def play(objective: str, *pages: str) -> list[str]:
-    """Return the actions taken on a row of pages, each step told in the next request."""
+    """Return the actions taken on a row of pages, each step shown in the next request."""
     llm = RulesLLM()
     turns: list[Turn] = []
     for number, page in enumerate(pages, start=1):

@@ -76,9 +76,9 @@ async def test_neither_the_chosen_action_nor_an_unwanted_one_is_a_remedy() -> No
     page = "\n".join('button "Save"' for _ in range(4))
     observation = page_of(page)
     elements = {element.ref: element for element in observation.elements}
-    told = in_words(parse_action("click [2]"), observation)
+    words = in_words(parse_action("click [2]"), observation)
     assert elements[2].name == "Save"
-    found = await read(remedies_for(SAVE, page, "click [1]", count=4, unwanted=(told, "click [3]")))
+    found = await read(remedies_for(SAVE, page, "click [1]", count=4, unwanted=(words, "click [3]")))
     assert found == ["click [4]"]
 
 

@@ -32,7 +32,7 @@ async def test_what_is_tried_is_what_a_run_would_be_shown_with_a_reason_each():
     assert all(row.now.why and not row.move for row in trial.rows)
 
 
-async def test_a_draft_stands_in_place_of_the_stored_one_and_what_moves_is_told():
+async def test_a_draft_stands_in_place_of_the_stored_one_and_what_moves_is_reported():
     index = await index_of(ALL)
     draft = ALL[0].replace(task="Sort the list of cities by size.")
     query = metadata_of("Sort the list of cities.", ALL[0].steps[0].observation)

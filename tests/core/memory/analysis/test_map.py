@@ -68,6 +68,6 @@ async def test_the_loneliest_are_those_whose_nearest_other_is_furthest(drawn, co
     assert [one.distance for one in found][: len(apart)] == apart
 
 
-async def test_families_of_one_are_told_by_name():
+async def test_families_of_one_are_listed_by_name():
     index = await index_of([*MEMBERS, clustered(4, 0)])
     assert alone(index.placed()) == (("family-4", "family-4/0"),)

@@ -63,7 +63,7 @@ def test_merged_looks_have_all_actions_with_elements_named_as_on_the_first_page(
     assert made.remarks == ()
 
 
-def test_what_is_not_unique_on_the_first_page_is_named_by_role_and_name_and_told():
+def test_what_is_not_unique_on_the_first_page_is_named_by_role_and_name_and_reported():
     made = merged(
         draft(
             {"observation": FIRST, "actions": ("click [3]",)},

@@ -19,7 +19,7 @@ def test_of_one_from_nothing_it_is_told_what_is_missing_and_where():
     assert [one.where for one in stopping(EMPTY.replace(steps=()))][-1] == "steps"
 
 
-def test_faults_are_told_beside_what_keeps_it_from_being_stored():
+def test_faults_are_reported_beside_what_keeps_it_from_being_stored():
     draft = Draft(
         id="a",
         family="f",

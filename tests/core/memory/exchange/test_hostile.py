@@ -35,7 +35,7 @@ LINES = [json.loads(line_of(one)) for one in ALL]
         (b'{"f": ["Task: x"]}', "import the exemplars.json beside them"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told_in_a_sentence(tmp_path, content, said):
+def test_a_file_that_cannot_be_read_is_reported_in_a_sentence(tmp_path, content, said):
     path = tmp_path / "file.json"
     path.write_bytes(content)
     with pytest.raises(DataError, match=said):
@@ -61,7 +61,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, monkeyp
         read(saved(tmp_path, LINES, "a.jsonl"))
 
 
-def test_a_missing_file_and_an_unknown_format_are_told(tmp_path):
+def test_a_missing_file_and_an_unknown_format_are_reported(tmp_path):
     with pytest.raises(DataError, match="check that it is there"):
         read(tmp_path / "no.json")
     with pytest.raises(UsageError, match="did you mean synapse"):
@@ -125,7 +125,7 @@ def test_a_folder_is_read_file_by_file_and_a_bad_one_does_not_spoil_it(tmp_path)
     assert {one.position for one in got.reading.left_out} == {"other.json", "specifiers.json", "x.pkl"}
 
 
-def test_a_folder_without_anything_is_told(tmp_path):
+def test_a_folder_without_anything_is_reported(tmp_path):
     with pytest.raises(DataError, match="holds no file that is of a known kind"):
         read(tmp_path)
 
@@ -178,7 +178,7 @@ def _changed(value, path, new):
 
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(range(len(WHOLE))), st.data())
-def test_a_wrong_value_anywhere_is_told_or_does_no_harm(tmp_path_factory, which, data):
+def test_a_wrong_value_anywhere_is_reported_or_does_no_harm(tmp_path_factory, which, data):
     name, value = WHOLE[which]
     path = data.draw(st.sampled_from(list(_places(value))))
     changed = _changed(value, path, data.draw(ODD))

@@ -179,7 +179,7 @@ def test_a_long_page_keeps_what_lies_around_the_element(tmp_path):
         ({"confirmed_task": ""}, "[1]"),
     ],
 )
-def test_a_faulty_record_is_told_by_its_place_and_leaves_the_others(tmp_path, change, position):
+def test_a_faulty_record_is_reported_by_its_place_and_leaves_the_others(tmp_path, change, position):
     reading = read(saved(tmp_path, [record(), record(annotation_id="z", **change)]))
     assert [one.position for one in reading.candidates] == ["[0]"]
     assert [one.position for one in reading.faulty] == [position]
@@ -237,7 +237,7 @@ def test_a_page_seen_twice_is_left_out_and_a_jump_opens_its_address(tmp_path):
     assert whys(reading.left_out) == {"line 2": "it is the page before it, once more"}
 
 
-def test_a_line_that_is_no_page_is_told_with_its_number(tmp_path):
+def test_a_line_that_is_no_page_is_reported_with_its_number(tmp_path):
     wrong = [
         {"page": "shop"},
         7,

@@ -50,7 +50,7 @@ def test_a_trajectory_has_a_step_for_each_look_and_prompts_may_be_lists(tmp_path
     assert one.prompts[0].texts == ("", "Extract it.")
 
 
-async def test_each_metadata_text_finds_its_family_and_a_shared_trajectory_is_told_once(tmp_path):
+async def test_each_metadata_text_finds_its_family_and_a_shared_trajectory_is_written_once(tmp_path):
     texts = [
         "Task: Press Go & wait\nState:\nzebra",
         "Task: other\nState:\nquokka",
@@ -70,7 +70,7 @@ async def test_each_metadata_text_finds_its_family_and_a_shared_trajectory_is_to
         assert len({one.task for one in recalled.used}) == len(recalled.used) == 2
 
 
-def test_a_faulty_entry_is_told_with_its_place_and_leaves_the_others(tmp_path):
+def test_a_faulty_entry_is_reported_with_its_place_and_leaves_the_others(tmp_path):
     looks = [{"obs": "one", "act": CLICK_GO}, {"obs": 3, "act": CLICK_GO}]
     families = {
         "good": {"demo": [demo()]},
@@ -159,10 +159,10 @@ def test_synapse_finds_its_own_fields_in_an_export():
     )
     one = Exemplar(id="a", family="f", task="Go", steps=(step,), metadata="Task: Go\nState:\n<button>")
     files = {name: json.loads(text) for name, text in export_synapse((one,)).items()}
-    (told,) = files["exemplars.json"]["f"]["demo"]
-    assert told["state"] == "<button>"
+    (entry,) = files["exemplars.json"]["f"]["demo"]
+    assert entry["state"] == "<button>"
     assert (
-        told["act"] == "# It is there.\nagent.click_xpath(\"//*[@data-wob_ref='12']\")\nagent.press('enter')"
+        entry["act"] == "# It is there.\nagent.click_xpath(\"//*[@data-wob_ref='12']\")\nagent.press('enter')"
     )
     assert files["specifiers.json"] == {"f": ["Task: Go\nState:\n<button>"]}
 
@@ -171,5 +171,5 @@ def test_synapse_finds_its_own_fields_in_an_export():
 def test_a_family_has_trajectories_only_where_one_look_is_not_enough(steps):
     looks = tuple(ExemplarStep(observation="x", actions=("click [1]",)) for _ in range(steps))
     one = Exemplar(id="a", family="f", task="Go", steps=looks)
-    (told,) = json.loads(export_synapse((one,))["exemplars.json"])["f"]["demo"]
-    assert ("trajectory" in told) is (steps > 1)
+    (entry,) = json.loads(export_synapse((one,))["exemplars.json"])["f"]["demo"]
+    assert ("trajectory" in entry) is (steps > 1)

@@ -12,7 +12,7 @@ from tests.core.memory.clusters import Clusters, text_of
 from tests.core.memory.library.writer import keep_until_killed
 
 
-def told(process: Killable, lines: int) -> list[int]:
+def kept_by(process: Killable, lines: int) -> list[int]:
     """Return what a writer says it has kept, having killed it after so many lines."""
     heard = [process.said() for _ in range(lines)]
     return heard + process.kill()
@@ -23,7 +23,7 @@ async def test_a_killed_program_loses_no_exemplar_and_what_it_kept_is_found(tmp_
     chance = random.Random(seed)
     kept: list[int] = []
     for round_number in range(3):
-        kept += told(Killable(keep_until_killed, tmp_path, round_number * 200_000), chance.randint(1, 25))
+        kept += kept_by(Killable(keep_until_killed, tmp_path, round_number * 200_000), chance.randint(1, 25))
     embedding = Clusters(5, 64)
     memory = Memory(
         (), index_folder=tmp_path / "index", embedding=lambda: embedding, library=tmp_path / LIBRARY_NAME
@@ -39,7 +39,7 @@ async def test_a_killed_program_loses_no_exemplar_and_what_it_kept_is_found(tmp_
 
 async def test_two_programs_may_keep_and_index_at_once(tmp_path):
     both = [Killable(keep_until_killed, tmp_path, first) for first in (0, 500_000)]
-    kept = [number for process in both for number in told(process, 20)]
+    kept = [number for process in both for number in kept_by(process, 20)]
     embedding = Clusters(5, 64)
     memory = Memory(
         (), index_folder=tmp_path / "index", embedding=lambda: embedding, library=tmp_path / LIBRARY_NAME

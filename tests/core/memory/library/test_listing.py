@@ -50,7 +50,7 @@ def test_pages_follow_on_one_another(filled):
     assert {page.total for page in pages} == {3}
 
 
-def test_counts_are_told_by_what_one_can_filter_by(filled):
+def test_counts_are_given_by_what_one_can_filter_by(filled):
     counts = filled.counts()
     assert counts.by["origin"] == {"agent run": 2, "demonstration": 1}
     assert counts.by["tag"] == {"good": 2, "short": 1}

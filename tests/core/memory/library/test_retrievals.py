@@ -36,7 +36,7 @@ def end(traces, run: int, success: bool) -> None:
     traces.end_run(run, outcome="done", verdict=Verdict(success=success), seconds=1.0, seconds_in_llm=0.0)
 
 
-def test_where_an_exemplar_was_retrieved_is_told_with_how_the_run_ended(library, traces):
+def test_where_an_exemplar_was_retrieved_is_listed_with_how_the_run_ended(library, traces):
     library.save(ALL[0])
     id = ALL[0].id
     good = run_with(traces, id)
@@ -55,7 +55,9 @@ def test_where_an_exemplar_was_retrieved_is_told_with_how_the_run_ended(library,
     assert (row.retrieved, row.used) == (3, 2)
 
 
-def test_what_is_known_is_not_read_again_and_what_was_under_way_is_told_once_it_has_ended(library, traces):
+def test_what_is_known_is_not_read_again_and_what_was_under_way_is_reported_once_it_has_ended(
+    library, traces
+):
     run = run_with(traces, "a", success=None)
     note_retrievals(library, traces)
     assert [(one.run, one.outcome) for one in library.retrievals("a")] == [(run, "running")]

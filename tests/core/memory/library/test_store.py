@@ -114,7 +114,7 @@ def test_many_are_stored_all_or_none(library):
     assert library.page().total == 0
 
 
-def test_an_unknown_id_is_told_with_the_nearest(library):
+def test_an_unknown_id_is_reported_with_the_nearest(library):
     library.save(ALL[0])
     with pytest.raises(NotInLibraryError, match="did you mean click-button-0"):
         library.get("click-buton-0")
@@ -122,7 +122,7 @@ def test_an_unknown_id_is_told_with_the_nearest(library):
         library.at(ALL[0].id, 9)
 
 
-def test_changes_are_told_once_in_their_order(library):
+def test_changes_are_reported_once_in_their_order(library):
     library.save(ALL[0])
     library.save(ALL[1])
     last, found = library.changes(0)
@@ -140,7 +140,7 @@ def test_half_a_character_does_not_stop_an_exemplar_from_being_kept(library):
 # Faults
 
 
-def test_a_full_disk_is_told_and_loses_nothing(library):
+def test_a_full_disk_is_reported_and_loses_nothing(library):
     library.save(ALL[0])
     pages = library._database.rows("PRAGMA page_count")[0]["page_count"]
     library._database.rows(f"PRAGMA max_page_count = {pages}")
@@ -153,7 +153,7 @@ def test_a_full_disk_is_told_and_loses_nothing(library):
     assert library.page().total == 2
 
 
-def test_a_locked_library_is_told_and_serves_again_after(path, library):
+def test_a_locked_library_is_reported_and_serves_again_after(path, library):
     library.save(ALL[0])
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -165,7 +165,7 @@ def test_a_locked_library_is_told_and_serves_again_after(path, library):
     library.save(ALL[1])
 
 
-def test_a_damaged_exemplar_is_told_as_a_damaged_library(path, library):
+def test_a_damaged_exemplar_is_reported_as_a_damaged_library(path, library):
     library.save(ALL[0])
     library._database.execute("UPDATE versions SET content = x'00'")
     with pytest.raises(LibraryError, match="is damaged"):

@@ -40,12 +40,12 @@ def book_flight(instruction: str, page: Observation) -> Script:
     times = [one for one in all_of(page, "text") if re.fullmatch(r"(\d+h ?)?(\d+m)?", one.name)]
     if wish == "cheapest":
         number = min(range(len(flights)), key=lambda place: _price(flights[place]))
-        told = f"The lowest price is ${_price(flights[number])}."
+        thought = f"The lowest price is ${_price(flights[number])}."
     else:
         number = min(range(len(flights)), key=lambda place: _minutes(times[place]))
-        told = f"The shortest flight takes {times[number].name}."
+        thought = f"The shortest flight takes {times[number].name}."
     compared = flights if wish == "cheapest" else [*flights, *times]
-    yield Look(thought=told, actions=(click(flights[number]),), needs=tuple(one.ref for one in compared))
+    yield Look(thought=thought, actions=(click(flights[number]),), needs=tuple(one.ref for one in compared))
 
 
 def _airport(page: Observation, wanted: str) -> Element:

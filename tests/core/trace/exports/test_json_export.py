@@ -190,7 +190,7 @@ def test_the_json_of_a_run_without_steps_is_whole(store):
 
 def test_the_page_tells_how_the_run_went(document):
     head = text_of(document.header)
-    for told in (
+    for words in (
         "web/some words",
         "seed 5",
         "✗ no success",
@@ -202,12 +202,12 @@ def test_the_page_tells_how_the_run_went(document):
         "1 200 + 34",
         "$0.0125",
     ):
-        assert told in head
+        assert words in head
 
 
 def test_a_step_shows_what_was_seen_thought_done_and_changed(document):
     step = document.find(id="step-1")
-    told = text_of(step)
+    text = text_of(step)
     for words in (
         "Step 1 ◆ person ✗ failed page action",
         "click [2]",
@@ -224,8 +224,8 @@ def test_a_step_shows_what_was_seen_thought_done_and_changed(document):
         "press [some words]",
         "cannot be undone",
     ):
-        assert words in told, words
-    assert told.count("First some words") == 1
+        assert words in text, words
+    assert text.count("First some words") == 1
 
 
 def test_the_acted_element_is_framed_where_it_was(document):
@@ -284,9 +284,9 @@ def test_an_unfinished_step_says_how_far_it_came(store, path):
     write_step(store, run, 1)
     write_step(store, run, 2, until="decide")
     document = BeautifulSoup(export_html(store, run), "lxml")
-    told = text_of(document.find(id="step-2"))
-    assert "not finished: decide was the last phase stored" in told
-    assert "0 ms in the LLM" not in told
+    text = text_of(document.find(id="step-2"))
+    assert "not finished: decide was the last phase stored" in text
+    assert "0 ms in the LLM" not in text
 
 
 def test_a_run_without_steps_says_so(store):

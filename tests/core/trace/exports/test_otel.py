@@ -52,14 +52,14 @@ def test_a_real_run_is_one_trace_with_steps_phases_calls_and_actions(stage, coll
 def test_a_call_tells_its_tokens_purpose_and_failure(store, collector):
     send_otel(store, write_talkative_run(store), collector.server.origin)
     (call,) = named(collector.spans, "chat some words")
-    told = values(call.attributes)
-    assert told["gen_ai.operation.name"] == "chat"
-    assert told["gen_ai.usage.input_tokens"] == 1200
-    assert told["gen_ai.usage.output_tokens"] == 34
-    assert told["gen_ai.usage.cache_read.input_tokens"] == 56
-    assert told["gen_ai.request.temperature"] == 0.5
-    assert told["backstep.purpose"] == "decide"
-    assert told["backstep.cost"] == 0.0125
+    attributes = values(call.attributes)
+    assert attributes["gen_ai.operation.name"] == "chat"
+    assert attributes["gen_ai.usage.input_tokens"] == 1200
+    assert attributes["gen_ai.usage.output_tokens"] == 34
+    assert attributes["gen_ai.usage.cache_read.input_tokens"] == 56
+    assert attributes["gen_ai.request.temperature"] == 0.5
+    assert attributes["backstep.purpose"] == "decide"
+    assert attributes["backstep.cost"] == 0.0125
     assert call.status.code == 2
     assert [event.name for event in call.events] == ["backstep.retry", "exception"]
 
@@ -87,9 +87,9 @@ def test_what_was_said_and_typed_is_left_out_unless_it_is_asked_for(store):
     run = write_run(store, instruction="A secret errand", answer="A secret answer")
     assert "ecret" not in export_otel(store, run)
     assert "The draft is to be saved." not in export_otel(store, run)
-    told = export_otel(store, run, content=True)
+    exported = export_otel(store, run, content=True)
     for words in ("A secret errand", "A secret answer", "The draft is to be saved."):
-        assert words in told
+        assert words in exported
 
 
 def test_with_content_a_call_holds_its_messages(store):
@@ -133,7 +133,7 @@ def test_what_is_no_address_is_refused(store, endpoint):
         send_otel(store, write_run(store), endpoint)
 
 
-def test_a_collector_that_refuses_is_told_with_its_answer(store):
+def test_a_collector_that_refuses_is_reported_with_its_answer(store):
     collector = Collector(status=400)
     try:
         with pytest.raises(WorldError, match=r"were not taken at http://127\.0\.0\.1:\d+/v1/traces.*400"):

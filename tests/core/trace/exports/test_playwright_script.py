@@ -251,9 +251,9 @@ def test_the_answer_and_actions_that_are_not_of_the_page_are_comments(store):
 
 def test_a_page_that_only_backstep_serves_is_said_in_the_header(store):
     script = export_playwright(store, write_run(store))
-    told = " ".join(ast.get_docstring(ast.parse(script)).split())
-    assert "no command serves it so" in told
-    assert "--url" in told
+    docstring = " ".join(ast.get_docstring(ast.parse(script)).split())
+    assert "no command serves it so" in docstring
+    assert "--url" in docstring
 
 
 def test_typing_replaces_or_goes_behind_what_is_there(store):

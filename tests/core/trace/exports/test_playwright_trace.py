@@ -83,8 +83,8 @@ async def test_the_real_viewer_lists_the_actions_and_shows_page_picture_and_log(
         await tab.goto(f"{server.origin}/index.html?trace={server.origin}/run.zip")
         titles = tab.locator(".action-title")
         await expect(titles).to_have_count(done.steps)
-        told = [" ".join(text.split()) for text in await titles.all_inner_texts()]
-        for step, title in zip(store.steps(done.run), told, strict=True):
+        shown = [" ".join(text.split()) for text in await titles.all_inner_texts()]
+        for step, title in zip(store.steps(done.run), shown, strict=True):
             assert title.startswith(f"{step.number}. {step.action} {step.target}")
         await titles.first.click()
         snapshot = tab.frame_locator("iframe.snapshot-visible")
@@ -147,7 +147,7 @@ def test_a_snapshot_has_neither_scripts_nor_documents_of_frames():
     ]
 
 
-def test_what_failed_and_what_happened_beside_it_is_told(store):
+def test_what_failed_and_what_happened_beside_it_is_reported(store):
     run = store.begin_run(start())
     action = Click(target=RefTarget(ref=1))
     store.begin_step(run, 1)

@@ -23,7 +23,7 @@ def test_html_and_json_are_as_their_functions_make_them(store):
     assert format_named("json").write(store, run) == export_json(store, run).encode()
 
 
-def test_an_unknown_name_is_told_with_the_nearest():
+def test_an_unknown_name_is_reported_with_the_nearest():
     with pytest.raises(UsageError, match="did you mean playwright"):
         format_named("playwrite")
 

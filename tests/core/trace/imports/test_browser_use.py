@@ -127,7 +127,7 @@ def test_the_answer_is_that_of_done():
         (item({"switch": {"tab_id": "x"}}, state={"tabs": [5]}), "state.tabs.0: "),
     ],
 )
-def test_a_faulty_entry_is_told_with_its_position(entry, said):
+def test_a_faulty_entry_is_reported_with_its_position(entry, said):
     imported = read(item({"go_back": {}}), entry)
     (fault,) = imported.faulty
     assert fault.position == "history[1]"
@@ -153,7 +153,7 @@ VALUES = st.dictionaries(
     metadata=JSON,
     result=JSON,
 )
-def test_whatever_an_item_holds_it_is_read_or_told(output, state, metadata, result):
+def test_whatever_an_item_holds_it_is_read_or_reported(output, state, metadata, result):
     entry = {"model_output": output, "state": state, "metadata": metadata, "result": result}
     imported = read(entry)
     assert imported.steps or imported.left_out or imported.faulty

@@ -125,7 +125,7 @@ def test_what_only_waits_or_sets_up_is_left_out_with_the_reason():
         ({"type": "keyDown", "key": 3}, "key: "),
     ],
 )
-def test_a_faulty_entry_is_told_with_its_position(step, said):
+def test_a_faulty_entry_is_reported_with_its_position(step, said):
     found = faults({"type": "click", **on("text/Go")}, step)
     assert list(found) == ["steps[3]"]
     assert said in found["steps[3]"]
@@ -158,6 +158,6 @@ SELECTORS = st.lists(JSON | st.lists(st.text(max_size=9).map(lambda text: f"aria
         max_size=3,
     )
 )
-def test_whatever_an_entry_holds_it_is_read_or_told(steps):
+def test_whatever_an_entry_holds_it_is_read_or_reported(steps):
     imported = read_chrome_recording({"title": "x", "steps": steps})
     assert len(imported.steps) + len(imported.left_out) + len(imported.faulty) == len(steps)

@@ -96,12 +96,12 @@ def test_an_import_that_fails_half_way_leaves_nothing(store):
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_a_file_of_no_kind_is_told_in_a_sentence(tmp_path, text, said):
+def test_a_file_of_no_kind_is_reported_in_a_sentence(tmp_path, text, said):
     path = tmp_path / "x.json"
     path.write_text(text)
-    with pytest.raises(DataError, match=said) as told:
+    with pytest.raises(DataError, match=said) as failed:
         read_file(path)
-    assert str(told.value).startswith(str(path))
+    assert str(failed.value).startswith(str(path))
 
 
 def test_a_kind_that_is_given_has_to_fit(tmp_path):
@@ -113,7 +113,7 @@ def test_a_kind_that_is_given_has_to_fit(tmp_path):
         read_file(path, "browseruse")
 
 
-def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
+def test_a_file_that_is_missing_or_no_text_is_reported(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
         read_file(tmp_path / "none.json")
     (tmp_path / "x.json").write_bytes(b"\xff\xfe{")

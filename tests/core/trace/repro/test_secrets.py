@@ -25,7 +25,7 @@ from core.trace.repro.exporter import SHORTEST, Secrets
         "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----",
     ],
 )
-def test_keys_and_tokens_are_told_by_their_form(text):
+def test_keys_and_tokens_are_recognised_by_their_form(text):
     secrets = Secrets()
     secrets.look_in_text(f"it says {text} there")
     assert secrets.removed.total() == 1
@@ -71,7 +71,7 @@ def test_the_longest_of_two_is_replaced_first():
     assert secrets.text("abcdefgh abcdef") == "removed-2 removed-1"
 
 
-def test_the_users_own_folder_is_not_told():
+def test_the_users_own_folder_is_not_named():
     assert Secrets().text(f"{Path.home()}/traces.db") == "~/traces.db"
     assert Secrets().text(f"{Path.home()}ish") == f"{Path.home()}ish"
 

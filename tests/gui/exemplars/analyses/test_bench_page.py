@@ -78,7 +78,7 @@ def test_what_is_asked_is_what_the_form_says(page, qtbot):
     ]
 
 
-def test_what_would_be_retrieved_is_told_with_a_reason_each(page, qtbot):
+def test_what_would_be_retrieved_is_reported_with_a_reason_each(page, qtbot):
     page.show_view(VIEW)
     assert page.now.text().startswith("Votes: login 2, click 1. 2 of the 3 nearest")
     assert [line.cells[:4] for line in page.table.lines] == [
@@ -105,7 +105,7 @@ def test_before_and_after_a_change_stand_beside_each_other(page, qtbot):
     assert asked.args == [None]
 
 
-def test_a_task_that_was_taken_is_put_into_the_form_once_and_told_as_such(page):
+def test_a_task_that_was_taken_is_put_into_the_form_once_and_reported_as_such(page):
     taken = BenchQuery(task="Buy it.", observation="page", environment="shop", source="run 3, step 2")
     page.show_view(VIEW.replace(taken=taken, taken_number=1))
     assert (page.form.query.task, page.form.query.source) == ("Buy it.", "run 3, step 2")

@@ -77,7 +77,7 @@ def test_exemplars_are_listed_by_family_by_confusion_or_all_and_opened(page, qtb
     assert len(listed(page)) == 4
 
 
-def test_a_part_is_told_as_a_part_and_texts_open_nothing(page, qtbot):
+def test_a_part_is_named_as_a_part_and_texts_open_nothing(page, qtbot):
     page.show_view(VIEW.replace(total=9, busy=True, done=4, of=9, doing="Looking"))
     assert "4 of 9" in page.total.text()
     assert page.cancel_button.isEnabled()

@@ -64,7 +64,7 @@ def test_it_says_how_much_the_plane_shows_and_what_is_thin(page):
     assert page.legend.topLevelItem(2).text(1) == "1"
 
 
-def test_a_point_is_told_in_words_and_opened_by_a_click(page, qtbot):
+def test_a_point_is_described_in_words_and_opened_by_a_click(page, qtbot):
     place = page.plot.place_of(2).toPoint()
     assert page.plot.near(QPointF(place)) == 2
     assert page.plot.words_of(2) == "c, of the family login: Log in."
@@ -113,7 +113,7 @@ def test_a_drag_moves_the_map_and_opens_nothing(page, qtbot):
     assert page.plot.place_of(0).toPoint() == place + QPoint(40, 25)
 
 
-def test_a_point_under_the_pointer_is_told_in_a_tool_tip(page, qtbot):
+def test_a_point_under_the_pointer_is_described_in_a_tool_tip(page, qtbot):
     qtbot.mouseMove(page.plot.viewport(), page.plot.place_of(2).toPoint())
     qtbot.waitUntil(lambda: "of the family login: Log in." in QToolTip.text())
     assert page.plot.cursor().shape() == Qt.CursorShape.PointingHandCursor

@@ -115,7 +115,7 @@ def test_the_element_of_the_action_with_the_cursor_is_marked_and_named(shown):
     assert shown.look.meant.text() == ""
 
 
-def test_faults_are_told_at_their_place_and_gone_to(shown, qtbot):
+def test_faults_are_reported_at_their_place_and_gone_to(shown, qtbot):
     show(shown, samples.BROKEN)
     assert shown.tabs.tabText(1) == "Problems 4"
     assert "Action 2: There is no action" in shown.look.problem.text()
@@ -287,7 +287,7 @@ def test_nothing_open_says_so(window):
     assert "no exemplar x" in shown.or_words.words.text()
 
 
-def test_what_was_told_of_one_that_was_put_away_is_not_shown_any_more(shown):
+def test_what_was_reported_of_one_that_was_put_away_is_not_shown_any_more(shown):
     shown.close()
     shown.show_view(samples.view())
     assert (shown.opened, "being read" in shown.or_words.words.text()) == (None, True)

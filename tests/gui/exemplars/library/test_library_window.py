@@ -141,13 +141,13 @@ def test_the_commands_ask_for_what_is_selected(opened, qtbot):
         with qtbot.waitSignal(signal) as asked:
             buttons[name].click()
         assert asked.args == [ALL[0].id]
-    for name, signal, told in (
+    for name, signal, expected in (
         ("replay", window.replay_requested, (ALL[0].id,)),
         ("worth", window.worth_requested, ALL[0].id),
     ):
         with qtbot.waitSignal(signal) as asked:
             buttons[name].click()
-        assert asked.args == [told]
+        assert asked.args == [expected]
     with qtbot.waitSignal(window.new_requested):
         buttons["new"].click()
     opened.wait(lambda: opened.page.detail.run_button.isVisible())
@@ -200,7 +200,7 @@ def test_files_are_brought_in_after_showing_what_that_does(opened, library):
     opened.wait(lambda: "brought/0" not in opened.ids)
 
 
-def test_an_export_is_written_and_told(opened, library):
+def test_an_export_is_written_and_reported(opened, library):
     opened.look_for("flight")
     opened.page.commands.buttons["export"].click()
     dialog = opened.window.export_dialog

@@ -1,4 +1,4 @@
-"""Save as exemplar: what is kept and left out, how it would be told, and what comes of saving."""
+"""Save as exemplar: what is kept and left out, how a prompt would show it, and what comes of saving."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -132,9 +132,9 @@ def test_what_is_left_out_is_shown_with_the_reason(shown: SavingWindow):
 
 def test_ticking_a_step_puts_it_back_in_and_says_what_to_think_of_it(shown: SavingWindow):
     shown.show_view(VIEW)
-    told = said(shown.chosen)
+    emitted = said(shown.chosen)
     shown.steps.toggled.emit(5, True)
-    ((choice,),) = told
+    ((choice,),) = emitted
     assert choice.steps == frozenset({1, 3, 4, 5})
     assert choice.contrasts == frozenset({4})
     assert "put back in, though it failed" in shown.steps.rows[4].detail
@@ -168,14 +168,14 @@ def test_ctrl_return_saves_and_a_run_that_was_no_success_is_asked_about_once(
     with qtbot.waitActive(shown):
         shown.activateWindow()
     shown.show_view(VIEW)
-    told = said(shown.save_requested)
+    emitted = said(shown.save_requested)
     shown.save_button.click()
-    assert [known for _, known in told] == [False]
+    assert [known for _, known in emitted] == [False]
     shown.show_view(NO_SUCCESS)
     assert shown.question.isVisible()
     assert shown.save_button.text() == "Save anyway"
     QTest.keyClick(shown, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: [known for _, known in told] == [False, True])
+    qtbot.waitUntil(lambda: [known for _, known in emitted] == [False, True])
 
 
 def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_version(shown: SavingWindow):
@@ -184,9 +184,9 @@ def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_vers
     assert "it is the nearest, at distance 0.000" in shown.saved.words.text()
     assert [row.word for row in shown.saved.rows.rows] == ["0.000", "0.113", "0.274", "0.631"]
     assert shown.choice.id == EXEMPLAR.id
-    told = said(shown.undo_requested)
+    emitted = said(shown.undo_requested)
     shown.undo_button.click()
-    assert told == [()]
+    assert emitted == [()]
     undone = SAVED.saved.replace(undone=True)
     shown.show_view(SAVED.replace(saved=undone))
     assert shown.saved.words.text().startswith("Undone")
@@ -200,7 +200,7 @@ def test_what_is_found_and_not_used_is_said_with_what_to_do(shown: SavingWindow)
     assert f"Yet it is not used: {why} Save it with that family" in shown.saved.words.text()
 
 
-def test_what_cannot_be_kept_is_told_and_cannot_be_saved(shown: SavingWindow):
+def test_what_cannot_be_kept_is_reported_and_cannot_be_saved(shown: SavingWindow):
     shown.show_view(VIEW.replace(exemplar=None, messages=(), problem="No step is left."))
     assert shown.problem.text() == "No step is left."
     assert not shown.save_button.isEnabled()

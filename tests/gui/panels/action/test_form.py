@@ -211,7 +211,7 @@ def test_the_fields_of_a_states_action_rewrite_the_line(in_state: ActionForm):
     assert in_state.problem == ""
 
 
-def test_a_value_that_is_not_on_offer_is_told(in_state: ActionForm):
+def test_a_value_that_is_not_on_offer_is_reported(in_state: ActionForm):
     write(in_state, "buy_now [44]")
     assert in_state.problem == '"44" is not on offer for size; there are: 7 | 8 [wide].'
 

@@ -59,7 +59,7 @@ def test_the_words_of_the_llm_show_as_they_come(panel: ActionPanel):
     assert panel.buttons.isHidden()
 
 
-def test_an_edit_is_told_once_the_person_rests(reviewing: ActionPanel, qtbot: QtBot):
+def test_an_edit_is_reported_once_the_person_rests(reviewing: ActionPanel, qtbot: QtBot):
     with qtbot.waitSignal(reviewing.edit_requested) as asked:
         write(reviewing, "click [7")
         write(reviewing, "click [7]")
@@ -68,7 +68,7 @@ def test_an_edit_is_told_once_the_person_rests(reviewing: ActionPanel, qtbot: Qt
     assert reviewing.proposed.text() == "The agent had proposed: click [6]"
 
 
-def test_an_action_that_cannot_be_taken_is_not_told(reviewing: ActionPanel, qtbot: QtBot):
+def test_an_action_that_cannot_be_taken_is_not_reported(reviewing: ActionPanel, qtbot: QtBot):
     with qtbot.assertNotEmitted(reviewing.edit_requested, wait=600):
         write(reviewing, "click [44]")
     assert not reviewing.buttons.accept.isEnabled()
@@ -165,7 +165,7 @@ def test_a_picked_element_becomes_the_target_only_when_clicked(reviewing: Action
     assert reviewing.form.text == "click [8]"
 
 
-def test_a_whole_row_of_the_list_is_told_at_once(reviewing: ActionPanel, qtbot: QtBot):
+def test_a_whole_row_of_the_list_is_reported_at_once(reviewing: ActionPanel, qtbot: QtBot):
     with qtbot.waitSignal(reviewing.edit_requested, timeout=100) as asked:
         reviewing.show_row(samples.PERMISSIBLE.rows()[1])
     assert asked.args == ["click [2]"]
@@ -190,7 +190,7 @@ def test_what_a_person_changed_shows_both_versions(panel: ActionPanel):
     assert panel.proposed.text() == "The agent had proposed: click [6]"
 
 
-def test_a_gate_is_told_beside_the_action(panel: ActionPanel):
+def test_a_gate_is_shown_beside_the_action(panel: ActionPanel):
     panel.show_session(samples.SESSION.replace(message="This action cannot be undone."))
     panel.show_action(samples.ACTION)
     assert panel.notice.text() == "This action cannot be undone."
@@ -256,7 +256,7 @@ def test_an_ended_run_points_to_the_recorded_steps(panel: ActionPanel):
     assert "Runs & steps" in panel.or_words.words.text()
 
 
-def test_what_a_person_did_and_what_the_browser_told_is_shown_with_the_step(panel: ActionPanel):
+def test_what_a_person_did_and_what_the_browser_reported_is_shown_with_the_step(panel: ActionPanel):
     asked = 'The page asked: "Sure?"; it was accepted.'
     panel.show_session(samples.SESSION)
     panel.show_action(samples.recorded_step().action)
@@ -266,10 +266,10 @@ def test_what_a_person_did_and_what_the_browser_told_is_shown_with_the_step(pane
     assert panel.remarks.isHidden()
 
 
-def test_what_the_outcome_says_already_is_not_told_again(panel: ActionPanel):
-    told = "The page opened a new tab."
-    panel.show_action(ActionView(action="click [5]", outcome="done", message=told))
-    panel.show_remarks((), (told, "A download was refused."))
+def test_what_the_outcome_says_already_is_not_reported_again(panel: ActionPanel):
+    message = "The page opened a new tab."
+    panel.show_action(ActionView(action="click [5]", outcome="done", message=message))
+    panel.show_remarks((), (message, "A download was refused."))
     assert panel.remarks.text() == "A download was refused."
 
 

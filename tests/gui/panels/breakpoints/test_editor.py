@@ -109,7 +109,7 @@ def test_it_stays_open_until_it_was_accepted(opened):
     assert not editor.isVisible()
 
 
-def test_a_refused_condition_is_told_below_it(opened):
+def test_a_refused_condition_is_reported_below_it(opened):
     editor = opened(Condition(number=5, expression="step.number > 3"))
     editor.condition.setText("state.nmae == 1")
     editor.send()
@@ -121,7 +121,7 @@ def test_a_refused_condition_is_told_below_it(opened):
     assert editor.save_button.isEnabled()
 
 
-def test_a_refused_expression_is_told_below_it_and_forgotten_with_the_next_try(opened):
+def test_a_refused_expression_is_reported_below_it_and_forgotten_with_the_next_try(opened):
     editor = opened(Condition(number=5, expression="state.nmae == 1"))
     editor.send()
     editor.show_answer("At character 7: state has no “nmae”; did you mean name?")
@@ -131,7 +131,7 @@ def test_a_refused_expression_is_told_below_it_and_forgotten_with_the_next_try(o
     assert not editor._problem_of_own.isVisible()
 
 
-def test_what_is_wrong_elsewhere_is_told_below_all(opened):
+def test_what_is_wrong_elsewhere_is_reported_below_all(opened):
     editor = opened()
     editor.send()
     editor.show_answer("The database is not open yet; wait a moment and try again.")

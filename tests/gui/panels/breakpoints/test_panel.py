@@ -33,7 +33,7 @@ def choose(rows: Rows, key: int) -> None:
     assert rows.select_key(key)
 
 
-def test_a_breakpoint_is_told_in_words_with_its_hits_and_its_condition_in_small_print(panel):
+def test_a_breakpoint_is_described_in_words_with_its_hits_and_its_condition_in_small_print(panel):
     entered, buy, aligned, cost, _own = panel.breakpoints.rows
     assert (entered.text, entered.word, entered.checked) == ("state item is entered", "×2", True)
     assert (buy.text, buy.detail) == ("buy_* on a target named “Buy now”", "if step.number > 3")
@@ -46,12 +46,12 @@ def test_stopping_logging_and_conditional_breakpoints_differ_in_shape(panel):
 
 
 def test_the_fact_counts_what_is_switched_on(panel, qtbot: QtBot):
-    with qtbot.waitSignal(panel.fact_changed) as told:
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_breaks(samples.BREAKS)
-    assert told.args == ["4 of 5 on"]
-    with qtbot.waitSignal(panel.fact_changed) as told:
+    assert emitted.args == ["4 of 5 on"]
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_breaks(BreaksView())
-    assert told.args == [""]
+    assert emitted.args == [""]
 
 
 def test_an_empty_list_offers_three_that_are_asked_for_often(panel, qtbot: QtBot):
@@ -63,7 +63,7 @@ def test_an_empty_list_offers_three_that_are_asked_for_often(panel, qtbot: QtBot
     assert [wanted.at(at)[0] for at in range(wanted.count())] == [NotAligned(), Failure(), RequestBegins()]
 
 
-def test_what_cannot_be_read_is_told_above_the_list(panel):
+def test_what_cannot_be_read_is_reported_above_the_list(panel):
     panel.show_breaks(BreaksView(problems=("Breakpoint 7 cannot be read; make it anew.",)))
     assert panel.problems.isVisible()
     assert "make it anew" in panel.problems.text()

@@ -46,17 +46,17 @@ def test_each_subtask_has_its_status_in_words_and_an_icon(panel: PlanPanel):
 
 
 def test_the_fact_names_the_current_subtask_and_the_trial(panel: PlanPanel, qtbot: QtBot):
-    with qtbot.waitSignal(panel.fact_changed) as told:
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_plan(samples.PLAN)
-    assert told.args == ["3 of 4 · trial 2 of 3"]
+    assert emitted.args == ["3 of 4 · trial 2 of 3"]
     assert "revision 2" in panel.plan.fact.text()
 
 
 def test_a_plan_that_is_through_counts_what_is_done(panel: PlanPanel, qtbot: QtBot):
     subtasks = (Subtask(text="a", status="done"), Subtask(text="b", status="needless"))
-    with qtbot.waitSignal(panel.fact_changed) as told:
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_plan(PlanView(subtasks=subtasks))
-    assert told.args == ["2 of 2 done"]
+    assert emitted.args == ["2 of 2 done"]
 
 
 def test_a_persons_plan_is_called_theirs(panel: PlanPanel):
@@ -94,7 +94,7 @@ def test_going_back_tells_its_grade_with_what_differs(panel: PlanPanel):
     assert 'differs: radio "blue" is checked and was not' in first.detail
 
 
-def test_what_was_learned_of_failed_trials_is_told(panel: PlanPanel):
+def test_what_was_learned_of_failed_trials_is_reported(panel: PlanPanel):
     panel.show_plan(samples.PLAN)
     assert "blue lamp" in panel.experience_text.toPlainText()
     panel.show_plan(samples.PLAN.replace(experience=""))
@@ -200,10 +200,10 @@ def test_a_plan_is_edited_by_keys_alone(panel: PlanPanel, qtbot: QtBot):
     editor.list.setCurrentRow(2)
     qtbot.keyClick(editor.list, Qt.Key.Key_Up, ALT)
     qtbot.keyClick(editor.list, Qt.Key.Key_Space)
-    with qtbot.waitSignal(panel.plan_edited) as told:
+    with qtbot.waitSignal(panel.plan_edited) as emitted:
         qtbot.keyClick(editor.list, Qt.Key.Key_Return, CTRL)
     texts = ("Search for a green table lamp", "Buy it", "Check the item and its options")
-    assert told.args == [texts, 1]
+    assert emitted.args == [texts, 1]
     assert not panel.editing
 
 
@@ -228,9 +228,9 @@ def test_what_is_still_being_typed_is_applied_too(panel: PlanPanel, qtbot: QtBot
     field = editor.list.focusWidget()
     field.selectAll()
     qtbot.keyClicks(field, "Look for lamps")
-    with qtbot.waitSignal(panel.plan_edited) as told:
+    with qtbot.waitSignal(panel.plan_edited) as emitted:
         editor.apply_button.click()
-    assert told.args[0][0] == "Look for lamps"
+    assert emitted.args[0][0] == "Look for lamps"
 
 
 def test_ctrl_enter_applies_from_within_a_name(panel: PlanPanel, qtbot: QtBot):
@@ -240,9 +240,9 @@ def test_ctrl_enter_applies_from_within_a_name(panel: PlanPanel, qtbot: QtBot):
     field = editor.list.focusWidget()
     field.selectAll()
     qtbot.keyClicks(field, "Look for lamps")
-    with qtbot.waitSignal(panel.plan_edited) as told:
+    with qtbot.waitSignal(panel.plan_edited) as emitted:
         qtbot.keyClick(field, Qt.Key.Key_Return, CTRL)
-    assert told.args[0][0] == "Look for lamps"
+    assert emitted.args[0][0] == "Look for lamps"
 
 
 def test_deleting_the_current_subtask_makes_the_next_one_current(panel: PlanPanel):
@@ -256,10 +256,10 @@ def test_deleting_the_current_subtask_makes_the_next_one_current(panel: PlanPane
 def test_blank_subtasks_are_left_out_and_a_plan_of_none_cannot_be_applied(panel: PlanPanel, qtbot: QtBot):
     editor = edit(panel)
     editor.list.item(0).setText("  ")
-    with qtbot.waitSignal(panel.plan_edited) as told:
+    with qtbot.waitSignal(panel.plan_edited) as emitted:
         editor.apply_button.click()
-    assert told.args[0][0] == "Leave out lamps that are too high"
-    assert told.args[1] == 1
+    assert emitted.args[0][0] == "Leave out lamps that are too high"
+    assert emitted.args[1] == 1
     editor = edit(panel)
     for _ in range(4):
         editor.delete()
@@ -301,9 +301,9 @@ def test_a_person_can_write_the_first_plan(panel: PlanPanel, qtbot: QtBot):
     field = editor.list.focusWidget()
     field.selectAll()
     qtbot.keyClicks(field, "Press the button")
-    with qtbot.waitSignal(panel.plan_edited) as told:
+    with qtbot.waitSignal(panel.plan_edited) as emitted:
         editor.apply_button.click()
-    assert told.args == [("Press the button",), 0]
+    assert emitted.args == [("Press the button",), 0]
 
 
 def test_a_plan_without_a_current_subtask_goes_on_at_the_first_that_waits(panel: PlanPanel):
@@ -319,6 +319,6 @@ def test_the_lists_are_as_high_as_their_rows_at_any_width(panel: PlanPanel, qtbo
     assert panel.waiting.verticalScrollBar().maximum() == 0
 
 
-def test_steps_in_a_row_are_told_as_ranges():
+def test_steps_in_a_row_are_shown_as_ranges():
     subtask = Subtask(text="Buy", status="done", steps=(7, 1, 2, 3))
     assert subtask_row(0, subtask).detail == "steps 1–3, 7"

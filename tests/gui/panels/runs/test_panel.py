@@ -72,10 +72,10 @@ def test_branches_of_branches_stand_under_their_steps(panel: RunsPanel):
     assert rows_under(panel, panel.model.step_index(19, 4)) == ["Run 20"]
 
 
-def test_the_current_branch_is_opened_and_told(panel: RunsPanel, qtbot: QtBot):
-    with qtbot.waitSignal(panel.fact_changed) as told:
+def test_the_current_branch_is_opened_and_reported(panel: RunsPanel, qtbot: QtBot):
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_runs(samples.BRANCHED)
-    assert told.args == ["run 21 · branch of 18"]
+    assert emitted.args == ["run 21 · branch of 18"]
     index = panel.model.run_index(21)
     assert panel.tree.isExpanded(index)
     assert index.data() == "Run 21: green first, current, branch of run 18 at step 3, equivalent"
@@ -313,7 +313,7 @@ def test_a_step_tells_what_became_of_it_in_a_word(changes, word):
     assert step_word(samples.step_row(1, 1, **changes)) == word
 
 
-def test_an_action_is_told_with_what_it_acted_on():
+def test_an_action_is_shown_with_what_it_acted_on():
     assert (
         step_text(samples.step_row(1, 1, action="type [3] [a [b]]", target='textbox "Q"'))
         == 'type textbox "Q" [a [b]]'

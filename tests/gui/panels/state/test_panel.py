@@ -31,9 +31,9 @@ def test_without_a_state_the_panel_says_how_to_get_one(panel: StatePanel):
 
 
 def test_a_state_shows_with_its_reason_and_its_rivals(panel: StatePanel, qtbot: QtBot):
-    with qtbot.waitSignal(panel.fact_changed) as told:
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
         panel.show_state(samples.STEP.state)
-    assert told.args == ["form"]
+    assert emitted.args == ["form"]
     assert says(panel) == ""
     assert panel.state.text() == "form"
     assert "there is a button" in panel.why.text()
@@ -130,7 +130,7 @@ def test_ways_tell_their_actions_and_how_often_they_were_taken(panel: StatePanel
     assert panel.diagram.drawing.words["results"][1].startswith("×3 · ↻ ×1 next_page")
 
 
-def test_what_is_cut_short_is_told_in_whole_under_the_pointer(panel: StatePanel):
+def test_what_is_cut_short_is_shown_in_whole_under_the_pointer(panel: StatePanel):
     panel.show_state(SPACE)
     drawing = panel.diagram.drawing
     label = drawing.layout.labels["item", "details"]

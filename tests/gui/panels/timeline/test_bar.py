@@ -49,14 +49,14 @@ def test_without_a_run_or_steps_it_says_what_to_do(area):
     assert area.or_words.words.text() == "It cannot be read."
 
 
-def test_what_lies_under_the_pointer_is_told_in_words(bar):
+def test_what_lies_under_the_pointer_is_described_in_words(bar):
     step = bar.view.steps[0]
     x = bar.scale.x
     decide = next(phase for phase in step.phases if phase.phase == "decide")
     assert bar.words_at(x(decide.begun + 0.5), ROWS.phases + 2) == "Step 1, decide: 1.6 s"
-    told = bar.words_at(x(step.calls[0].begun + 0.5), ROWS.calls + 2)
-    assert "Call 2 for decide, gpt-4o: 1.5 s" in told
-    assert "$0.0031" in told
+    words = bar.words_at(x(step.calls[0].begun + 0.5), ROWS.calls + 2)
+    assert "Call 2 for decide, gpt-4o: 1.5 s" in words
+    assert "$0.0031" in words
     held = bar.words_at(x(bar.view.held[0].begun + 4), ROWS.calls + 2)
     assert held.startswith("Step 1 was held at the review, for the person: 8.0 s")
     assert "Drawn shorter" in held
@@ -157,10 +157,10 @@ def test_hostile_words_are_only_text(area):
 
 
 def test_the_description_tells_it_to_those_who_cannot_see_it(bar):
-    told = bar.accessibleDescription()
-    assert "Run 18 · 5 steps" in told
-    assert "The longest: step" in told
-    assert "Going back, step 5: Went back to step 3, the page exact" in told
+    description = bar.accessibleDescription()
+    assert "Run 18 · 5 steps" in description
+    assert "The longest: step" in description
+    assert "Going back, step 5: Went back to step 3, the page exact" in description
     bar.show_viewed(18, 3)
     assert bar.accessibleName().startswith("Time bar. Step 3")
     assert "failed" in bar.accessibleName()

@@ -49,7 +49,7 @@ async def test_the_map_has_a_point_for_each_and_the_task_among_them(full):
     assert not view.stale
 
 
-async def test_an_exemplar_that_came_after_the_map_is_told_as_not_on_it(full):
+async def test_an_exemplar_that_came_after_the_map_is_reported_as_not_on_it(full):
     service = MapService(full)
     watched = Watched(service)
     await watched.after(service.draw, lambda view: rests(view) and view.lonely_known)
@@ -133,7 +133,7 @@ async def test_the_texts_of_a_file_are_left_out_in_place_of_the_exemplars(full, 
     assert "families" in view.problem or "JSON" in view.problem
 
 
-async def test_a_step_that_is_not_there_is_told_with_those_that_are(tmp_path):
+async def test_a_step_that_is_not_there_is_reported_with_those_that_are(tmp_path):
     store = TraceStore.open(tmp_path / "traces.db")
     run = write_run(store)
     with pytest.raises(NotInTraceError, match="its steps are 1 to 2"):

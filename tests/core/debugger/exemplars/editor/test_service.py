@@ -92,7 +92,7 @@ def test_an_id_that_is_nowhere_is_said(asked):
     assert "no exemplar nowhere/7" in asked.view.problem
 
 
-def test_a_draft_is_checked_and_told_as_the_agent_tells_it(asked):
+def test_a_draft_is_checked_and_shown_as_the_agent_shows_it(asked):
     asked.service.open_new()
     broken = asked.draft(task="Go on.")
     asked.check(broken, 4, "")

@@ -80,7 +80,7 @@ def test_a_list_by_meaning_has_the_nearest_first_with_their_distances(library):
     assert len(view.rows) == len(ALL)
 
 
-def test_one_exemplar_is_told_with_versions_retrievals_and_as_a_prompt_tells_it(library):
+def test_one_exemplar_is_shown_with_versions_retrievals_and_as_in_a_prompt(library):
     library.put(ALL[0])
     library.put(ALL[0].replace(task="Click on Ok."))
     trace = str(library.store.path.absolute())

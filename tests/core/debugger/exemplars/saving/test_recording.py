@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 
 class Recording:
-    """The service, and what it has told."""
+    """The service, and what it has sent."""
 
     def __init__(self, live):
         self.live = live
@@ -28,7 +28,7 @@ class Recording:
         self.recorded = []
         self._changed = threading.Condition()
         self.service.changed.connect(lambda view: self._keep("view", view))
-        self.service.recorded.connect(lambda told: self._keep("recorded", [*self.recorded, told]))
+        self.service.recorded.connect(lambda recorded: self._keep("recorded", [*self.recorded, recorded]))
 
     def _keep(self, name, value):
         with self._changed:
@@ -79,10 +79,10 @@ class Recording:
         assert done.wait(30)
         return not failed
 
-    def kept(self, told):
+    def kept(self, recorded):
         store = self.live.store()
         try:
-            return exemplar_of_run(store, told.run, first=told.steps[0], last=told.steps[-1])
+            return exemplar_of_run(store, recorded.run, first=recorded.steps[0], last=recorded.steps[-1])
         finally:
             store.close()
 
@@ -163,8 +163,8 @@ def test_letters_that_were_typed_over_and_clicks_of_a_double_click_are_noise(rec
         "press [L]",
         'double_click [button "Twice"]',
     )
-    told = recording.end()
-    kept = recording.kept(told)
+    recorded = recording.end()
+    kept = recording.kept(recorded)
     assert kinds(kept.exemplar) == ["type", "select", "double_click"]
     assert "[Ada]" in kept.exemplar.steps[0].actions[0]
     assert list(check_actions(kept.exemplar)) == []
@@ -197,7 +197,7 @@ def test_an_entry_that_came_up_under_a_field_is_in_its_look_and_what_it_wrote_wa
     assert list(check_actions(kept.exemplar)) == []
 
 
-def test_a_search_sent_by_enter_is_told_in_the_page_that_it_was_sent_from(recording):
+def test_a_search_sent_by_enter_is_recorded_in_the_page_that_it_was_sent_from(recording):
     live = recording.live
     live.open("shop/goal-000")
     recording.begin()

@@ -27,7 +27,7 @@ def test_what_was_gone_back_over_and_an_earlier_trial_are_left_out(stage, llm_se
     assert (kept.successful, kept.provenance.origin) == (False, "agent run")
 
 
-def test_a_states_actions_are_told_by_what_they_did_in_the_page(stage, llm_server, tmp_path):
+def test_a_states_actions_are_described_by_what_they_did_in_the_page(stage, llm_server, tmp_path):
     run = played(stage, llm_server, "shopping", tmp_path)
     kept = exemplar_of_run(stage.services.store, run, family="buying")
     exemplar = kept.exemplar

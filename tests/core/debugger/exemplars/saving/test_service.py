@@ -1,4 +1,4 @@
-"""Saving a run at the window: what is chosen of it, what it would be told as, and that it is found at once."""
+"""Saving a run at the window: what is chosen of it, how a prompt would show it, and that it is found at once."""
 
 import threading
 
@@ -78,7 +78,7 @@ def stopped(live, server, tmp_path):
     return live.view.run
 
 
-def test_a_run_is_shown_as_it_would_be_told_and_found_once_it_is_saved(saving, done):
+def test_a_run_is_shown_as_it_would_be_in_a_prompt_and_found_once_it_is_saved(saving, done):
     view = saving.open(done)
     assert [(one.row.number, one.chosen, one.why) for one in view.steps] == [(1, True, "")]
     assert (view.id, view.version_of, view.problems) == (f"miniwob/click-test-2/run-{done}", "", ())
@@ -135,7 +135,7 @@ def test_what_a_run_did_wrong_is_a_contrast_of_the_branch_that_did_better(saving
     assert view.provenance.origin == "branch"
 
 
-def test_an_id_that_is_taken_or_is_none_is_told_and_nothing_is_saved(saving, done, stopped):
+def test_an_id_that_is_taken_or_is_none_is_reported_and_nothing_is_saved(saving, done, stopped):
     saving.open(done)
     taken = saving.save().saved.id
     saving.open(stopped)
@@ -162,7 +162,7 @@ def test_steps_are_left_out_and_put_back_in(saving, stopped):
     assert "no step to keep" in none.problem
 
 
-def test_a_run_that_is_not_there_is_told(saving, live):
+def test_a_run_that_is_not_there_is_reported(saving, live):
     saving.service.open(9999)
     saving.wait(lambda view: view.problem)
     assert "9999" in saving.view.problem

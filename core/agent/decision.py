@@ -14,7 +14,7 @@ class Decider:
         self._prompter = prompter
 
     async def decide(self, state: RunState) -> Decided:
-        """Return the step's proposal; a reply that cannot be used is repaired once, then reported as the problem.
+        """Return the step's proposal; an unusable reply is repaired once, then reported as the problem.
 
         No call goes beyond the budget: without a call left the proposal's
         problem says so. Raises LLMError and DataError.

@@ -311,7 +311,7 @@ class AgentRun:
             self.store.save_event(self.state.run, self.state.number, event)
 
     def _keep_page_log(self, moment: Moment, *, also_empty: bool = False) -> None:
-        """Store what the pages have reported since the last time; with `also_empty` that there was nothing, too."""
+        """Store what pages reported since the last time; with `also_empty` that there was nothing, too."""
         listener = self.world.tabs.log
         page_log = listener.collected()
         if also_empty or not page_log.empty:

@@ -83,7 +83,7 @@ class LatestRead:
     def ask(
         self, read: Callable[[], Awaitable[T]], send: Callable[[T], None], failed: Callable[[str], None]
     ) -> None:
-        """Read beside the loop, then `send` in it; `failed` is called with a sentence why nothing was read."""
+        """Read beside the loop, then `send` in it; `failed` gets a sentence why nothing was read."""
         self._next = (read, send, failed)
         if not self.pending:
             self._reading = asyncio.ensure_future(self._read())

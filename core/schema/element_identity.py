@@ -194,7 +194,7 @@ class RecordedInput(Record):
 
 
 def marks_of(action: Action, page: Observation) -> Marks:
-    """Return what the elements that `action` names by ref are recognised by, without those the page does not hold."""
+    """Return what the elements that `action` names by ref are recognised by, where the page holds them."""
     marks: Marks = {}
     for part in ("target", "to"):
         target = getattr(action, part, None)

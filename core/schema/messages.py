@@ -147,7 +147,7 @@ class PromptView(Record):
 
 
 class PromptPart(Record):
-    """A part of the messages that came from something with a name: noted when they are made, not guessed later."""
+    """A part of the messages that came from something with a name: noted when they are made, not guessed."""
 
     kind: Literal["exemplar", "exemplars", "policy"]
     """``exemplars`` is the text around all of them, where they stand in one message."""

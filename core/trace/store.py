@@ -426,7 +426,7 @@ class TraceStore:
         return self._read(lambda: reading.what_ifs(self._database, run, step))
 
     def page_log(self, run: int, number: int) -> tuple[LogPart, ...] | None:
-        """Return what the pages reported in a step, in order; None where it was stored before that was kept."""
+        """Return what pages reported in a step, in order; None where it was stored before that was kept."""
         return self._read(lambda: reading.page_log(self._database, run, number))
 
     def changes(self, run: int) -> Changes:

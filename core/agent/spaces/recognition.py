@@ -23,7 +23,7 @@ class Recognition(Record):
 
 
 def recognise_state(space: StateSpace, observation: Observation) -> Recognition:
-    """Try the states in the order of the file; the first that fits is taken, and others that fit are listed."""
+    """Try the states in the order of the file; the first that fits is taken, others that fit are listed."""
     fits = tuple(_fit(state, observation) for state in space.state)
     fitting = [fit for fit in fits if fit.fits]
     if not fitting:

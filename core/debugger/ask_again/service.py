@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 OnAnswer = Callable[[WhatIf], None]
 CHANGED = (
-    "The prompt's templates, or exemplars, were edited since this was sent: one that is switched in is written as "
-    "they are now."
+    "The prompt's templates, or exemplars, were edited since this was sent: one that is switched in is written "
+    "as they are now."
 )
 MOST = 5000
 """Exemplars that can be chosen from."""

@@ -133,7 +133,7 @@ def _replaced_words(theirs: str, ours: str) -> dict[str, str] | None:
 
 
 def _here(text: str, mistake: Mistake, replaced: Mapping[str, str], view: PromptView) -> Action | None:
-    """Return an action of the exemplar as it is on this page; None where an element is not found for certain."""
+    """Return an action of the exemplar as it is on this page; None where an element is not certain."""
     action = action_of(text)
     if action is None:
         return None

@@ -1,4 +1,4 @@
-"""What was read of a foreign file, its parts taken out with a check: what is wrong is reported with its place in it."""
+"""What was read of a foreign file; its parts are taken out with checks that report what is wrong, and where."""
 
 import hashlib
 import json

@@ -252,7 +252,7 @@ def console_lines(parts: tuple[LogPart, ...], page: str, started: float) -> Iter
 
 
 def requests(parts: tuple[LogPart, ...], page: str, started: float) -> Iterator[dict[str, Any]]:
-    """Yield the requests, each once: one that was still open where its end is recorded later is written there."""
+    """Yield the requests, each once: one still open where its end comes later is written there."""
     for entry in _entries(parts):
         if isinstance(entry, RequestEntry) and entry.ended and entry.type != "WebSocket":
             yield {"type": "resource-snapshot", "snapshot": _snapshot(entry, page, started)}

@@ -1,4 +1,4 @@
-"""Forking at the window: what is chosen holds on the branch, is kept with it, and what goes wrong is reported."""
+"""Forking at the window: what is chosen holds on the branch and is kept with it; what goes wrong is shown."""
 
 import pytest
 

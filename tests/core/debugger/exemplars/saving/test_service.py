@@ -1,4 +1,4 @@
-"""Saving a run at the window: what is chosen of it, how a prompt would show it, and that it is found at once."""
+"""Saving a run at the window: what is chosen of it, how a prompt shows it, and that it is found at once."""
 
 import threading
 

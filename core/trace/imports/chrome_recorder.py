@@ -120,8 +120,10 @@ class _Reading:
                 self.left_out.append(FileEntry(position=position, why=why))
             else:
                 self.steps.append(self._step(position, step))
-        except FaultyError as error:
-            self.faulty.append(FileEntry(position=position, why=str(error)))
+        except (FaultyError, ValidationError) as error:
+            # An action may refuse what the format allows, such as an empty key.
+            why = first_reason(error) if isinstance(error, ValidationError) else str(error)
+            self.faulty.append(FileEntry(position=position, why=why))
             return
         self._move_on(step)
 

@@ -123,6 +123,8 @@ def test_what_only_waits_or_sets_up_is_left_out_with_the_reason():
         ({"type": "click", "selectors": [[]]}, "record it with XPath selectors on"),
         ({"type": "click", **on("xpath/")}, "record it with XPath selectors on"),
         ({"type": "keyDown", "key": 3}, "key: "),
+        ({"type": "keyDown", "key": ""}, "keys: "),
+        ({"type": "navigate", "url": " "}, "url: "),
     ],
 )
 def test_a_faulty_entry_is_reported_with_its_position(step, said):

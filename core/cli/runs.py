@@ -10,7 +10,6 @@ from core.agent.spaces.draft import DraftPage, draft_space, group_pages
 from core.cli.output import put, put_json, put_table, say, verdict_word
 from core.debugger.compare.service import compare_runs, compare_steps
 from core.debugger.compare.views import AlignedPair, Compared, Part
-from core.debugger.run_files import export_run
 from core.environments.registry import Environments
 from core.schema.errors import DataError, NotInTraceError, UsageError
 from core.schema.step import Observed, Reviewed, record_of
@@ -20,6 +19,7 @@ from core.trace.imports.records import ImportedRun
 from core.trace.imports.registry import ImportFormat, read_file
 from core.trace.records import RunRow, StepDetail, StepRow
 from core.trace.repro.importer import REPRO, import_repro, import_summary, is_repro
+from core.trace.run_files import export_run
 from core.trace.store import TraceStore
 
 

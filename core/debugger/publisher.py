@@ -8,7 +8,6 @@ from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
 from core.agent.presets import Presets
 from core.debugger.background_read import LatestRead, TraceReader
-from core.debugger.mechanism_views import mechanisms_of
 from core.debugger.services import Current, Services
 from core.debugger.snapshots import (
     Catalogue,
@@ -19,7 +18,8 @@ from core.debugger.snapshots import (
     RunsView,
     SessionView,
 )
-from core.debugger.step_publisher import StepPublisher
+from core.debugger.steps.mechanisms import mechanisms_of
+from core.debugger.steps.publisher import StepPublisher
 from core.schema.errors import DataError, TraceError
 from core.schema.events import LogLine
 from core.schema.messages import LLMChoice, LLMRequest

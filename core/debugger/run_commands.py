@@ -8,13 +8,13 @@ from typing import get_args
 from core.agent.loop import AgentRun, open_run
 from core.agent.presets import AMOUNTS, Mechanism
 from core.agent.state import Budget
-from core.debugger import run_files
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.runner import RunGoal, out, over
 from core.llm.registry import LLMs, RoutedLLM
 from core.schema.errors import BackstepError, UsageError
 from core.schema.task import Verdict
 from core.settings.user_file import near
+from core.trace import run_files
 from core.trace.exports.registry import format_named
 
 

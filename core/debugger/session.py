@@ -11,8 +11,8 @@ from typing import Any, Literal
 from core.agent.loop import AgentRun
 from core.debugger.branching.branches import Branches
 from core.debugger.commands import CommandQueue, Openings, SessionParts, Worker
-from core.debugger.corrections import Corrections
-from core.debugger.live_page import LivePage
+from core.debugger.interventions.corrections import Corrections
+from core.debugger.interventions.live_page import LivePage
 from core.debugger.publisher import Publisher
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
 from core.debugger.runner import Runner

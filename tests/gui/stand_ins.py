@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPe
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.branching.branches import Branches
-from core.debugger.corrections import Corrections
-from core.debugger.live_page import LivePage
+from core.debugger.interventions.corrections import Corrections
+from core.debugger.interventions.live_page import LivePage
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
 from core.debugger.snapshots import (
     Catalogue,

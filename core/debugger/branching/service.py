@@ -7,8 +7,8 @@ from core.agent.presets import bounds
 from core.agent.run_history import RunHistory
 from core.debugger.branching.views import ForkView, PolicyChoice
 from core.debugger.commands import command
-from core.debugger.mechanism_views import amounts_of
 from core.debugger.service import Service
+from core.debugger.steps.mechanisms import amounts_of
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
 

@@ -9,7 +9,7 @@ from core.debugger.commands import command
 from core.debugger.provenance.text_match import TextMatch, find
 from core.debugger.provenance.views import Lead, Offer, Source, SourcePlace, WhyQuestion, WhyView
 from core.debugger.service import Service
-from core.debugger.step_view import said
+from core.debugger.steps.view import said
 from core.schema.action import Action, Named, RefTarget, RoleTarget
 from core.schema.errors import TraceError
 from core.schema.observation import Element, Observation

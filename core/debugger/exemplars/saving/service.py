@@ -17,7 +17,7 @@ from core.debugger.exemplars.saving.views import (
     SavingContrast,
     SavingView,
 )
-from core.debugger.live_page import HumanActionRecorder
+from core.debugger.interventions.live_page import HumanActionRecorder
 from core.debugger.service import Service
 from core.debugger.snapshots import SessionView
 from core.llm.costs import count_tokens

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from core.debugger.step_view import step_view
+from core.debugger.steps.view import step_view
 from core.schema.errors import DataError, TraceError, UsageError
 from core.trace.exports.registry import FORMATS
 from core.trace.imports.records import ImportedRun, ImportedStep

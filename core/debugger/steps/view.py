@@ -3,7 +3,6 @@
 import json
 from datetime import datetime
 
-from core.debugger.mechanism_views import exemplars_view, plan_view, stack_view, state_view
 from core.debugger.snapshots import (
     ActionView,
     CallView,
@@ -13,6 +12,7 @@ from core.debugger.snapshots import (
     ScreenshotView,
     StepView,
 )
+from core.debugger.steps.mechanisms import exemplars_view, plan_view, stack_view, state_view
 from core.llm.costs import count_tokens
 from core.schema.action import Action, RefTarget
 from core.schema.errors import TraceError

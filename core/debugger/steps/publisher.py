@@ -9,7 +9,7 @@ from core.agent.prompt_builder import targets
 from core.debugger.background_read import LatestRead, TraceReader
 from core.debugger.services import Current
 from core.debugger.snapshots import ActionView, LivePageView, OutlineView, StepView
-from core.debugger.step_view import ref_of, step_view
+from core.debugger.steps.view import ref_of, step_view
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
 

@@ -1,7 +1,7 @@
 import pytest
 
-from core.debugger.run_files import export_run
 from core.schema.errors import NotInTraceError, UsageError
+from core.trace.run_files import export_run
 from core.trace.store import TraceStore
 from tests.core.trace.making import write_run
 

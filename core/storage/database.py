@@ -50,11 +50,13 @@ class FileKind(NamedTuple):
 
 def version_of(database: Database, path: Path, kind: FileKind) -> int:
     """Return the version of the file, 0 where it is empty; raises the kind's error if it is not ours or too new."""
-    application, version = (
-        int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
-    )
+    # In one statement, so that what another program makes meanwhile is seen whole or not at all.
+    application, version, tables = database.execute(
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)"
+        " FROM pragma_application_id, pragma_user_version"
+    ).fetchone()
     if application != kind.application_id:
-        if application or version or database.table_names():
+        if application or version or tables:
             raise kind.error(f"{path} is a database of another program; choose another file.")
         return 0
     if version > kind.newest:
@@ -63,7 +65,7 @@ def version_of(database: Database, path: Path, kind: FileKind) -> int:
             f"(its tables are version {version}, this program knows {kind.newest}); "
             "update the program, or choose another file."
         )
-    return version
+    return int(version)
 
 
 def migrate(database: Database, path: Path, kind: FileKind) -> None:

@@ -1,6 +1,5 @@
 """What holds for every test."""
 
-import gc
 from collections.abc import Sequence
 
 import pytest
@@ -14,10 +13,3 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and not _START_A_BROWSER.isdisjoint(item.fixturenames):
             item.add_marker("browser")
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """Leave what has been imported and collected out of the garbage collections of the tests."""
-    gc.collect()
-    gc.freeze()

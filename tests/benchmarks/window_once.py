@@ -21,15 +21,15 @@ def pss_mb() -> float:
             continue
         fields = text.rsplit(")", 1)[1].split()
         parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
-    total, todo = 0, [Path("/proc/self").resolve().name]
-    while todo:
-        process = int(todo.pop())
+    total, waiting = 0, [Path("/proc/self").resolve().name]
+    while waiting:
+        process = int(waiting.pop())
         try:
             lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
         except OSError:
             lines = []
         total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-        todo += [str(child) for child in parents.get(process, [])]
+        waiting += [str(child) for child in parents.get(process, [])]
     return total / 1024
 
 

@@ -22,10 +22,10 @@ def test_a_run_under_way_has_the_moments_that_it_has_once_it_is_stored(stage, ll
     assert [(one.where, one.phase, one.figures.step) for one in live] == [
         (one.where, one.phase, one.figures.step) for one in kept
     ]
-    for now, then in zip(live, kept, strict=True):
-        assert now.figures == then.figures
-        assert now.step.records == then.step.records, (then.where, then.phase, then.figures.step)
-        assert now.actions_done == then.actions_done
+    for seen, stored in zip(live, kept, strict=True):
+        assert seen.figures == stored.figures
+        assert seen.step.records == stored.step.records, (stored.where, stored.phase, stored.figures.step)
+        assert seen.actions_done == stored.actions_done
     assert run.state.totals.prompt_tokens + run.state.totals.completion_tokens == kept[-1].figures.tokens
     assert run.state.totals.llm_calls == kept[-1].figures.llm_calls
     assert run.state.totals.page_actions == kept[-1].figures.page_actions

@@ -143,6 +143,8 @@ class BisectPage(ExperimentPage[BisectView, Bisection]):
             ("Export the table…", "Write it as comma-separated values"),
             below_form=self.branches_section,
             sizes=(390, 630),
+            show_results=self._show_measurement,
+            file_name=self._name_of_export,
         )
         self.plot.chosen.connect(self._on_step)
         self.table.current.connect(self._on_step)
@@ -161,12 +163,11 @@ class BisectPage(ExperimentPage[BisectView, Bisection]):
         going = self.view.under_way
         return f"run {going.run}: " if going is not None and going.run != self.view.run else ""
 
-    @property
-    def file_name(self) -> str:
+    def _name_of_export(self) -> str:
         assert self.shown is not None
         return f"bisection-{self.shown.number}-run-{self.shown.run}.csv"
 
-    def show_results(self) -> None:
+    def _show_measurement(self) -> None:
         shown = self.shown
         results = {one.step: one for one in shown.results} if shown else {}
         self.plot.show_bisection(shown)

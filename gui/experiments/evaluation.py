@@ -235,6 +235,8 @@ class EvaluationPage(ExperimentPage[EvaluationView, Evaluation]):
             self.without_button,
             self.compare_button,
             sizes=(380, 700),
+            show_results=self._show_measurement,
+            file_name=self._name_of_export,
         )
         self.show_view(self.view)
 
@@ -252,12 +254,11 @@ class EvaluationPage(ExperimentPage[EvaluationView, Evaluation]):
         going = self.view.under_way
         return f"{going.subject.words}: " if going is not None else ""
 
-    @property
-    def file_name(self) -> str:
+    def _name_of_export(self) -> str:
         assert self.shown is not None
         return f"worth-{self.shown.number}.csv"
 
-    def show_results(self) -> None:
+    def _show_measurement(self) -> None:
         shown = self.shown
         self.sentence.setText(f"{shown.subject.words}: {shown.sentence}" if shown else "")
         self.table.show_lines([_line(one) for one in shown.pairs] if shown else ())

@@ -1,7 +1,7 @@
 """What the pages of experiments have in common: a form, results beside it, and how far the job is below."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -235,12 +235,16 @@ class ExperimentPage(QWidget, Generic[View, M]):
         *head: QPushButton,
         below_form: QWidget | None = None,
         sizes: tuple[int, int],
+        show_results: Callable[[], None],
+        file_name: Callable[[], str],
     ) -> None:
         """Make what is around the results.
 
         `start` is the text of the button and the name of the progress bar, `choice` the name and the
         tooltip of the box, `export` the text and the tooltip of the button; `head` are further buttons.
+        `show_results` shows the measurement in view, if any; `file_name` is what its table is exported as.
         """
+        self._show_results, self._file_name = show_results, file_name
         labelled(self.choice, *choice)
         self.start_button = key_button(start[0], "Begin in the background", "Ctrl+Return", self._on_start)
         kept = f"End it; the {self.units} that were made are kept"
@@ -263,15 +267,6 @@ class ExperimentPage(QWidget, Generic[View, M]):
     def whose(self) -> str:
         """Whose measurement goes on, with a colon, where that is not clear."""
         return ""
-
-    @property
-    def file_name(self) -> str:
-        """What the table of the measurement in view is exported as."""
-        raise NotImplementedError
-
-    def show_results(self) -> None:
-        """Show the measurement in view, if any."""
-        raise NotImplementedError
 
     # Showing
 
@@ -305,7 +300,7 @@ class ExperimentPage(QWidget, Generic[View, M]):
         waiting = "It is being begun: the browser starts…" if view.starting else self.nothing
         is_read = view.ready or view.problem
         self.or_words.say("" if self.shown is not None else waiting if is_read else self.reading)
-        self.show_results()
+        self._show_results()
         self.refresh()
 
     def refresh(self) -> None:
@@ -337,6 +332,6 @@ class ExperimentPage(QWidget, Generic[View, M]):
         shown = self.shown
         if shown is None or not self.export_button.isEnabled():
             return
-        path, _ = QFileDialog.getSaveFileName(self, self.export_title, self.file_name, "Table (*.csv)")
+        path, _ = QFileDialog.getSaveFileName(self, self.export_title, self._file_name(), "Table (*.csv)")
         if path:
             self.export_requested.emit(shown, path)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from core.debugger.snapshots import (
 from core.environments.registry import Environments
 from core.schema.events import LogLine
 from core.settings.settings import LLMSettings, Settings
+from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 from tests.core.stage import llms_for, need_chromium, settings_for
 from tests.llm_server import LLMServer
@@ -107,6 +109,19 @@ class Live:
 
     def store(self) -> TraceStore:
         return TraceStore.open(self.database, read_only=True)
+
+    def steps(self, run: int) -> tuple[StepRow, ...]:
+        with closing(self.store()) as store:
+            return store.steps(run)
+
+    def row(self, run: int) -> RunRow:
+        with closing(self.store()) as store:
+            return store.run(run)
+
+    def interventions(self, run: int) -> list[tuple[str, str, str, str]]:
+        """Return kind, before, after and who of each, oldest first."""
+        with closing(self.store()) as store:
+            return [(one.kind, one.before, one.after, one.who) for one in store.interventions(run)]
 
 
 def settings_in(folder: Path, server: LLMServer, **more: Any) -> Settings:

@@ -10,35 +10,8 @@ from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
 
+BUY = "<button onclick=\"document.title='bought'\">Place your order</button><button>Other</button>"
 GO = "<button onclick=\"document.title='touched'\">Go</button><input aria-label=Name>"
-
-
-def refs(step, words):
-    return next(row.ref for row in step.permissible.rows if row.label == words)
-
-
-def steps(live, run):
-    store = live.store()
-    try:
-        return store.steps(run)
-    finally:
-        store.close()
-
-
-def row(live, run):
-    store = live.store()
-    try:
-        return store.run(run)
-    finally:
-        store.close()
-
-
-def interventions(live, run):
-    store = live.store()
-    try:
-        return [(one.kind, one.before, one.after, one.who) for one in store.interventions(run)]
-    finally:
-        store.close()
 
 
 def test_opening_a_task_reads_its_page_and_waits_before_the_llm_is_asked(live, server):
@@ -62,7 +35,7 @@ def test_a_step_stops_at_review_and_the_next_carries_it_out(live, server):
     live.session.run_commands.step()
     view = live.wait_mode("ended")
     assert (view.success, view.reward, view.message) == (True, 1.0, "The run has ended: success, reward 1.")
-    assert steps(live, view.run)[0].outcome == "done"
+    assert live.steps(view.run)[0].outcome == "done"
 
 
 def test_phases_can_be_done_one_by_one(live, server):
@@ -82,15 +55,15 @@ def test_a_run_goes_on_to_its_end(live, server, tmp_path):
     live.session.run_commands.run()
     view = live.wait_mode("ended")
     assert (view.answer, view.success, view.judged) == ("done it", None, False)
-    assert [step.outcome for step in steps(live, view.run)] == ["done"] * 3
+    assert [step.outcome for step in live.steps(view.run)] == ["done"] * 3
     assert "say how it ended" in view.message
     live.session.run_commands.end(True)
     live.wait(lambda: live.view.success is True)
-    assert row(live, view.run).verdict.judge == "person"
-    assert interventions(live, view.run) == [("end", "not judged", "success", "tester")]
+    assert live.row(view.run).verdict.judge == "person"
+    assert live.interventions(view.run) == [("end", "not judged", "success", "tester")]
     live.session.run_commands.end(False)
     live.wait(lambda: live.view.success is False)
-    assert row(live, view.run).verdict.success is False
+    assert live.row(view.run).verdict.success is False
 
 
 def test_the_person_may_end_a_run_that_is_still_going(live, server, tmp_path):
@@ -100,89 +73,7 @@ def test_the_person_may_end_a_run_that_is_still_going(live, server, tmp_path):
     server.wait_for_requests(1)
     live.session.run_commands.end(True)
     view = live.wait_mode("ended")
-    assert (row(live, view.run).outcome, row(live, view.run).verdict.success) == ("stopped", True)
-
-
-def test_an_edited_action_is_carried_out_in_place_of_the_proposed(live, server):
-    server.script(on('button "TWO"'))
-    live.open()
-    step = live.to_review()
-    one = refs(step, 'button "ONE"')
-    proposed = step.action.action
-    live.session.corrections.edit_action(f"click [{one}]")
-    live.wait(lambda: live.step.action.action == f"click [{one}]")
-    assert (live.step.action.origin, live.step.action.proposed) == ("person", proposed)
-    assert live.step.permissible.chosen_ref == one
-    live.session.corrections.accept()
-    view = live.wait_mode("ended")
-    assert view.success is True
-    (stored,) = steps(live, view.run)
-    assert (stored.origin, stored.edited, stored.action) == ("person", True, f"click [{one}]")
-    assert interventions(live, view.run) == [("edit", proposed, f"click [{one}]", "tester")]
-    assert row(live, view.run).touched is True
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [("klick [1]", "did you mean click?"), ("click [4711]", "not permissible on [4711]"), ("", "begin with")],
-)
-def test_an_edit_that_cannot_be_taken_says_why_and_changes_nothing(live, server, text, said):
-    server.script(on('button "ONE"'))
-    live.open()
-    before = live.to_review().action.action
-    live.session.corrections.edit_action(text)
-    live.wait(lambda: live.step.action.problem)
-    assert said in live.step.action.problem
-    assert live.step.action.action == before
-    assert live.view.mode == "waiting"
-    assert interventions(live, live.view.run) == []
-    live.session.corrections.edit_action(before)
-    live.wait(lambda: not live.step.action.problem)
-
-
-def test_an_edit_taken_back_leaves_the_agents_own_action(live, server):
-    server.script(on('button "ONE"'))
-    live.open()
-    step = live.to_review()
-    live.session.corrections.edit_action("stop [x]")
-    live.wait(lambda: live.step.action.action == "stop [x]")
-    live.session.corrections.edit_action(step.action.action)
-    live.wait(lambda: live.step.action.action == step.action.action)
-    assert live.step.action.origin == "agent"
-    live.session.corrections.accept()
-    view = live.wait_mode("ended")
-    assert (steps(live, view.run)[0].origin, steps(live, view.run)[0].edited) == ("agent", False)
-    assert [kind for kind, *_ in interventions(live, view.run)] == ["replace", "edit"] or [
-        kind for kind, *_ in interventions(live, view.run)
-    ] == ["replace", "replace"]
-
-
-def test_a_skipped_action_is_reported_to_the_llm_and_not_carried_out(live, server, tmp_path):
-    server.script(on('button "Go"'), stop())
-    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    proposed = live.to_review().action.action
-    live.session.corrections.skip()
-    live.wait(lambda: live.view.phase == "observe" and live.view.mode == "waiting")
-    run = live.view.run
-    (stored,) = steps(live, run)
-    assert (stored.outcome, stored.effect, stored.message) == ("skipped", "none", "Skipped by the person.")
-    assert stored.title == "page.html"
-    assert interventions(live, run) == [("skip", proposed, "", "tester")]
-    live.session.run_commands.run()
-    live.wait_mode("ended")
-    assert f"{proposed}: skipped: Skipped by the person." in server.requests[1].texts[-1]
-
-
-def test_the_llm_can_be_asked_again(live, server):
-    server.script(on('button "TWO"', thought="Two?"), on('button "ONE"', thought="One!"))
-    live.open()
-    assert live.to_review().action.thought == "Two?"
-    live.session.corrections.ask_again()
-    live.wait(lambda: live.step.action.thought == "One!" and live.view.phase == "review")
-    live.wait_mode("waiting")
-    assert len(live.step.calls) == 2
-    live.session.corrections.accept()
-    assert live.wait_mode("ended").success is True
+    assert (live.row(view.run).outcome, live.row(view.run).verdict.success) == ("stopped", True)
 
 
 def test_pause_takes_hold_at_the_next_boundary(live, server):
@@ -230,7 +121,7 @@ def test_stopping_in_the_middle_of_a_call_ends_the_run_as_stopped(live, server):
     server.wait_for_requests(1)
     live.session.run_commands.stop()
     view = live.wait_mode("ended")
-    assert row(live, view.run).outcome == "stopped"
+    assert live.row(view.run).outcome == "stopped"
     assert view.success is None
     server.wait_for_disconnects(1)
     live.session.run_commands.run()
@@ -244,7 +135,7 @@ def test_opening_another_task_ends_the_run_under_way(live, server):
     live.session.run_commands.run()
     server.wait_for_requests(1)
     live.open("miniwob/click-button", seed=3)
-    assert row(live, first).outcome == "stopped"
+    assert live.row(first).outcome == "stopped"
     assert live.view.task == "miniwob/click-button"
     assert live.view.phase == "decide"
 
@@ -326,192 +217,6 @@ def test_an_unknown_choice_is_refused_and_the_run_goes_on(live, server, command,
     assert live.wait_mode("ended").success is True
 
 
-def test_the_person_answers_in_the_llms_place(live, server):
-    live.session.agent.set_llm("person")
-    live.open()
-    live.session.run_commands.step()
-    live.wait(lambda: live.question is not None and live.view.mode == "answering")
-    assert live.question.needs_action
-    assert "ONE" in live.question.messages[-1].text
-    one = refs(live.step, 'button "ONE"')
-    live.session.corrections.answer("hm", "click [4711]")
-    live.wait(lambda: live.step.action.problem)
-    assert live.question is not None
-    live.session.corrections.answer("I see ONE.", f"click [{one}]")
-    live.wait_phase("review")
-    assert live.question is None
-    assert live.step.action.thought == "I see ONE."
-    live.session.run_commands.run()
-    view = live.wait_mode("ended")
-    assert view.success is True
-    assert interventions(live, view.run) == [("answer", "", f"click [{one}]", "tester")]
-
-
-@pytest.mark.parametrize("reply_format", ["json", "lines"])
-def test_the_person_answers_in_any_reply_format(live, server, reply_format):
-    text = (live.session.services().resources.presets._folders[0] / "laser.toml").read_text()
-    path = live.config / "presets" / "written.toml"
-    path.write_text(text.replace('"tools"', f'"{reply_format}"'))
-    live.session.agent.set_preset("written")
-    live.session.agent.set_llm("person")
-    live.open()
-    live.session.run_commands.run()
-    live.wait(lambda: live.question is not None)
-    assert not live.question.needs_action
-    live.session.corrections.answer("ONE is asked for.", "")
-    live.wait(lambda: live.question is not None and live.question.needs_action)
-    one = refs(live.step, 'button "ONE"')
-    live.session.corrections.answer("So I click it.", f"click [{one}]")
-    assert live.wait_mode("ended").success is True
-
-
-def test_a_question_is_withdrawn_when_the_run_is_stopped(live, server):
-    live.session.agent.set_llm("person")
-    live.open()
-    live.session.run_commands.step()
-    live.wait(lambda: live.question is not None)
-    live.session.run_commands.stop()
-    live.wait_mode("ended")
-    assert live.question is None
-    live.session.corrections.answer("late", "stop []")
-    live.wait(lambda: "No question is open" in live.view.message)
-
-
-def change_page(live, script):
-    page = live.session.services().tabs.current
-    asyncio.run_coroutine_threadsafe(
-        page.evaluate(script, main_world=True), live.session._worker.loop
-    ).result(20)
-
-
-def test_a_page_given_back_is_read_anew(live, server, tmp_path):
-    server.script(on('button "Go"'))
-    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    live.to_review()
-    live.session.live_page.set_handover(True)
-    live.wait(lambda: live.view.handed_over)
-    live.session.run_commands.step()
-    live.wait(lambda: "You have the page" in live.view.message)
-    live.session.corrections.skip()
-    live.settle()
-    change_page(live, "document.querySelector('button').textContent = 'Gone'")
-    live.session.live_page.set_handover(False)
-    live.wait(lambda: not live.view.handed_over and live.view.phase == "decide")
-    live.wait_mode("waiting")
-    assert 'button "Gone"' in live.step.observation.raw
-    assert [kind for kind, *_ in interventions(live, live.view.run)] == ["handover", "handover"]
-    assert len(server.requests) == 1
-
-
-def test_an_episode_that_the_person_ended_in_the_page_ends_the_run(live, server):
-    live.open()
-    live.session.live_page.set_handover(True)
-    live.wait(lambda: live.view.handed_over)
-    change_page(live, "[...document.querySelectorAll('button')].find(b => b.textContent == 'ONE').click()")
-    live.session.live_page.set_handover(False)
-    view = live.wait_mode("ended")
-    assert view.success is True
-    assert server.requests == []
-
-
-def test_pointing_names_the_element_under_the_point(live, server, tmp_path):
-    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    box = next(one.box for one in live.page.outlines)
-    live.session.live_page.point(*box.centre, final=True)
-    live.wait(lambda: live.picked is not None and live.picked.final)
-    assert live.picked.label == 'button "Go"'
-    live.session.live_page.point(5, 700, final=False)
-    live.wait(lambda: live.picked.ref is None)
-
-
-def test_an_old_step_is_shown_over_the_live_page_and_left_again(live, server, tmp_path):
-    note = Reply(text="First.", calls=(call("note", text="x"),))
-    server.script(note, on('button "Go"', thought="Second."))
-    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    run = live.view.run
-    live.to_review()
-    live.session.corrections.accept()
-    live.wait_phase("observe")
-    live.to_review()
-    live.session.trace.show_step(run, 1)
-    live.wait(lambda: not live.step.live)
-    assert (live.step.number, live.step.action.thought) == (1, "First.")
-    assert not live.step.action.editable
-    live.session.trace.show_now()
-    live.wait(lambda: live.step.live)
-    assert (live.step.number, live.step.action.thought) == (2, "Second.")
-    live.session.trace.show_step(run, 1)
-    live.wait(lambda: not live.step.live)
-    live.session.corrections.accept()
-    live.wait(lambda: live.step.live and live.step.row.sealed)
-    assert live.step.number == 2
-
-
-def test_an_old_step_is_shown_as_it_was_shown_live(live, server, tmp_path):
-    server.script(Reply(text="no"), Reply(text="no"), on('button "Go"', thought="Go."), stop("x"))
-    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    run = live.view.run
-    live.step_views.clear()
-    live.session.run_commands.set_pace(0.3)  # Each step is read before the next one takes its place.
-    live.session.run_commands.run()
-    live.wait_mode("ended")
-    live.settle()
-    shown = {}
-    for view in live.step_views:
-        if view.run == run and view.row.sealed:
-            shown[view.number] = view
-    assert sorted(shown) == [1, 2, 3]
-    for number, view in shown.items():
-        live.step = None
-        live.session.trace.show_step(run, number)
-        live.wait(lambda number=number: live.step is not None and live.step.number == number)
-        assert live.step.replace(live=True) == view
-
-
-def test_of_old_steps_asked_for_in_a_row_the_last_stays_and_none_comes_after_leaving_them(
-    live, server, tmp_path
-):
-    server.script(Reply(calls=(call("note", text="x"),)), Reply(calls=(call("note", text="y"),)), stop())
-    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    live.session.run_commands.run()
-    run = live.wait_mode("ended").run
-    for number in (1, 2, 3, 1, 2):
-        live.session.trace.show_step(run, number)
-    live.settle()
-    assert (live.step.number, live.step.live) == (2, False)
-    for number in (3, 1):
-        live.session.trace.show_step(run, number)
-    live.session.trace.show_now()
-    live.settle()
-    assert (live.step.number, live.step.live) == (3, True)
-
-
-def test_steps_of_other_runs_are_shown_while_one_is_open(live, server):
-    server.script(on('button "ONE"'))
-    live.open()
-    first = live.view.run
-    live.session.run_commands.run()
-    live.wait_mode("ended")
-    live.open("miniwob/click-button", seed=1)
-    live.session.trace.open_run(first)
-    live.wait(lambda: first in live.runs.steps)
-    assert [step.number for step in live.runs.steps[first]] == [1]
-    live.session.trace.show_step(first, 1)
-    live.wait(lambda: live.step.run == first)
-    assert not live.step.live
-    assert live.view.run != first
-
-
-def test_a_step_or_run_that_is_not_there_is_reported_and_nothing_else_changes(live, server):
-    live.open()
-    live.session.trace.show_step(live.view.run, 99)
-    live.wait(lambda: "99" in live.view.message)
-    assert live.view.mode == "waiting"
-    live.session.trace.export_run(987654, "html", "/tmp/never.html")
-    live.wait(lambda: "987654" in live.view.message)
-    assert live.view.mode == "waiting"
-
-
 def test_runs_are_searched_and_exported(live, server, tmp_path):
     server.script(stop("zebra"))
     live.open()
@@ -542,10 +247,7 @@ def test_the_budget_of_steps_can_be_changed_while_it_runs(live, server, tmp_path
     live.session.run_commands.set_max_steps(1)
     live.session.run_commands.run()
     view = live.wait_mode("ended")
-    assert (view.step, row(live, view.run).outcome) == (1, "budget")
-
-
-BUY = "<button onclick=\"document.title='bought'\">Place your order</button><button>Other</button>"
+    assert (view.step, live.row(view.run).outcome) == (1, "budget")
 
 
 def test_an_action_that_cannot_be_undone_waits_until_it_is_taken_knowingly(live, server, tmp_path):
@@ -556,10 +258,10 @@ def test_an_action_that_cannot_be_undone_waits_until_it_is_taken_knowingly(live,
     live.session.run_commands.run()
     live.settle()
     live.wait(lambda: live.view.mode == "waiting" and "cannot be undone" in live.view.message)
-    assert steps(live, live.view.run)[0].outcome == "pending"
+    assert live.steps(live.view.run)[0].outcome == "pending"
     live.session.corrections.accept()
     live.wait_phase("observe")
-    assert steps(live, live.view.run)[0].outcome == "done"
+    assert live.steps(live.view.run)[0].outcome == "done"
     live.session.run_commands.run()
     view = live.wait_mode("ended")
     store = live.store()
@@ -583,7 +285,7 @@ def test_a_crash_of_the_page_is_an_event_and_the_run_goes_on(live, server, tmp_p
     asyncio.run_coroutine_threadsafe(crash(), loop).result(30)
     live.session.corrections.accept()
     live.wait(lambda: live.view.mode in ("waiting", "failed") and live.view.phase == "observe")
-    assert steps(live, live.view.run)[0].outcome == "failed"
+    assert live.steps(live.view.run)[0].outcome == "failed"
     live.session.run_commands.run()
     view = live.wait_mode("ended", "failed")
     assert (view.mode, view.answer) == ("ended", "survived"), view.message
@@ -607,7 +309,7 @@ def test_the_figures_of_the_session_are_those_of_the_trace(live, server, tmp_pat
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     live.session.run_commands.run()
     view = live.wait_mode("ended")
-    stored = row(live, view.run)
+    stored = live.row(view.run)
     assert (view.calls, view.tokens) == (stored.llm_calls, stored.prompt_tokens + stored.completion_tokens)
     assert view.step == stored.steps == 2
     assert view.beside_llm_ms > 0

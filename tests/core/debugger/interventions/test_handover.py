@@ -1,14 +1,17 @@
 """The person has the page: what they do becomes steps of theirs, which can be gone back to and done again."""
 
+import asyncio
 import threading
 
 import pytest
 
 from core.schema.action import parse_action
-from tests.core.stage import page_file
+from tests.core.stage import on, page_file
 from tests.llm_server import Reply
 
 pytestmark = pytest.mark.browser
+
+GO = "<button onclick=\"document.title='touched'\">Go</button><input aria-label=Name>"
 
 
 @pytest.fixture
@@ -113,3 +116,40 @@ def test_a_run_that_a_person_worked_in_is_marked_as_touched(handed):
         assert store.run(live.view.run).touched
     finally:
         store.close()
+
+
+def change_page(live, script):
+    page = live.session.services().tabs.current
+    asyncio.run_coroutine_threadsafe(
+        page.evaluate(script, main_world=True), live.session._worker.loop
+    ).result(20)
+
+
+def test_a_page_given_back_is_read_anew(live, server, tmp_path):
+    server.script(on('button "Go"'))
+    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
+    live.to_review()
+    live.session.live_page.set_handover(True)
+    live.wait(lambda: live.view.handed_over)
+    live.session.run_commands.step()
+    live.wait(lambda: "You have the page" in live.view.message)
+    live.session.corrections.skip()
+    live.settle()
+    change_page(live, "document.querySelector('button').textContent = 'Gone'")
+    live.session.live_page.set_handover(False)
+    live.wait(lambda: not live.view.handed_over and live.view.phase == "decide")
+    live.wait_mode("waiting")
+    assert 'button "Gone"' in live.step.observation.raw
+    assert [kind for kind, *_ in live.interventions(live.view.run)] == ["handover", "handover"]
+    assert len(server.requests) == 1
+
+
+def test_an_episode_that_the_person_ended_in_the_page_ends_the_run(live, server):
+    live.open()
+    live.session.live_page.set_handover(True)
+    live.wait(lambda: live.view.handed_over)
+    change_page(live, "[...document.querySelectorAll('button')].find(b => b.textContent == 'ONE').click()")
+    live.session.live_page.set_handover(False)
+    view = live.wait_mode("ended")
+    assert view.success is True
+    assert server.requests == []

@@ -7,6 +7,8 @@ from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser
 
+GO = "<button onclick=\"document.title='touched'\">Go</button><input aria-label=Name>"
+
 
 @pytest.fixture
 def at_results(live, server, tmp_path):
@@ -61,3 +63,13 @@ def test_what_was_scrolled_to_is_marked_where_the_picture_has_it(live, server, t
         store.close()
     assert box.y > 2000
     assert acted.box == box
+
+
+def test_pointing_names_the_element_under_the_point(live, server, tmp_path):
+    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
+    box = next(one.box for one in live.page.outlines)
+    live.session.live_page.point(*box.centre, final=True)
+    live.wait(lambda: live.picked is not None and live.picked.final)
+    assert live.picked.label == 'button "Go"'
+    live.session.live_page.point(5, 700, final=False)
+    live.wait(lambda: live.picked.ref is None)

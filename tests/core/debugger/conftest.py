@@ -48,6 +48,7 @@ def live(started_live, server):
     session.trace.show_now()
     started_live.settle()
     started_live.lines.clear()
+    started_live.picked = None
     return started_live
 
 

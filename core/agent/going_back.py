@@ -24,7 +24,7 @@ from core.schema.element_identity import FoundAgain
 from core.schema.errors import ActionError, BackstepError, BrowserError
 from core.schema.messages import Message
 from core.schema.observation import Element, Observation
-from core.schema.progress import SpaceMemory
+from core.schema.progress import FailedTrial, SpaceMemory
 from core.schema.step import Acted, Decided, Proposal, Scheduled
 
 
@@ -246,6 +246,7 @@ async def new_trial(state: RunState, world: World) -> Acted:
     state.stale = False
     reflection = state.reflection
     reflection.remedies = reflection.remedies.cleared(f"Trial {state.trial} has ended.")
+    reflection.failed = FailedTrial(plan=reflection.plan, history=tuple(state.history))
     reflection.plan = None
     reflection.tried.clear()
     state.inputs = []

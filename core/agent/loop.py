@@ -6,6 +6,7 @@ here: `advance` does one phase and returns.
 
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from typing import Literal
 
 from core.agent.llm_calls import Answerer, Asked, Asker, Hold
 from core.agent.phases.choice import HeldGate, gate_of
@@ -138,7 +139,7 @@ class AgentRun:
         state.next_phase = phase
         state.pending = Pending()
         self._done = None
-        self._tools.anticipator.forget()
+        self._tools.anticipator.forget(state.number)
         state.reflection.remedies = state.reflection.remedies.without_step(
             state.number, "The step was decided anew."
         )
@@ -326,19 +327,21 @@ class AgentRun:
         acted = state.acted or Acted(effect="none", outcome="skipped")
         stops = isinstance(self._done, Committed) and self._done.stops
         await self.keep_network()
-        if acted.episode_ended or acted.effect == "stop" or stops:
-            await self.finish("done")
+        stopped = acted.effect == "stop" and not (state.aligned is not None and state.aligned.stop_refused)
+        if acted.episode_ended or stopped or stops:
+            doing = state.reflection.doing
+            await self.finish("budget" if stopped and doing is not None and doing.at_limit else "done")
             return
         if over := self._over(acted):
             await self.finish("budget", error=over)
             return
         self._end_trial_at_its_limit()
         out_of_calls = not state.queue and state.calls_left < state.preset.calls
-        out_of_actions = state.actions_of_trial >= state.budget.page_actions
-        if (out_of_actions and not self._may_go_on()) or out_of_calls:
+        if (state.out_of_actions and not self._is_due("answer")) or out_of_calls:
             await self.finish("budget")
             return
         if isinstance(state.pending.action, NewTrial) and acted.outcome == "done":
+            self._tools.anticipator.forget()
             state.trial += 1
         self._next_step()
 
@@ -351,17 +354,18 @@ class AgentRun:
         state.clock = StepClock()
 
     def _end_trial_at_its_limit(self) -> None:
-        """Have a plan revised whose trial has used its page actions, where another trial is allowed."""
+        """Where a plan is worked on: have it revised, or the answer asked for, once the page actions are used."""
         state = self.state
-        if state.actions_of_trial < state.budget.page_actions or not state.is_on("plan") or self._may_go_on():
+        if not state.is_on("plan") or self._is_due("answer"):
             return
-        if state.trial < state.trials:
-            end_trial(state, f"The trial has used its {state.budget.page_actions} actions.")
+        if state.out_of_actions:
+            end_trial(state, "")
+        elif state.trial_is_over and not self._is_due("new trial"):
+            end_trial(state, f"The trial has used its {state.plan_settings.actions} actions.")
 
-    def _may_go_on(self) -> bool:
-        """Return whether what is scheduled takes no action of this trial."""
+    def _is_due(self, kind: Literal["new trial", "answer"]) -> bool:
         scheduled = self.state.reflection.scheduled
-        return scheduled is not None and scheduled.kind in ("new trial", "answer")
+        return scheduled is not None and scheduled.kind == kind
 
     def _over(self, acted: Acted) -> str:
         """Return why the state space ends the run: its budget, or a choice that was not made."""

@@ -56,6 +56,8 @@ class PlanTable(Record):
 
     trials: int = Field(default=3, ge=1, le=100)
     """Trials at the most, the first one among them."""
+    actions: int = Field(default=30, ge=1, le=10_000)
+    """Page actions of one trial at the most; those of the whole task have their own limit."""
 
 
 class RemediesTable(Record):
@@ -65,6 +67,8 @@ class RemediesTable(Record):
     """Remedies asked for at each action."""
     effects: Literal["ask", "allow"] = "ask"
     """Whether going back for a remedy stops where the page has sent something that stays done."""
+    policies: bool = False
+    """Whether calls of policies get remedies as well, and are judged when they return."""
 
 
 class JudgementTable(Record):
@@ -76,6 +80,11 @@ class JudgementTable(Record):
     summarise_above: int = Field(default=3000, ge=200)
     """Tokens of a page from which a summary of it is judged: written by the LLM in paper mode, ranked by
     the words of the task in fast mode."""
+    unclear: Literal["ask", "no"] = "ask"
+    """What follows where the LLM says neither yes nor no, also when it is asked again. It counts as no;
+    ``ask`` stops the run for the person at the window, who may overrule it."""
+    check_stop: bool = False
+    """Whether the agent may stop by itself only where the LLM judges the task done."""
 
 
 class MemoryTable(RecallSettings):

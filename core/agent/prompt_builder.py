@@ -66,7 +66,9 @@ class Prompter:
         remembered = state.memory.remembered
         frame = self._frame(state)
         values: dict[str, Any] = {
+            "task": state.episode.instruction,
             "objective": self.objective(state),
+            "assignment": self.objective(state) if frame is not None and frame.called else "",
             "page": state.clean,
             "tabs": state.observation.tabs,
             "history": self.history(state),
@@ -83,6 +85,7 @@ class Prompter:
             "shown": {name: remembered[name] for name in here.shows if name in remembered} if here else {},
             "plan": self.plan(state),
             "experience": self.experience(state),
+            "failed": state.reflection.failed if state.is_on("plan") else None,
             **({"frame": frame} if frame is not None else {}),
         }
         return self.resources.prompts.render(template, **(values | more))
@@ -102,6 +105,20 @@ class Prompter:
     def plan(state: RunState) -> Any:
         """Return the plan for templates, or None where there is none or it is switched off."""
         return state.reflection.plan if state.is_on("plan") else None
+
+    def subtask(self, state: RunState) -> str:
+        """Return the subtask that is worked on, or nothing where there is none."""
+        plan = self.plan(state)
+        return plan.current.text if plan is not None and plan.current is not None else ""
+
+    @staticmethod
+    def whole_task(state: RunState) -> dict[str, Any]:
+        """Return what a question about the whole task shows in place of what the policy at work knows."""
+        return {
+            "objective": state.episode.instruction,
+            "history": tuple(state.history),
+            "notes": tuple(state.notes),
+        }
 
     @staticmethod
     def experience(state: RunState) -> tuple[str, ...]:
@@ -216,7 +233,7 @@ class Prompter:
             "history": self.history(state),
             "notes": frame.notes if frame is not None else tuple(state.notes),
             "plan": tuple(one.text for one in plan.subtasks) if plan is not None else (),
-            "subtask": plan.current.text if plan is not None and plan.current is not None else "",
+            "subtask": self.subtask(state),
             "experience": self.experience(state),
             "mistakes": self._mistakes(state) if purpose in _CONVERSATIONS else (),
         }

@@ -37,8 +37,8 @@ UNSAID: dict[str, Any] = {
 }
 """What only some templates are given, as the others see it."""
 VALUES = (
-    *"objective page tabs history notes permissible left_out reply_format several space state state_why".split(),
-    *"instruction layout shown frame plan experience".split(),
+    *"task objective assignment page tabs history notes permissible left_out reply_format several".split(),
+    *"space state state_why instruction layout shown frame plan experience failed".split(),
     *UNSAID,
 )
 """What a template may use, beside the functions ``usage`` and ``written``."""

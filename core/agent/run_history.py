@@ -19,7 +19,8 @@ from core.schema.action import Action
 from core.schema.element_identity import RecordedInput
 from core.schema.errors import TraceError
 from core.schema.messages import Turn
-from core.schema.progress import Plan, SpaceMemory
+from core.schema.observation import Observation
+from core.schema.progress import FailedTrial, Plan, SpaceMemory
 from core.schema.record import Record
 from core.schema.restore import SentAt
 from core.schema.step import Acted, Observed, Recalled, Scheduled, record_of
@@ -52,6 +53,7 @@ class SavedAgent(Record):
     remedies: RemedyStack = RemedyStack()
     scheduled: Scheduled | None = None
     experience: tuple[str, ...] = ()
+    failed: FailedTrial | None = None
     tried: dict[str, tuple[str, ...]] = {}
     trial_began: int = 0
     calls_before_trial: int = 0
@@ -92,6 +94,7 @@ _OF_REFLECTION = (
     "remedies",
     "scheduled",
     "experience",
+    "failed",
     "tried",
     "trial_began",
     "calls_before_trial",
@@ -152,8 +155,7 @@ class RunHistory:
     def checkpoint(self, step: int) -> Checkpoint:
         """Return what brings the browser back to a step; raises TraceError where the step never saw its page."""
         saved = self.agent(step)
-        observed = self._observed(step)
-        document = observed.observation.document
+        document = self.observation(step).document
         loaded = saved.loaded_at.get(document, step)
         nearest = None
         if loaded < step:
@@ -200,14 +202,15 @@ class RunHistory:
             ) from error
         return Checkpoint(
             step=step,
-            observation=self._observed(step).observation,
+            observation=self.observation(step),
             inputs=tuple(self.inputs(self.agent(step))),
             page=page,
         )
 
-    def _observed(self, step: int) -> Observed:
+    def observation(self, step: int) -> Observation:
+        """Return the page as a step found it; raises TraceError where it never saw one."""
         records = self._store.step(self._run, step).records
         observed = record_of(Observed, records)
         if observed is None:
             raise TraceError(f"Step {step} of run {self._run} never saw its page; go back to an earlier one.")
-        return observed
+        return observed.observation

@@ -23,7 +23,7 @@ from core.schema.action_space import Permissible
 from core.schema.element_identity import RecordedInput
 from core.schema.messages import Turn
 from core.schema.observation import Capture, CleanObservation, Observation
-from core.schema.progress import Plan, SpaceMemory
+from core.schema.progress import FailedTrial, Plan, SpaceMemory
 from core.schema.record import Record
 from core.schema.restore import SentAt
 from core.schema.step import PHASES, Acted, Aligned, Origin, Phase, Proposal, Recalled, Recognised, Scheduled
@@ -34,10 +34,12 @@ Table = TypeVar("Table", bound=Record)
 
 @dataclass
 class Budget:
-    """What a trial may use; each limit is checked before it would be passed."""
+    """What a run may use; each limit is checked before it would be passed."""
 
     page_actions: int = 30
+    """Of all trials together; a trial may have a lower limit of its own."""
     llm_calls: int = 200
+    """Of one trial."""
 
 
 @dataclass
@@ -53,6 +55,8 @@ class Pending:
     refused: bool = False
     """Skipped at a gate by rule; a person's own skipping costs nothing of the budget."""
     note: str = ""
+    before_stop: Stack | None = None
+    """The policy stack that the agent wanted to stop with."""
 
     @property
     def edited(self) -> bool:
@@ -104,6 +108,8 @@ class Reflection:
     """What was scheduled for the step under way."""
     experience: list[str] = field(default_factory=list)
     """What each trial that failed has taught."""
+    failed: FailedTrial | None = None
+    """The last trial that failed."""
     tried: dict[str, list[str]] = field(default_factory=dict)
     """Actions carried out, in words that hold for any document, by the fingerprint of the page."""
     trial_began: int = 0
@@ -246,6 +252,16 @@ class RunState:
     @property
     def actions_of_trial(self) -> int:
         return self.totals.page_actions - self.reflection.trial_began
+
+    @property
+    def out_of_actions(self) -> bool:
+        """Whether the page actions of the task are used up."""
+        return self.totals.page_actions >= self.budget.page_actions
+
+    @property
+    def trial_is_over(self) -> bool:
+        """Whether this trial has used its own page actions."""
+        return self.is_on("plan") and self.actions_of_trial >= self.plan_settings.actions
 
     @property
     def frame(self) -> int:

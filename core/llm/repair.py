@@ -16,6 +16,7 @@ from core.schema.action import ACTION, ACTIONS, Action, Named, RefTarget, parse_
 from core.schema.action_space import Parameter, ParameterType, Permissible, PermissibleAction
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import LLMReply, LLMRequest, Message
+from core.schema.record import Record
 from core.schema.step import Proposal
 
 ReplyFormat: TypeAlias = Literal["tools", "json", "lines"]
@@ -42,6 +43,38 @@ def read_reply(
     except _UnusableError as problem:
         return Proposal(thought=thought, problem=_plain(str(problem))), ()
     return Proposal(action=actions[0], thought=thought), actions[1:]
+
+
+class Alternatives(Record):
+    """Actions of which each stands for itself."""
+
+    thought: str = ""
+    actions: tuple[Action, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    """Those that cannot be used, as they were written, each with the reason."""
+    problem: str = ""
+    """Why none can be read at all."""
+
+
+def read_alternatives(reply: LLMReply, request: LLMRequest, reply_format: ReplyFormat) -> Alternatives:
+    """Return the actions of a reply that can be used, and of the others why not."""
+    written = _written(reply, reply_format, request.permissible)
+    actions: list[Action] = []
+    refused: list[tuple[str, str]] = []
+    for one in written.actions:
+        try:
+            actions.append(_action(one, request.permissible))
+        except _UnusableError as why:
+            text = (
+                one if isinstance(one, str) else f"{one.name} {json.dumps(one.arguments, ensure_ascii=False)}"
+            )
+            refused.append((_plain(text), _plain(f"{why}{_cut(reply)}")))
+    return Alternatives(
+        thought=_plain(written.thought),
+        actions=tuple(actions),
+        refused=tuple(refused),
+        problem=_plain(written.problem),
+    )
 
 
 def repair_messages(request: LLMRequest, reply: LLMReply, problem: str) -> LLMRequest:
@@ -80,23 +113,31 @@ def _written(reply: LLMReply, reply_format: ReplyFormat, permissible: Permissibl
 
 
 def _actions(written: Written, reply: LLMReply, permissible: Permissible | None) -> tuple[Action, ...]:
-    cut = (
-        " The reply was cut off: it reached the limit of max_tokens."
-        if reply.finish_reason == "length"
-        else ""
-    )
+    cut = _cut(reply)
     if written.problem or not written.actions:
         raise _UnusableError((written.problem or "The reply has no action.") + cut)
     actions: list[Action] = []
     for number, one in enumerate(written.actions, start=1):
         try:
-            action = _from_text(one, permissible) if isinstance(one, str) else _from_call(one, permissible)
-            _check(action, permissible)
+            actions.append(_action(one, permissible))
         except _UnusableError as problem:
             which = f"Action {number} of {len(written.actions)}: " if len(written.actions) > 1 else ""
             raise _UnusableError(f"{which}{problem}{cut}") from problem
-        actions.append(action)
     return tuple(actions)
+
+
+def _cut(reply: LLMReply) -> str:
+    """Return the sentence that a reply was cut off, or nothing."""
+    length = reply.finish_reason == "length"
+    return " The reply was cut off: it reached the limit of max_tokens." if length else ""
+
+
+def _action(written: WrittenCall | str, permissible: Permissible | None) -> Action:
+    action = (
+        _from_text(written, permissible) if isinstance(written, str) else _from_call(written, permissible)
+    )
+    _check(action, permissible)
+    return action
 
 
 def _from_text(text: str, permissible: Permissible | None) -> Action:

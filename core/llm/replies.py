@@ -8,7 +8,7 @@ rules, the person, a scripted server) writes in the same forms.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from core.schema.action import Action, Named, RefTarget, parse_action
@@ -77,7 +77,7 @@ def read_tools(reply: LLMReply) -> Written:
 def read_json(reply: LLMReply) -> Written:
     """Read a JSON object or list of actions, alone, in a code fence, or within prose."""
     thinking, text = split_thinking(reply.text)
-    found, trouble = _find_json(text)
+    found, trouble = _find_json(text, _could_hold_actions)
     if found is None:
         problem = (
             f"The reply is not JSON: {trouble}."
@@ -192,8 +192,15 @@ def _call_of(entry: object) -> WrittenCall | None:
     return WrittenCall(name=name, arguments=values)
 
 
-def _find_json(text: str) -> tuple[Any, str]:
-    """Return the first JSON object or list that could hold actions, and why there is none."""
+def find_object(text: str, names: Iterable[str]) -> dict[str, Any]:
+    """Return the first JSON object in a text that has one of these names, or an empty one."""
+    wanted = frozenset(names)
+    found, _ = _find_json(text, lambda one: isinstance(one, dict) and not wanted.isdisjoint(one))
+    return found if isinstance(found, dict) and not wanted.isdisjoint(found) else {}
+
+
+def _find_json(text: str, fits: Callable[[object], bool]) -> tuple[Any, str]:
+    """Return the first JSON object or list that fits, or one that does not, and why there is none."""
     trouble = ""
     for candidate in (text, *(match[1] for match in _FENCE.finditer(text))):
         if candidate.lstrip()[:1] not in ("{", "["):
@@ -203,7 +210,7 @@ def _find_json(text: str) -> tuple[Any, str]:
         except ValueError as error:
             trouble = trouble or str(error)
             continue
-        if _could_hold_actions(found):
+        if fits(found):
             return found, ""
     decoder = json.JSONDecoder(strict=False, parse_constant=_no_constant)
     spare: Any = None
@@ -216,7 +223,7 @@ def _find_json(text: str) -> tuple[Any, str]:
         except (ValueError, RecursionError):
             position = match.end()
             continue
-        if _could_hold_actions(found):
+        if fits(found):
             return found, ""
         if isinstance(found, dict):
             spare = found

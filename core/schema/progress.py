@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from core.schema.messages import Turn
 from core.schema.record import Record
 
 SubtaskStatus = Literal["waiting", "current", "done", "needless"]
@@ -82,6 +83,13 @@ class Plan(Record):
 
     def _with(self, index: int, subtask: Subtask) -> "Plan":
         return self.replace(subtasks=(*self.subtasks[:index], subtask, *self.subtasks[index + 1 :]))
+
+
+class FailedTrial(Record):
+    """A trial that has ended without success, as the next plan is told of it."""
+
+    plan: Plan | None = None
+    history: tuple[Turn, ...] = ()
 
 
 class SetAside(Record):

@@ -39,6 +39,8 @@ class Judgement(Record):
     """Why a part was decided without the LLM, such as a failed action."""
 
 
+JudgementPart = Literal["aligned", "subtask", "task"]
+
 EntryState = Literal["waiting", "chosen", "tried", "dropped"]
 
 
@@ -214,6 +216,8 @@ class Scheduled(Record):
     entry: int = 0
     """The number of the remedy, where one is to be tried."""
     why: str = ""
+    at_limit: bool = False
+    """Whether a limit has brought it: the run ends as out of its budget then, with the answer."""
 
 
 class RemedyRecord(Record):
@@ -389,6 +393,10 @@ class Aligned(Judgement, PhaseSpec):
 
     phase: Literal["align"] = "align"
     judged: bool = False
+    unclear: tuple[JudgementPart, ...] = ()
+    """What the LLM left open, also when it was asked again: it counts as no."""
+    stop_refused: bool = False
+    """Whether the agent wanted to stop, and was not let because the task was judged not done."""
     summarised: str = ""
     """By what the pages were shortened before they were judged; empty where they were judged whole."""
     calls: tuple[int, ...] = ()

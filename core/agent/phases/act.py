@@ -86,6 +86,7 @@ async def _act(state: RunState, world: World, prompter: Prompter, history: RunHi
 def _stop(state: RunState, action: Stop) -> Acted:
     doing = state.reflection.doing
     whole = doing is not None and doing.kind == "answer"  # What the task asks for, not the policy at work.
+    state.pending.before_stop = state.stack
     if whole or state.stack.top is None or not state.is_on("policies"):
         state.answer = action.answer
         return Acted(effect="stop", outcome="done")

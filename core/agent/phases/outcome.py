@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from core.agent.policies.stack import place_of_page
 from core.agent.reflection.alignment import AlignmentJudge
-from core.agent.reflection.consequences import backtrack, follow, reflection_record
+from core.agent.reflection.consequences import backtrack, follow, reflection_record, why_back
+from core.agent.run_history import RunHistory
 from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState, TrailStep
 from core.schema.messages import Turn
@@ -12,31 +13,61 @@ from core.schema.step import Aligned, Committed
 
 
 async def align(
-    state: RunState, judge: AlignmentJudge, take_remedies: Callable[[], Awaitable[None]]
+    state: RunState,
+    judge: AlignmentJudge,
+    history: RunHistory,
+    take_remedies: Callable[[bool], Awaitable[None]],
 ) -> Aligned:
     """Judge the step's action where the preset has it so; raises LLMError and DataError with nothing judged.
 
-    `take_remedies` waits for remedies that are still being asked for: the
-    judgement does not need them, what follows from it does.
+    `take_remedies` takes those in that were asked for while actions ran, and
+    with True waits for those that are still out: only going back needs them.
     """
-    aligned = await _judgement(state, judge)
-    await take_remedies()
-    if aligned is None:
+    acted = state.acted
+    judged = await _judgement(state, judge, history)
+    if judged is None:
+        await take_remedies(acted is not None and acted.outcome == "failed")
         aligned = _unjudged(state)
+    elif acted is not None and acted.effect == "stop":
+        aligned, _ = judged
+        _take_stop_back(state, aligned)
     else:
-        follow(state, aligned)
+        aligned, step = judged
+        await take_remedies(why_back(state, aligned) != "")
+        follow(state, aligned, step)
     state.aligned = aligned
     return aligned.replace(reflection=reflection_record(state))
 
 
-async def _judgement(state: RunState, judge: AlignmentJudge) -> Aligned | None:
+async def _judgement(
+    state: RunState, judge: AlignmentJudge, history: RunHistory
+) -> tuple[Aligned, int] | None:
+    """Return the judgement and the step that decided what is judged, or None where nothing is."""
     acted, doing = state.acted, state.reflection.doing
     if acted is None or not state.is_on("judgement") or acted.episode_ended or acted.outcome == "skipped":
         return None
     remedy = doing is not None and doing.kind == "remedy"
-    if acted.effect != "page action" and not (remedy and acted.outcome == "failed"):
-        return None
-    return await judge.judge(state)
+    if acted.effect == "page action" or (remedy and acted.outcome == "failed"):
+        return await judge.judge_action(state), state.number
+    if acted.effect == "stop" and state.judgement_settings.check_stop and doing is None:
+        by_agent = state.pending.origin == "agent"
+        return (await judge.check_stop(state), state.number) if by_agent else None
+    if acted.effect == "pop" and state.remedy_settings.policies:
+        ended = state.stack.finished[-1]
+        return await judge.judge_call(state, ended, history.observation(ended.step)), ended.step
+    return None
+
+
+def _take_stop_back(state: RunState, aligned: Aligned) -> None:
+    """Let the run go on where the task was judged not done that the agent wanted to stop."""
+    before = state.pending.before_stop
+    if not aligned.stop_refused or before is None:
+        return
+    state.answer = ""
+    if before.top is not None:
+        state.stack = state.stack.back_to(before, step=state.number)
+    # It takes a place in the budget: else it could go on for ever.
+    state.totals.page_actions += 1
 
 
 def _unjudged(state: RunState) -> Aligned:
@@ -61,9 +92,12 @@ def commit(state: RunState) -> Committed:
         if acted.effect == "none" and acted.outcome != "done" and not (pending.skip and not pending.refused):
             # What cannot be used, or was refused, takes a place in the budget: else it could go on for ever.
             state.totals.page_actions += 1
+        refused = state.aligned is not None and state.aligned.stop_refused
         result: str = acted.outcome
         if acted.message:
             result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"
+        if refused:
+            result = "refused: the task was judged not done."
         result += _judged(state)
         turn = Turn(
             number=state.number,
@@ -74,7 +108,7 @@ def commit(state: RunState) -> Committed:
             url=state.clean.url if state.clean else "",
         )
         state.history.append(turn)
-        if state.stack.top is not None and acted.effect not in ("push", "pop", "stop"):
+        if state.stack.top is not None and (acted.effect not in ("push", "pop", "stop") or refused):
             place = place_of_page(state.observation) if acted.effect == "page action" else None
             state.stack = state.stack.record(turn, place)
         if acted.outcome != "done":

@@ -38,11 +38,13 @@ class PhaseTools:
         self.anticipator = Anticipator(prompter, self.decider)
         self.judge = AlignmentJudge(prompter)
 
-    async def take_late_remedies(self) -> None:
-        """Complete the record of anticipate with the remedies that were asked for while the action ran."""
-        late = await self.anticipator.late(self.state)
-        if late is not None:
-            self.store.save_phase(self.state.run, self.state.number, late)
+    async def take_late_remedies(self, all_of_them: bool) -> None:
+        """Complete the records of anticipate with remedies that were asked for while actions ran.
+
+        Those that are still out are waited for where `all_of_them` are wanted.
+        """
+        async for step, late in self.anticipator.late(self.state, wait=all_of_them):
+            self.store.save_phase(self.state.run, step, late)
 
 
 class PhaseEntry(NamedTuple):
@@ -70,7 +72,7 @@ ENTRIES: dict[Phase, PhaseEntry] = {
     "review": PhaseEntry(lambda tools: review(tools.state)),
     "act": PhaseEntry(lambda tools: act(tools.state, tools.world, tools.prompter, tools.history)),
     "align": PhaseEntry(
-        lambda tools: align(tools.state, tools.judge, tools.take_late_remedies),
+        lambda tools: align(tools.state, tools.judge, tools.history, tools.take_late_remedies),
         asks_llm=lambda state: state.is_on("judgement"),
     ),
     "commit": PhaseEntry(lambda tools: commit(tools.state)),

@@ -1,96 +1,40 @@
-"""The judgement after an action: what it did, whether it served the subtask, what is done now.
+"""The judgement after an action: what it did, whether it served its purpose, what is done now.
 
 It is asked on the page before and after, with the paper's questions or with
-one for all of them.
+one for all of them. What a reply leaves open is asked for once more.
 """
 
-import re
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, Literal
 
 from core.agent.abstraction import clean_of, ranked, tokens_of
-from core.agent.policies.stack import place_of_page
+from core.agent.policies.stack import Frame, place_of_page
 from core.agent.prompt_builder import Prompter
+from core.agent.reflection.judgement_replies import (
+    SCHEMA,
+    read_aligned,
+    read_judgement,
+    read_subtask,
+    read_yes_no,
+)
 from core.agent.state import RunState
-from core.llm.replies import load_json, split_thinking
-from core.schema.messages import Message, Purpose
+from core.llm.replies import split_thinking
+from core.schema.messages import Message
 from core.schema.observation import CleanObservation, Observation
-from core.schema.step import Aligned, Judgement
-
-_YES = re.compile(r"\W*(?:answer\s*[:=]\s*)?\W*(yes|no|true|false)\b", re.IGNORECASE)
-_LAST = re.compile(r"\b(?:answer|verdict|conclusion)\s*(?:is|:|=)\s*\W*(yes|no)\b", re.IGNORECASE)
-_ALONE = re.compile(r"[\W_]*(?:\w+\s*:\s*)?[\W_]*(yes|no)[\W_]*", re.IGNORECASE)
-_SUBTASK = re.compile(r"\b(done|needless|open|yes|no)\b", re.IGNORECASE)
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
-
-SubtaskSaid = Literal["open", "done", "needless"]
-
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "effect": {"type": "string", "description": "One sentence: what the action did in the page."},
-        "aligned": {"type": "boolean", "description": "Whether it served the current subtask."},
-        "subtask": {"type": "string", "enum": ["open", "done", "needless"]},
-        "task_done": {"type": "boolean", "description": "Whether nothing of the task is left to do."},
-    },
-    "required": ["effect", "aligned", "subtask", "task_done"],
-    "additionalProperties": False,
-}
-"""The structured reply that answers all four questions at once."""
-
-
-def read_yes_no(text: str) -> bool | None:
-    """Return what a reply says: its first word, or else what it calls its answer; None where it tells neither."""
-    match = _YES.match(text) or _LAST.search(text)
-    if match is None:
-        return None
-    return match[1].lower() in ("yes", "true")
-
-
-def read_aligned(text: str) -> Judgement:
-    """Return what a reply of a sentence and a line with yes or no says; either may come first."""
-    lines = [line.strip() for line in split_thinking(text)[1].splitlines() if line.strip()]
-    for number in reversed(range(len(lines))):
-        if alone := _ALONE.fullmatch(lines[number]):
-            sentence = " ".join((*lines[:number], *lines[number + 1 :]))
-            return Judgement(sentence=sentence, aligned=alone[1].lower() == "yes")
-    whole = " ".join(lines)
-    return Judgement(sentence=whole, aligned=read_yes_no(lines[-1]) if lines else None)
-
-
-def read_subtask(text: str) -> SubtaskSaid | None:
-    """Return what a reply says of the subtask; its first word of that kind counts, yes for done."""
-    match = _SUBTASK.search(split_thinking(text)[1])
-    if match is None:
-        return None
-    said = match[1].lower()
-    if said in ("yes", "done"):
-        return "done"
-    return "needless" if said == "needless" else "open"
-
-
-def read_judgement(text: str) -> Judgement:
-    """Return what a structured reply says; what it does not say is None."""
-    found = _OBJECT.search(split_thinking(text)[1])
-    try:
-        values = load_json(found[0]) if found is not None else {}
-    except ValueError:
-        values = {}
-    aligned, over, task = values.get("aligned"), values.get("subtask"), values.get("task_done")
-    known = over in ("open", "done", "needless")
-    return Judgement(
-        sentence=str(values.get("effect") or "").strip(),
-        aligned=aligned if isinstance(aligned, bool) else None,
-        subtask_done=over != "open" if known else None,
-        needless=over == "needless",
-        task_done=task if isinstance(task, bool) else None,
-    )
-
-
-# Asking
+from core.schema.step import Aligned, Judgement, JudgementPart
 
 RANKED = 60
 """Elements that a page shortened by ranking keeps."""
+
+AskedFor = Literal["aligned", "subtask", "task", "judgement"]
+_FORMS: dict[AskedFor, str] = {
+    "aligned": "Write the sentence on the first line, and just YES or NO on the second.",
+    "subtask": "Reply with one word alone: DONE, NEEDLESS or OPEN.",
+    "task": "Reply with one word alone: YES or NO.",
+    "judgement": "Reply with the JSON object and nothing else; aligned and task_done are true or false.",
+}
+"""What is said where a reply leaves open what was asked."""
 
 
 class AlignmentJudge:
@@ -99,7 +43,7 @@ class AlignmentJudge:
     def __init__(self, prompter: Prompter) -> None:
         self._prompter = prompter
 
-    async def judge(self, state: RunState) -> Aligned:
+    async def judge_action(self, state: RunState) -> Aligned:
         """Return the judgement of the step's action; a failed action is judged without the LLM.
 
         Raises LLMError and DataError with nothing judged.
@@ -114,70 +58,120 @@ class AlignmentJudge:
                 aligned=False,
                 by_rule="The action failed.",
             )
-        fast = state.judgement_settings.mode == "fast"
-        calls: list[int] = []
-        before, shortened = await self._shown(state, state.before.observation, fast, calls)
-        after, shortened_too = await self._shown(state, state.observation, fast, calls)
-        view: dict[str, Any] = {
-            "observation": after,
-            "before": before,
+        view = {
             "action": str(action) if action is not None else "",
             "target": acted.target,
             "result": f"{acted.outcome}. {acted.message}" if acted.message else acted.outcome,
             "thought": state.pending.thought,
         }
-        changed = place_of_page(state.before.observation) != place_of_page(state.observation)
+        return await self._judge(state, state.before.observation, view)
+
+    async def judge_call(self, state: RunState, ended: Frame, began_on: Observation) -> Aligned:
+        """Return the judgement of a policy call that has returned, on the page of the call and the page now.
+
+        Raises LLMError and DataError with nothing judged.
+        """
+        view = {"action": ended.written, "target": "", "result": ended.outcome, "thought": ""}
+        return await self._judge(state, began_on, view)
+
+    async def _judge(self, state: RunState, page_before: Observation, view: dict[str, Any]) -> Aligned:
+        fast = state.judgement_settings.mode == "fast"
+        calls: list[int] = []
+        before, shortened = await self._shown(state, page_before, fast, calls)
+        after, shortened_too = await self._shown(state, state.observation, fast, calls)
+        view = {**view, "observation": after, "before": before}
+        changed = place_of_page(page_before) != place_of_page(state.observation)
         aligned = await (self._at_once if fast else self._in_turn)(state, view, changed, calls)
         return aligned.replace(judged=True, summarised=shortened or shortened_too, calls=tuple(calls))
+
+    async def check_stop(self, state: RunState) -> Aligned:
+        """Return whether the task is done that the agent wants to stop; raises LLMError and DataError."""
+        calls: list[int] = []
+        page, shortened = await self._shown(
+            state, state.observation, state.judgement_settings.mode == "fast", calls
+        )
+        view = {"observation": page, "action": str(state.pending.action), "target": "", "result": "not yet"}
+        task = await self._ask(state, "task", view, False, calls, _task)
+        if task is None:
+            return _OUT_OF_CALLS
+        return task.replace(
+            judged=True,
+            summarised=shortened,
+            calls=tuple(calls),
+            stop_refused=task.task_done is not True,
+        )
 
     async def _ask(
         self,
         state: RunState,
-        purpose: Purpose,
-        template: str,
+        purpose: AskedFor,
         view: dict[str, Any],
         changed: bool,
         calls: list[int],
-    ) -> str | None:
-        """Return the reply, or None where no call is left."""
-        if self._prompter.out_of_calls(state):
-            return None
+        read: Callable[[str], Aligned],
+    ) -> Aligned | None:
+        """Return what the reply says, asked once more where it leaves something open; None where no call is left.
+
+        Whether the action was aligned is a question about the policy at work;
+        all others are about the whole task.
+        """
+        files = state.preset.prompts
+        template: str = getattr(files, purpose)
         shown = {name: value for name, value in view.items() if name not in ("observation", "thought")}
-        text = self._prompter.render(state, template, page=view["observation"], changed=changed, **shown)
-        request = self._prompter.request(state, purpose, (Message(role="user", text=text),), **view)
-        if purpose == "judgement":
-            request = request.replace(reply_schema=SCHEMA)
-        reply, number = await self._prompter.ask(state, request)
-        calls.append(number)
-        return reply.text
+        whole = {} if purpose == "aligned" else self._prompter.whole_task(state)
+        text = self._prompter.render(
+            state, template, page=view["observation"], changed=changed, **(shown | whole)
+        )
+        messages: tuple[Message, ...] = (Message(role="user", text=text),)
+        found: Aligned | None = None
+        for _ in range(2):
+            if self._prompter.out_of_calls(state):
+                return found
+            request = self._prompter.request(state, purpose, messages, **(view | whole))
+            if purpose == "judgement":
+                request = request.replace(reply_schema=SCHEMA)
+            reply, number = await self._prompter.ask(state, request)
+            calls.append(number)
+            said = read(reply.text)
+            found = said if found is None else _completed(found, said)
+            if not found.unclear:
+                break
+            again = f"This does not say {_asked_for(found.unclear)}. {_FORMS[purpose]}"
+            messages = (
+                *messages[:1],
+                Message(role="assistant", text=reply.text.strip() or "(an empty reply)"),
+                Message(role="user", text=again),
+            )
+        return found
 
     async def _at_once(
         self, state: RunState, view: dict[str, Any], changed: bool, calls: list[int]
     ) -> Aligned:
-        template = state.preset.prompts.judgement
-        text = await self._ask(state, "judgement", template, view, changed, calls)
-        return _OUT_OF_CALLS if text is None else Aligned(**dict(read_judgement(text)))
+        parts: tuple[JudgementPart, ...] = ("aligned", "task")
+        if self._prompter.subtask(state):
+            parts = ("aligned", "subtask", "task")
+
+        def read(text: str) -> Aligned:
+            return _with_unclear(read_judgement(text), *parts)
+
+        aligned = await self._ask(state, "judgement", view, changed, calls, read)
+        return _OUT_OF_CALLS if aligned is None else aligned
 
     async def _in_turn(
         self, state: RunState, view: dict[str, Any], changed: bool, calls: list[int]
     ) -> Aligned:
-        files = state.preset.prompts
-        text = await self._ask(state, "aligned", files.aligned, view, changed, calls)
-        if text is None:
+        aligned = await self._ask(
+            state, "aligned", view, changed, calls, lambda text: _with_unclear(read_aligned(text), "aligned")
+        )
+        if aligned is None:
             return _OUT_OF_CALLS
-        aligned = Aligned(**dict(read_aligned(text)))
-        if aligned.aligned is False:
+        if aligned.aligned is not True:
             return aligned
-        plan = self._prompter.plan(state)
-        if plan is not None and plan.current is not None:
-            text = await self._ask(state, "subtask", files.subtask, view, changed, calls)
-            over = read_subtask(text) if text is not None else None
-            aligned = aligned.replace(
-                subtask_done=None if over is None else over != "open",
-                needless=over == "needless",
-            )
-        text = await self._ask(state, "task", files.task, view, changed, calls)
-        return aligned.replace(task_done=read_yes_no(split_thinking(text)[1]) if text is not None else None)
+        said: list[Aligned | None] = [aligned]
+        if self._prompter.subtask(state):
+            said.append(await self._ask(state, "subtask", view, changed, calls, _subtask))
+        said.append(await self._ask(state, "task", view, changed, calls, _task))
+        return _joined([one for one in said if one is not None])
 
     async def _shown(
         self, state: RunState, observation: Observation, fast: bool, calls: list[int]
@@ -186,8 +180,7 @@ class AlignmentJudge:
         clean = clean_of(observation)
         if tokens_of(clean) <= state.judgement_settings.summarise_above:
             return clean, ""
-        plan = self._prompter.plan(state)
-        subtask = plan.current.text if plan is not None and plan.current is not None else ""
+        subtask = self._prompter.subtask(state)
         if fast or self._prompter.out_of_calls(state):
             return ranked(
                 observation, (*state.objectives, subtask), keep=RANKED
@@ -205,3 +198,49 @@ class AlignmentJudge:
 
 
 _OUT_OF_CALLS = Aligned(by_rule="No LLM call was left to judge with.")
+_PARTS: dict[JudgementPart, tuple[str, str]] = {
+    "aligned": ("aligned", "whether the action was right"),
+    "subtask": ("subtask_done", "how the subtask stands"),
+    "task": ("task_done", "whether the task is done"),
+}
+"""The field of each part, and what it says."""
+
+
+def _asked_for(parts: tuple[JudgementPart, ...]) -> str:
+    return " or ".join(_PARTS[part][1] for part in parts)
+
+
+def _with_unclear(said: Judgement, *wanted: JudgementPart) -> Aligned:
+    """Return what was said, with those of the wanted parts that it leaves open."""
+    unclear = tuple(part for part in wanted if getattr(said, _PARTS[part][0]) is None)
+    return Aligned(**dict(said), unclear=unclear)
+
+
+def _subtask(text: str) -> Aligned:
+    said = read_subtask(text)
+    done = None if said is None else said != "open"
+    return _with_unclear(Judgement(subtask_done=done, needless=said == "needless"), "subtask")
+
+
+def _task(text: str) -> Aligned:
+    sentence = " ".join(split_thinking(text)[1].split())
+    return _with_unclear(Judgement(task_done=read_yes_no(text), sentence=sentence), "task")
+
+
+def _completed(first: Aligned, again: Aligned) -> Aligned:
+    """Return the first reply with what only the second one says."""
+    values = {_PARTS[part][0]: getattr(again, _PARTS[part][0]) for part in first.unclear}
+    if "subtask" in first.unclear:
+        values["needless"] = again.needless
+    unclear = tuple(part for part in first.unclear if part in again.unclear)
+    return first.replace(**values, unclear=unclear, sentence=first.sentence or again.sentence)
+
+
+def _joined(said: Sequence[Aligned]) -> Aligned:
+    """Return the answers to several questions as one; the sentence is the first one's."""
+    return said[0].replace(
+        subtask_done=next((one.subtask_done for one in said if one.subtask_done is not None), None),
+        needless=any(one.needless for one in said),
+        task_done=next((one.task_done for one in said if one.task_done is not None), None),
+        unclear=tuple(part for one in said for part in one.unclear),
+    )

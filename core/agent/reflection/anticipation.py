@@ -1,6 +1,8 @@
 """anticipate: asking for remedies, and putting them under the chosen action on the remedy stack."""
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple
 
 from core.agent.decision import Decider
 from core.agent.general_space import label_of
@@ -9,7 +11,7 @@ from core.agent.prompt_builder import Prompter, written_reply
 from core.agent.reflection.consequences import reflection_record
 from core.agent.reflection.remedies import RemedyEntry, in_words, sorted_out
 from core.agent.state import RunState
-from core.llm.repair import read_reply
+from core.llm.repair import read_alternatives
 from core.schema.action import Action, Named
 from core.schema.element_identity import marks_of
 from core.schema.errors import LLMError
@@ -19,12 +21,13 @@ from core.schema.step import Anticipated
 
 
 class Anticipator:
-    """Asks for remedies, in fast mode while the action runs."""
+    """Asks for remedies, in fast mode while the action runs and longer: only going back needs them."""
 
     def __init__(self, prompter: Prompter, decider: Decider) -> None:
         self._prompter = prompter
         self._decider = decider
-        self._beside: asyncio.Task[Anticipated] | None = None
+        self._out: dict[int, asyncio.Task[_Found]] = {}
+        """Questions that are out, by the step that put them."""
 
     async def anticipate(self, state: RunState) -> Anticipated:
         """Return the remedies for the pending action, which lie on the stack under it.
@@ -43,32 +46,34 @@ class Anticipator:
         asking = self._ask(state, _base(state, action), state.observation, request, count)
         overlap = state.overlap and state.judgement_settings.mode == "fast" and state.is_on("judgement")
         if overlap and self._prompter.asker.at_once("remedies"):
-            self._beside = asyncio.ensure_future(asking)
+            self._out[state.number] = asyncio.ensure_future(asking)
             return Anticipated(beside=True, reflection=reflection_record(state))
-        return await asking
+        return _taken_in(state, await asking)
 
-    async def late(self, state: RunState) -> Anticipated | None:
-        """Return the remedies that were asked for while the action ran, once they are in; None where none were.
+    async def late(self, state: RunState, *, wait: bool) -> AsyncIterator[tuple[int, Anticipated]]:
+        """Yield the steps whose remedies have come in meanwhile, with their records; `wait` for all that are out.
 
-        A question that failed is reported as the problem, and the step goes on without remedies.
+        A question that failed is reported as the problem, and its step goes on without remedies.
         """
-        if self._beside is None:
-            return None
-        beside, self._beside = self._beside, None
-        try:
-            anticipated = await beside
-        except LLMError as error:
-            anticipated = Anticipated(
-                problem=f"There are no remedies: {error}", reflection=reflection_record(state)
-            )
-        return anticipated.replace(beside=True)
+        for step in sorted(self._out):
+            if not wait and not self._out[step].done():
+                continue
+            asking = self._out.pop(step)
+            try:
+                anticipated = _taken_in(state, await asking)
+            except LLMError as error:
+                anticipated = Anticipated(
+                    problem=f"There are no remedies: {error}", reflection=reflection_record(state)
+                )
+            yield step, anticipated.replace(beside=True)
 
-    def forget(self) -> None:
-        """Withdraw the question that is out; how it ends is of no interest then."""
-        beside, self._beside = self._beside, None
-        if beside is not None:
-            beside.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-            beside.cancel()
+    def forget(self, step: int = 0) -> None:
+        """Withdraw the question of a step, or all that are out; how they end is of no interest then."""
+        for number in [step] if step else list(self._out):
+            asking = self._out.pop(number, None)
+            if asking is not None:
+                asking.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+                asking.cancel()
 
     def _request(self, state: RunState, action: Action, count: int) -> LLMRequest:
         thought = state.pending.thought
@@ -113,31 +118,33 @@ class Anticipator:
 
     async def _ask(
         self, state: RunState, base: RemedyEntry, observation: Observation, request: LLMRequest, count: int
-    ) -> Anticipated:
+    ) -> "_Found":
         """`base` is the entry of the chosen action; the page may be another one by the time of the answer."""
-        action = base.action
         tried = tuple(state.reflection.tried.get(base.page, ()))
         calls: list[int] = []
         kept: tuple[Action, ...] = ()
-        dropped: list[tuple[Action, str]] = []
+        dropped: list[tuple[str, str]] = []
         reason = problem = ""
         for attempt in range(2):
             reply, number = await self._prompter.ask(state, request)
             calls.append(number)
-            proposal, more = read_reply(reply, request, state.preset.reply_format)
-            reason = proposal.thought or reason
-            proposed = () if proposal.action is None else (proposal.action, *more)
-            if proposal.action is None and not kept and reply.tool_calls:
-                problem = proposal.problem
+            read = read_alternatives(reply, request, state.preset.reply_format)
+            reason = read.thought or reason
             new, out = sorted_out(
-                (*kept, *proposed), chosen=action, tried=tried, words=lambda one: in_words(one, observation)
+                (*kept, *read.actions),
+                chosen=base.action,
+                tried=tried,
+                words=lambda one: in_words(one, observation),
             )
-            kept, dropped = new[:count], [*dropped, *out]
+            refused = [*read.refused, *((str(one), why) for one, why in out)]
+            kept, dropped = new[:count], [*dropped, *refused]
+            # A reply without any action says that there is no other; a call that cannot be read does not.
+            problem = read.problem if reply.tool_calls and not kept else ""
             # What was dropped is asked for again, once.
-            if attempt or not out or len(kept) >= count or not state.calls_left:
+            if attempt or not refused or len(kept) >= count or not state.calls_left:
                 break
-            request = _again(request, reply.text, out)
-        entries = [
+            request = _again(request, reply.text, refused)
+        entries = tuple(
             base.replace(
                 action=one,
                 target=label_of(observation, one),
@@ -145,17 +152,30 @@ class Anticipator:
                 reason=reason,
             )
             for one in reversed(kept)
-        ]
-        if entries:
-            chosen = base.replace(target=label_of(observation, action), reason="The first choice.")
-            _, state.reflection.remedies = state.reflection.remedies.push([*entries, chosen]).pop()
-        return Anticipated(
-            remedies=kept,
-            dropped=tuple((str(one), why) for one, why in dropped),
-            problem=problem,
-            calls=tuple(calls),
-            reflection=reflection_record(state),
         )
+        chosen = base.replace(
+            target=label_of(observation, base.action), reason="The first choice.", state="chosen"
+        )
+        anticipated = Anticipated(remedies=kept, dropped=tuple(dropped), problem=problem, calls=tuple(calls))
+        return _Found(anticipated=anticipated, entries=(*entries, chosen) if entries else ())
+
+
+class _Found(NamedTuple):
+    """The answer to a question for remedies, and the entries that it makes, the chosen action's last."""
+
+    anticipated: Anticipated
+    entries: tuple[RemedyEntry, ...]
+
+
+def _taken_in(state: RunState, found: _Found) -> Anticipated:
+    """Put the remedies on the stack, and return their record."""
+    entries = found.entries
+    if entries and entries[-1].step < state.number:
+        # They come late: the first choice has been carried out, and judged.
+        tried = entries[-1].replace(state="tried", why=f"At step {entries[-1].step}.")
+        entries = (*entries[:-1], tried)
+    state.reflection.remedies = state.reflection.remedies.push(entries)
+    return found.anticipated.replace(reflection=reflection_record(state))
 
 
 def _base(state: RunState, action: Action) -> RemedyEntry:
@@ -179,13 +199,15 @@ def _can_be_wrong(state: RunState, action: Action) -> bool:
     if not isinstance(action, Named):
         return True
     allowed = state.permissible.action(action.name)
-    return allowed is not None and allowed.origin == "state"
+    if allowed is None:
+        return False
+    return allowed.origin == "state" or (allowed.origin == "policy" and state.remedy_settings.policies)
 
 
-def _again(request: LLMRequest, said: str, dropped: tuple[tuple[Action, str], ...]) -> LLMRequest:
+def _again(request: LLMRequest, said: str, dropped: Sequence[tuple[str, str]]) -> LLMRequest:
     reasons = "\n".join(f"- {action}: {why}" for action, why in dropped)
     text = f"These are no remedies:\n{reasons}\nName others in their place, in the same form."
-    unwanted = tuple(str(action) for action, _ in dropped)
+    unwanted = tuple(action for action, _ in dropped)
     messages = (
         *request.messages,
         Message(role="assistant", text=said.strip() or "(only calls)"),

@@ -1,36 +1,57 @@
 """What follows from a judgement: the next subtask, a remedy, a new trial, or the answer."""
 
 from core.agent.state import RunState
+from core.schema.progress import Plan
 from core.schema.step import Aligned, ReflectionRecord, RemedyRecord, Scheduled
 
 
-def follow(state: RunState, aligned: Aligned) -> None:
-    """Take the judgement to the plan and the remedies, and schedule what the next steps do by themselves.
+def follow(state: RunState, aligned: Aligned, step: int) -> None:
+    """Take the judgement of what was decided at `step` to the plan and the remedies, and schedule what comes next.
 
-    A no, or a plan at its end with the task not done, takes the topmost
-    remedy; where none waits the trial has failed, and a plan that may be
-    revised gets a new one.
+    Where a remedy is due (`why_back`) the topmost is taken; where none waits
+    the trial has failed, and a plan that may be revised gets a new one.
     """
     reflection = state.reflection
     doing = reflection.doing
     if doing is not None and doing.kind == "remedy":
         reflection.remedies = reflection.remedies.tried(doing.entry, f"At step {state.number}.")
     else:
-        _first_choice_tried(state)
-    plan = reflection.plan
-    if plan is not None and state.is_on("plan"):
-        reflection.plan = plan = plan.worked_on(state.number)
+        _first_choice_tried(state, step)
+    if reflection.plan is not None and state.is_on("plan"):
+        reflection.plan = reflection.plan.worked_on(state.number)
     if reflection.scheduled is not None:
         return  # A person has said what comes next.
-    if aligned.aligned is False:
-        backtrack(state, aligned.by_rule or "The step was judged not to serve its subtask.")
-        return
-    if plan is not None and state.is_on("plan") and aligned.subtask_done:
-        reflection.plan = plan = plan.over("needless" if aligned.needless else "done")
-    if aligned.task_done:
+    why = why_back(state, aligned)
+    reflection.plan = _plan_after(state, aligned)
+    if why:
+        backtrack(state, why)
+    elif aligned.task_done:
         reflection.scheduled = Scheduled(kind="answer", why="The task was judged done.")
-    elif plan is not None and state.is_on("plan") and plan.current is None:
-        backtrack(state, "All subtasks are over, and the task was judged not done.")
+
+
+def why_back(state: RunState, aligned: Aligned) -> str:
+    """Return why a remedy is due after this judgement, or nothing.
+
+    It is after a no, after replies that say neither yes nor no, and at the end
+    of a plan with the task not done.
+    """
+    if aligned.aligned is False:
+        return aligned.by_rule or "The step was judged not to serve its subtask."
+    if "aligned" in aligned.unclear:
+        return "The LLM did not say whether the step served its subtask; that counts as no."
+    plan = _plan_after(state, aligned)
+    if plan is not None and state.is_on("plan") and plan.current is None and not aligned.task_done:
+        return "All subtasks are over, and the task was judged not done."
+    return ""
+
+
+def _plan_after(state: RunState, aligned: Aligned) -> Plan | None:
+    """Return the plan with its subtask over, where the judgement says so and the step was not wrong."""
+    plan = state.reflection.plan
+    wrong = aligned.aligned is False or "aligned" in aligned.unclear
+    if plan is None or not state.is_on("plan") or wrong or not aligned.subtask_done:
+        return plan
+    return plan.over("needless" if aligned.needless else "done")
 
 
 def backtrack(state: RunState, why: str) -> None:
@@ -46,21 +67,24 @@ def backtrack(state: RunState, why: str) -> None:
 
 
 def end_trial(state: RunState, why: str) -> None:
-    """Schedule a new trial, or the answer where none is left."""
+    """Schedule a new trial, or the answer where none is left or may act."""
     reflection = state.reflection
     state.queue.clear()
-    if state.trial < state.trials:
+    if state.out_of_actions:
+        why = f"{why} The task has used its {state.budget.page_actions} actions: the answer is due."
+        reflection.scheduled = Scheduled(kind="answer", why=why.strip(), at_limit=True)
+    elif state.trial < state.trials:
         reflection.scheduled = Scheduled(kind="new trial", why=why)
     else:
-        trials = f"trial {state.trial} of {state.trials}"
-        reflection.scheduled = Scheduled(kind="answer", why=f"{why} This was {trials}: the answer is due.")
+        why = f"{why} This was trial {state.trial} of {state.trials}: the answer is due."
+        reflection.scheduled = Scheduled(kind="answer", why=why, at_limit=state.trial_is_over)
 
 
-def _first_choice_tried(state: RunState) -> None:
-    """Mark the first choice of this step, which lies on the stack as chosen, as tried."""
+def _first_choice_tried(state: RunState, step: int) -> None:
+    """Mark the first choice of a step, which lies on the stack as chosen, as tried."""
     remedies = state.reflection.remedies
     for entry in remedies.entries:
-        if entry.state == "chosen" and entry.step == state.number:
+        if entry.state == "chosen" and entry.step == step:
             state.reflection.remedies = remedies.tried(entry.number, f"At step {state.number}.")
 
 

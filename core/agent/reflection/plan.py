@@ -56,10 +56,11 @@ async def make_plan(state: RunState, prompter: Prompter) -> str:
     """
     if problem := prompter.out_of_calls(state):
         return problem
-    text = prompter.render(state, state.preset.prompts.plan)
+    whole = prompter.whole_task(state)
+    text = prompter.render(state, state.preset.prompts.plan, **whole)
     messages: tuple[Message, ...] = (Message(role="user", text=text),)
     for _ in range(2):
-        reply, _ = await prompter.ask(state, prompter.request(state, "plan", messages))
+        reply, _ = await prompter.ask(state, prompter.request(state, "plan", messages, **whole))
         plan = read_plan(split_thinking(reply.text)[1], revision=state.trial - 1)
         if plan is not None:
             state.reflection.plan = plan
@@ -79,10 +80,9 @@ async def review_trial(state: RunState, prompter: Prompter) -> tuple[str, tuple[
     """Return what the trial that failed has taught, and the call it took; raises LLMError and DataError."""
     if problem := prompter.out_of_calls(state):
         return problem, ()
-    text = prompter.render(state, state.preset.prompts.review, history=tuple(state.history))
-    request = prompter.request(
-        state, "review", (Message(role="user", text=text),), history=tuple(state.history)
-    )
+    whole = prompter.whole_task(state)
+    text = prompter.render(state, state.preset.prompts.review, **whole)
+    request = prompter.request(state, "review", (Message(role="user", text=text),), **whole)
     reply, number = await prompter.ask(state, request)
     return split_thinking(reply.text)[1] or "Nothing was learned.", (number,)
 
@@ -91,10 +91,9 @@ async def final_answer(state: RunState, prompter: Prompter) -> tuple[str, tuple[
     """Return the answer to the task, and the call it took; raises LLMError and DataError."""
     if prompter.out_of_calls(state):
         return "", ()
-    task = state.episode.instruction
-    whole = {"history": tuple(state.history), "notes": tuple(state.notes)}
-    text = prompter.render(state, state.preset.prompts.answer, objective=task, **whole)
-    request = prompter.request(state, "answer", (Message(role="user", text=text),), objective=task, **whole)
+    whole = prompter.whole_task(state)
+    text = prompter.render(state, state.preset.prompts.answer, **whole)
+    request = prompter.request(state, "answer", (Message(role="user", text=text),), **whole)
     reply, number = await prompter.ask(state, request)
     return _answer(split_thinking(reply.text)[1]), (number,)
 

@@ -53,10 +53,11 @@ class RemedyStack(Record):
         return tuple(entry for entry in self.entries if entry.state == "waiting")
 
     def push(self, entries: Iterable[RemedyEntry]) -> "RemedyStack":
-        """Return the stack with these on top, numbered on, the last given topmost."""
+        """Return the stack with these of one step on top of those of earlier steps, the last given topmost."""
         number = len(self.entries)
         new = tuple(entry.replace(number=number + offset) for offset, entry in enumerate(entries, start=1))
-        return RemedyStack(entries=(*self.entries, *new))
+        under = [one for one in self.entries if not new or one.step <= new[0].step]
+        return RemedyStack(entries=(*under, *new, *self.entries[len(under) :]))
 
     def pop(self) -> tuple[RemedyEntry | None, "RemedyStack"]:
         """Return the topmost entry that waits, and the stack with it chosen; None where none waits."""

@@ -126,19 +126,50 @@ def test_an_overlapped_question_that_fails_leaves_the_step_to_be_judged(stage, l
     assert records(run, 1)["align"].task_done is True
 
 
-def test_a_reply_that_is_no_judgement_is_reported_as_not_known_and_schedules_nothing(
+def test_a_reply_that_is_no_judgement_is_asked_for_once_more_and_then_counts_as_no(
     stage, llm_server, fast, page
 ):
+    unsure = Reply(text="I am not sure what to say.")
     llm_server.script(
         *together(Reply(text="1. Open the orders"), clicks('link "Orders"')),
         clicks('link "Archive"'),
-        Reply(text="I am not sure what to say."),
+        unsure,
+        unsure,
     )
     run = stage.open(llm_server, url=page, instruction="Find the order number.", preset=fast)
     stage.step(run)
     aligned = records(run, 1)["align"]
     assert (aligned.judged, aligned.aligned, aligned.task_done) == (True, None, None)
-    assert run.state.reflection.scheduled is None
+    assert aligned.unclear == ("aligned", "subtask", "task")
+    assert run.state.reflection.scheduled.kind == "go back"
+
+
+def test_a_yes_does_not_wait_for_remedies_which_come_in_later_under_those_of_later_steps(
+    stage, llm_server, fast, page
+):
+    go_on = threading.Event()
+    llm_server.script(
+        *together(Reply(text="1. Open the orders"), clicks('link "Archive"')),
+        clicks('link "Orders"', before=go_on),
+        judged(True),
+    )
+    run = stage.open(llm_server, url=page, instruction="Find the order number.", preset=fast)
+    run.state.overlap = True
+    stage.step(run)
+    assert run.state.number == 2
+    assert records(run, 1)["anticipate"].remedies == ()
+    go_on.set()
+    llm_server.script(
+        lambda request: Reply(text="REASON: So.\nACTION: go_back"), Reply(text="REASON: None."), judged(False)
+    )
+    stage.step(run)
+    # The no of the second step needed them: they were waited for, and are what is tried next.
+    assert len(records(run, 1)["anticipate"].remedies) == 1
+    assert run.state.reflection.scheduled.kind == "go back"
+    (waiting,) = [one for one in run.state.reflection.remedies.entries if one.state == "chosen"]
+    assert (waiting.step, waiting.target) == (1, 'link "Orders"')
+    tried = [one for one in run.state.reflection.remedies.entries if one.state == "tried"]
+    assert [(one.step, one.why) for one in tried] == [(1, "At step 1.")]
 
 
 def test_a_long_page_is_shortened_before_it_is_judged_and_the_record_says_by_what(

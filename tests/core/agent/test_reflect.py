@@ -167,6 +167,9 @@ def test_an_empty_stack_ends_the_trial_and_the_new_plan_knows_what_the_old_one_t
     ]
     plan = llm_server.requests[6].texts[-1]
     assert "The archive and the help hold nothing" in plan
+    # The plan that failed, and what was done by it, are shown as well.
+    assert "1. Open the orders (not finished)\n2. Read the number (not reached)" in plan
+    assert "The archive came up, which holds no orders. It did not serve the subtask." in plan
     assert 'heading "Start"' in plan
     reflection = records(run, 5)["decide"].reflection
     assert (reflection.plan.revision, reflection.trial, reflection.trials) == (1, 2, 3)
@@ -174,20 +177,40 @@ def test_an_empty_stack_ends_the_trial_and_the_new_plan_knows_what_the_old_one_t
     assert "The help came up" not in llm_server.requests[7].texts[-1]
 
 
-def test_a_trial_at_its_limit_is_followed_by_the_next_and_the_last_one_ends_the_run(stage, llm_server, site):
-    (stage.config / "presets" / "short.toml").write_text(
-        stage.services.resources.presets.get("reflect")
-        .text.replace("trials = 3", "trials = 2")
-        .replace("count = 2", "count = 0")
+def own_preset(stage, *changes, name="own"):
+    """Write the preset reflect with these replacements, and return its name."""
+    text = (PRESETS / "reflect.toml").read_text()
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    (stage.config / "presets" / f"{name}.toml").write_text(text)
+    return name
+
+
+ONE_TRIAL = [PLAN, clicks('link "Help"'), ALIGNED, text("OPEN"), text("NO")]
+ASKED = ["plan", "decide", "aligned", "subtask", "task"]
+
+
+def test_a_trial_at_its_limit_is_followed_by_the_next_and_the_last_one_by_the_answer(stage, llm_server, site):
+    preset = own_preset(
+        stage, ("trials = 3", "trials = 2"), ("count = 2", "count = 0"), ("actions = 30", "actions = 1")
     )
-    one_trial = [PLAN, clicks('link "Help"'), ALIGNED, text("OPEN"), text("NO")]
-    llm_server.script(*one_trial, text("One action was too few."), *one_trial)
-    run = stage.open(llm_server, url=site, instruction=INSTRUCTION, preset="short", steps=1)
+    llm_server.script(*ONE_TRIAL, text("One action was too few."), *ONE_TRIAL, text("4711"))
+    run = stage.open(llm_server, url=site, instruction=INSTRUCTION, preset=preset)
     stage.to_the_end(run)
-    assert run.outcome == "budget"
-    asked = ["plan", "decide", "aligned", "subtask", "task"]
-    assert purposes(run) == [*asked, "review", *asked]
-    assert [step.trial for step in steps(run)] == [1, 1, 2]
+    assert (run.outcome, run.state.answer) == ("budget", "4711")
+    assert purposes(run) == [*ASKED, "review", *ASKED, "answer"]
+    assert [step.trial for step in steps(run)] == [1, 1, 2, 2]
+
+
+def test_the_actions_of_all_trials_together_have_a_limit_at_which_the_answer_is_due(stage, llm_server, site):
+    preset = own_preset(stage, ("count = 2", "count = 0"), ("actions = 30", "actions = 2"))
+    back = [says("go_back"), text("The start page came up.\nYES"), text("OPEN"), text("NO")]
+    llm_server.script(*ONE_TRIAL, *back, text("Help is of no use."), *ONE_TRIAL, text("4711"))
+    run = stage.open(llm_server, url=site, instruction=INSTRUCTION, preset=preset, steps=3)
+    stage.to_the_end(run)
+    assert (run.outcome, run.state.answer, run.state.totals.page_actions) == ("budget", "4711", 3)
+    assert "The task has used its 3 actions" in records(run, 5)["decide"].scheduled.why
 
 
 def test_remedies_equal_to_the_chosen_action_are_dropped_and_asked_for_again_once(stage, llm_server, site):
@@ -333,3 +356,87 @@ def test_a_preset_may_let_going_back_pass_what_stays_done(stage, llm_server, tmp
     stage.step(run)
     stage.until(run, "review")
     assert (str(run.state.pending.action), run.gate()) == ("backtrack [1]", None)
+
+
+def test_a_judgement_that_cannot_be_read_is_asked_for_once_more(stage, llm_server, site):
+    llm_server.script(
+        PLAN,
+        clicks('link "Orders"'),
+        text("REASON: None."),
+        text("No further action is needed; the list of orders came up."),
+        ALIGNED,
+        text("The subtask is not done"),
+        text("OPEN"),
+        text("I cannot tell."),
+        text("NO"),
+    )
+    run = open_run(stage, llm_server, site)
+    stage.step(run)
+    assert purposes(run)[3:] == ["aligned", "aligned", "subtask", "subtask", "task", "task"]
+    aligned = records(run, 1)["align"]
+    assert (aligned.aligned, aligned.subtask_done, aligned.task_done) == (True, False, False)
+    assert aligned.unclear == ()
+    asked = llm_server.requests[4].texts[-1]
+    assert asked.startswith("This does not say whether the action was right.")
+    assert "YES or NO" in asked
+
+
+def test_a_judgement_that_stays_unclear_is_marked_so_and_counts_as_no(stage, llm_server, site):
+    unreadable = text("It could be either.")
+    llm_server.script(
+        PLAN, clicks('link "Archive"'), clicks('link "Orders"'), unreadable, unreadable, ALIGNED
+    )
+    run = open_run(stage, llm_server, site)
+    stage.step(run)
+    aligned = records(run, 1)["align"]
+    assert (aligned.judged, aligned.aligned, aligned.unclear) == (True, None, ("aligned",))
+    stage.until(run, "review")
+    assert str(run.state.pending.action) == "backtrack [1]"
+    assert "did not say" in records(run, 2)["decide"].scheduled.why
+
+
+def test_a_stop_of_the_agent_holds_only_where_the_task_is_judged_done(stage, llm_server, site):
+    llm_server.script(
+        PLAN,
+        says("stop [none]", "There is nothing here."),
+        text("NO, the orders were never opened."),
+        clicks('link "Orders"'),
+        text("REASON: None."),
+        ALIGNED,
+        text("DONE"),
+        text("NO"),
+        says("stop [4711]", "The number is in view."),
+        text("YES"),
+    )
+    run = open_run(stage, llm_server, site)
+    stage.step(run)
+    assert (run.ended, run.state.answer, run.state.totals.page_actions) == (False, "", 1)
+    assert records(run, 1)["align"].stop_refused
+    stage.to_the_end(run)
+    assert (run.outcome, run.state.answer) == ("done", "4711")
+    decide = llm_server.requests[3].texts[-1]
+    assert "refused: the task was judged not done. NO, the orders were never opened." in decide
+
+
+def test_a_stop_is_not_checked_where_the_preset_does_not_ask_for_it(stage, llm_server, site):
+    preset = own_preset(stage, ("check_stop = true", "check_stop = false"))
+    llm_server.script(PLAN, says("stop [none]", "There is nothing here."))
+    run = stage.open(llm_server, url=site, instruction=INSTRUCTION, preset=preset)
+    stage.to_the_end(run)
+    assert (run.outcome, run.state.answer) == ("done", "none")
+
+
+def test_a_remedy_that_cannot_be_used_leaves_the_good_ones_and_is_told(stage, llm_server, site):
+    def remedies(request):
+        good = clicks('link "Help"', 'link "Orders"')(request).text
+        return Reply(text=good.replace("\n", "\nACTION: click [9999]\n", 1))
+
+    llm_server.script(PLAN, clicks('link "Archive"'), remedies, NOT_ALIGNED)
+    run = open_run(stage, llm_server, site)
+    stage.step(run)
+    anticipated = records(run, 1)["anticipate"]
+    assert len(anticipated.remedies) == 2
+    ((written, why),) = anticipated.dropped
+    assert written == "click [9999]"
+    assert "9999" in why
+    assert purposes(run) == ["plan", "decide", "remedies", "aligned"]

@@ -1,7 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.reflection.alignment import read_yes_no
 from core.agent.reflection.remedies import RemedyEntry, RemedyStack, sorted_out
 from core.schema.action import parse_action
 
@@ -65,10 +64,8 @@ def test_a_remedy_equal_to_the_chosen_or_a_tried_action_is_dropped_with_the_reas
     ]
 
 
-def test_yes_and_no_are_read_where_they_are_said_and_nowhere_else():
-    assert read_yes_no("Yes. The list opened.") is True
-    assert read_yes_no("**No**, the page stayed as it was") is False
-    assert read_yes_no("Answer: yes") is True
-    assert read_yes_no("The menu opened. So the answer is no.") is False
-    assert read_yes_no("Nothing is known of it") is None
-    assert read_yes_no("") is None
+def test_remedies_that_come_late_lie_under_those_of_later_steps():
+    stack = RemedyStack().push([entry(1), entry(2)]).push([entry(5, step=4)])
+    stack = stack.push([entry(3, step=3), entry(4, step=3)])
+    assert [str(one.action) for one in stack.waiting] == [f"click [{ref}]" for ref in (1, 2, 3, 4, 5)]
+    assert sorted(one.number for one in stack.entries) == [1, 2, 3, 4, 5]

@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from core.agent.abstraction import clean_of
-from core.agent.reflection.alignment import SCHEMA, read_aligned, read_judgement, read_subtask, read_yes_no
+from core.agent.reflection.judgement_replies import (
+    SCHEMA,
+    read_aligned,
+    read_judgement,
+    read_subtask,
+    read_yes_no,
+)
 from core.agent.reflection.plan import read_plan
 from core.llm.rules import RulesLLM
 from core.sandbox.running import code_in, confinement, run_parser

@@ -1,0 +1,82 @@
+"""What replies to judgements say, and where they say nothing."""
+
+import pytest
+
+from core.agent.reflection.judgement_replies import read_aligned, read_judgement, read_subtask, read_yes_no
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("Yes. The list opened.", True),
+        ("YES", True),
+        ("YES, the number is in view.", True),
+        ("yes - all of it", True),
+        ("**No**, the page stayed as it was", False),
+        ("Answer: yes", True),
+        ("The menu opened. So the answer is no.", False),
+        ("The orders came up. YES", True),
+        ("The archive came up.\nNO", False),
+        ("<think>Is it? No.</think>YES", True),
+        ("Nothing is known of it", None),
+        ("No further action is needed; the task is done.", None),
+        ("No. 4711 is the order", None),
+        ("YES or NO", None),
+        ("Yes.\nAnswer: no", None),
+        ("", None),
+    ],
+)
+def test_yes_and_no_are_read_where_they_stand_for_themselves_and_nowhere_else(reply, said):
+    assert read_yes_no(reply) is said
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("DONE", "done"),
+        ("Done: all of it is in view", "done"),
+        ("Yes.", "done"),
+        ("NEEDLESS\nThe order is shown already.", "needless"),
+        ("Subtask: open", "open"),
+        ("There is more on the page. OPEN", "open"),
+        ("The subtask is not done", None),
+        ("Not done.", None),
+        ("DONE\nNEEDLESS", None),
+    ],
+)
+def test_a_subtask_is_done_only_where_that_is_said(reply, said):
+    assert read_subtask(reply) == said
+
+
+def test_the_sentence_of_a_judgement_is_without_its_yes_or_no():
+    found = read_aligned('The list "Orders" came up. YES')
+    assert (found.sentence, found.aligned) == ('The list "Orders" came up.', True)
+    found = read_aligned("NO\nThe archive came up.")
+    assert (found.sentence, found.aligned) == ("The archive came up.", False)
+
+
+@pytest.mark.parametrize("reply", ['"no"', '"false"', "false", "0", '"No"'])
+def test_booleans_of_a_judgement_may_be_written_as_words(reply):
+    found = read_judgement(
+        f'{{"effect": "It stayed.", "aligned": {reply}, "subtask": "Open", "task_done": {reply}}}'
+    )
+    assert (found.aligned, found.subtask_done, found.task_done) == (False, False, False)
+
+
+def test_a_judgement_is_found_in_a_fence_with_prose_after_it():
+    found = read_judgement(
+        'I looked at {both}.\n```json\n{"effect": "It went to {x}.", "aligned": true, "subtask": "done", '
+        '"task_done": false}\n```\nNote: {nothing} else was checked.'
+    )
+    assert (found.sentence, found.aligned, found.subtask_done, found.task_done) == (
+        "It went to {x}.",
+        True,
+        True,
+        False,
+    )
+
+
+def test_what_a_judgement_does_not_say_is_not_known():
+    found = read_judgement('{"effect": "So.", "aligned": "perhaps", "subtask": "half"}')
+    assert (found.aligned, found.subtask_done, found.task_done) == (None, None, None)
+    assert read_judgement("The orders came up. YES").aligned is None

@@ -110,6 +110,88 @@ def test_a_remedy_brings_back_page_policy_stack_and_buffer(stage, llm_server):
     assert "nothing like it" in "\n".join(llm_server.requests[-1].texts)
 
 
+def own_preset(stage, *changes):
+    """Write the preset combined with these replacements, and return its name."""
+    text = stage.services.resources.presets.get("combined").text
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    (stage.config / "presets" / "own.toml").write_text(text)
+    return "own"
+
+
+def test_inside_a_called_policy_the_task_is_judged_by_the_task_and_the_step_by_its_assignment(
+    stage, llm_server
+):
+    preset = own_preset(stage, ("count = 2", "count = 0"), ('"fast"', '"paper"'))
+    llm_server.script(
+        PLAN,
+        says("search_shop [steel bottle]"),
+        says("search [steel bottle] []"),
+        Reply(text="The results came up.\nYES"),
+        Reply(text="DONE"),
+        Reply(text="NO"),
+    )
+    run = stage.open(llm_server, TASK, preset=preset)
+    do_steps(stage, run, 2)
+    task = f"Task: {run.state.episode.instruction}"
+    assignment = "The policy search_shop is at work for it. Its assignment: steel bottle"
+    aligned, subtask, whole = ("\n".join(one.texts) for one in llm_server.requests[3:6])
+    for asked in (aligned, subtask, whole):
+        assert task in asked
+        assert assignment in asked
+    assert "moved towards the assignment" in aligned
+    # What the task has come to is told from its beginning, not from the policy's.
+    assert "1. search_shop [steel bottle]" in whole
+    assert "Is all of the task done?" in whole
+
+
+def test_the_review_of_a_trial_that_fails_inside_a_policy_is_about_the_task(stage, llm_server):
+    preset = own_preset(stage, ("count = 2", "count = 0"))
+    llm_server.script(
+        PLAN,
+        says("search_shop [steel bottle]"),
+        says("search [steel bottle] []"),
+        judged(False, effect="Nothing was found."),
+        Reply(text="Other words find it."),
+    )
+    run = stage.open(llm_server, TASK, preset=preset)
+    do_steps(stage, run, 2)
+    stage.until(run, "review")
+    assert purposes(run)[-1] == "review"
+    review = "\n".join(llm_server.requests[-1].texts)
+    assert f"Task: {run.state.episode.instruction}" in review
+    assert "1. search_shop [steel bottle]" in review
+    assert "2. search [steel bottle]" in review
+
+
+def test_a_policy_call_can_be_guarded_as_an_action_is(stage, llm_server):
+    preset = own_preset(stage, ("count = 2", "count = 1\npolicies = true"))
+    llm_server.script(
+        PLAN,
+        says("search_shop [steel bottle]"),
+        says("search_shop [bottle]"),
+        says("stop [] [no such bottle]"),
+        judged(False, effect="It came back with nothing."),
+    )
+    run = stage.open(llm_server, TASK, preset=preset)
+    do_steps(stage, run, 2)
+    assert purposes(run) == ["plan", "decide", "remedies", "decide", "judgement"]
+    judgement = "\n".join(llm_server.requests[-1].texts)
+    assert "Action: search_shop [steel bottle]" in judgement
+    assert "no such bottle" in judgement
+    stage.step(run)
+    llm_server.script(says("stop [found]"), judged(True))
+    stage.step(run)
+    assert [(one.effect, one.action) for one in steps(run)] == [
+        ("push", "search_shop [steel bottle]"),
+        ("pop", "stop [] [no such bottle]"),
+        ("go back", "backtrack [1]"),
+        ("push", "search_shop [bottle]"),
+    ]
+    assert [one.name for one in run.state.stack.frames] == ["shop", "search_shop"]
+
+
 def test_several_actions_of_one_reply_are_each_guarded_and_the_rest_falls_with_a_no(
     stage, llm_server, tmp_path
 ):

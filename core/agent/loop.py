@@ -10,6 +10,7 @@ from typing import Literal
 
 from core.agent.llm_calls import Answerer, Asked, Asker, Hold
 from core.agent.phases.choice import HeldGate, gate_of
+from core.agent.phases.outcome import overrule
 from core.agent.phases.registry import ENTRIES, PhaseTools
 from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
@@ -38,6 +39,7 @@ from core.schema.step import (
     CallRecord,
     Committed,
     Decided,
+    Judgement,
     Phase,
     PhaseRecord,
     Scheduled,
@@ -164,6 +166,13 @@ class AgentRun:
             raise UsageError("Plan is switched off; switch it on in Mechanisms first (Ctrl+Shift+H).")
         plan = state.reflection.plan or Plan(subtasks=(), revision=state.trial - 1)
         state.reflection.plan = plan.edited(texts, min(max(current, 0), len(texts)))
+
+    def overrule(self, judgement: Judgement) -> None:
+        """Put a person's judgement of the step in place of the one there is; raises UsageError and TraceError."""
+        if self._advancing:
+            raise UsageError("A phase is under way; pause first (F6), then overrule the judgement.")
+        record = overrule(self.state, judgement)
+        self.store.save_phase(self.state.run, self.state.number, record)
 
     def fire_remedy(self, number: int) -> RemedyEntry:
         """Have a remedy that waits tried next, and return it.
@@ -350,7 +359,7 @@ class AgentRun:
         state.number += 1
         state.next_phase = "observe"
         state.pending = Pending()
-        state.acted = state.aligned = state.reflection.doing = None
+        state.acted = state.aligned = state.reflection.doing = state.before_consequences = None
         state.clock = StepClock()
 
     def _end_trial_at_its_limit(self) -> None:

@@ -1,8 +1,8 @@
 """The run so far: what the phases read, and what they leave for one another."""
 
 import time
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, TypeVar
 
 from core.agent.policies.stack import Stack
 from core.agent.presets import (
@@ -181,6 +181,17 @@ class RunState:
     """Whether this step's action came from the queue."""
     overlap: bool = False
     """Whether a phase may begin early; not while a person steps by hand."""
+    before_consequences: "RunState | None" = field(default=None, repr=False)
+    """The run as it was before the judgement of the step under way had consequences."""
+
+    def copy(self) -> "RunState":
+        """Return a state that can be changed without changing this one."""
+        return _copied(replace(self, before_consequences=None))  # type: ignore[no-any-return]
+
+    def become(self, other: "RunState") -> None:
+        """Take over all that another state of the same run holds."""
+        for name, value in vars(other.copy()).items():
+            setattr(self, name, value)
 
     @property
     def undecided(self) -> bool:
@@ -287,3 +298,14 @@ class RunState:
     @property
     def permissible(self) -> Permissible:
         return self.recognised.permissible if self.recognised is not None else Permissible()
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of what can be changed in place; records are frozen, and stay the same."""
+    if isinstance(value, list):
+        return [_copied(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _copied(one) for key, one in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: _copied(getattr(value, one.name)) for one in fields(value)})
+    return value

@@ -12,7 +12,7 @@ from core.debugger.services import Current
 from core.debugger.snapshots import Mode
 from core.schema.errors import BackstepError, TraceError
 from core.schema.restore import Sent
-from core.schema.step import Acted, CallRecord, Phase, PhaseRecord
+from core.schema.step import Acted, Aligned, CallRecord, Phase, PhaseRecord
 from core.schema.task import Verdict
 from core.trace.records import Hit
 
@@ -296,7 +296,7 @@ class Runner:
                     return
                 self._rest_at(run, stopped)
                 return
-            if problem := _unverified(record):
+            if problem := _unverified(record) or _unclear(run, record):
                 self._rest_at(run, problem)
                 return
             if phase == "commit" and self._until.kind == "end" and not run.ended:
@@ -364,6 +364,16 @@ def _unverified(record: PhaseRecord) -> str:
     if record.outcome == "failed":
         return ""  # The remedy is dropped: the agent goes on without it.
     return f"{record.restored.sentence} Step on to try the remedy there, or skip it there."
+
+
+def _unclear(run: AgentRun, record: PhaseRecord) -> str:
+    """Return what is to be said where the LLM has not said whether a step was right, and the person is to be asked."""
+    if not isinstance(record, Aligned) or run.state.judgement_settings.unclear != "ask":
+        return ""
+    if "aligned" not in record.unclear and not (record.stop_refused and record.unclear):
+        return ""
+    open_still = "The LLM left its judgement open, also when it was asked again."
+    return f"{open_still} Say in Plan & remedies how it was; going on counts it as no."
 
 
 def _verdict_words(verdict: Verdict) -> str:

@@ -25,6 +25,9 @@ from core.schema.restore import Restored, Sent
 FrameState: TypeAlias = Literal["active", "returned", "lacked", "left"]
 
 
+JudgementPart = Literal["aligned", "subtask", "task"]
+
+
 class Judgement(Record):
     """What the LLM said of a step; None where its reply said neither yes nor no."""
 
@@ -37,9 +40,13 @@ class Judgement(Record):
     task_done: bool | None = None
     by_rule: str = ""
     """Why a part was decided without the LLM, such as a failed action."""
+    unclear: tuple[JudgementPart, ...] = ()
+    """What the LLM left open, also when it was asked again: it counts as no."""
+    stop_refused: bool = False
+    """Whether the agent wanted to stop, and was not let because the task was judged not done."""
+    overruled: bool = False
+    """Whether a person has said otherwise than the LLM or the rule."""
 
-
-JudgementPart = Literal["aligned", "subtask", "task"]
 
 EntryState = Literal["waiting", "chosen", "tried", "dropped"]
 
@@ -393,10 +400,6 @@ class Aligned(Judgement, PhaseSpec):
 
     phase: Literal["align"] = "align"
     judged: bool = False
-    unclear: tuple[JudgementPart, ...] = ()
-    """What the LLM left open, also when it was asked again: it counts as no."""
-    stop_refused: bool = False
-    """Whether the agent wanted to stop, and was not let because the task was judged not done."""
     summarised: str = ""
     """By what the pages were shortened before they were judged; empty where they were judged whole."""
     calls: tuple[int, ...] = ()

@@ -146,6 +146,7 @@ InterventionKind = Literal[
     "refuse request",  # what the page was about to send did not leave
     "handover",  # the person had the page
     "end",  # how the run ended
+    "judgement",  # what is said of a step
 ]
 
 

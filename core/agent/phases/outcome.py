@@ -8,8 +8,9 @@ from core.agent.reflection.consequences import backtrack, follow, reflection_rec
 from core.agent.run_history import RunHistory
 from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState, TrailStep
+from core.schema.errors import UsageError
 from core.schema.messages import Turn
-from core.schema.step import Aligned, Committed
+from core.schema.step import Aligned, Committed, Judgement
 
 
 async def align(
@@ -24,37 +25,60 @@ async def align(
     with True waits for those that are still out: only going back needs them.
     """
     acted = state.acted
-    judged = await _judgement(state, judge, history)
-    if judged is None:
-        await take_remedies(acted is not None and acted.outcome == "failed")
-        aligned = _unjudged(state)
-    elif acted is not None and acted.effect == "stop":
-        aligned, _ = judged
-        _take_stop_back(state, aligned)
+    aligned = await _judgement(state, judge, history)
+    failed = acted is not None and acted.outcome == "failed"
+    await take_remedies(failed if aligned is None else why_back(state, aligned) != "")
+    state.before_consequences = state.copy()
+    if aligned is None:
+        _unjudged(state)
+        aligned = Aligned()
     else:
-        aligned, step = judged
-        await take_remedies(why_back(state, aligned) != "")
-        follow(state, aligned, step)
+        _consequences(state, aligned)
     state.aligned = aligned
     return aligned.replace(reflection=reflection_record(state))
 
 
-async def _judgement(
-    state: RunState, judge: AlignmentJudge, history: RunHistory
-) -> tuple[Aligned, int] | None:
-    """Return the judgement and the step that decided what is judged, or None where nothing is."""
+def overrule(state: RunState, judgement: Judgement) -> Aligned:
+    """Put a person's judgement of the step in place of the one there is, with what follows from it.
+
+    Raises UsageError where the step has not been judged, or is over.
+    """
+    before, acted = state.before_consequences, state.acted
+    if state.next_phase != "commit" or before is None or acted is None or state.aligned is None:
+        raise UsageError("There is no judgement to overrule now: step on to align (F11), and say it there.")
+    refused = acted.effect == "stop" and judgement.task_done is False
+    values = dict(judgement) | {"unclear": (), "overruled": True, "by_rule": "", "stop_refused": refused}
+    aligned = state.aligned.replace(judged=True, **values)
+    state.become(before)
+    state.before_consequences = before
+    _consequences(state, aligned)
+    state.next_phase, state.aligned = "commit", aligned
+    return aligned.replace(reflection=reflection_record(state))
+
+
+def _consequences(state: RunState, aligned: Aligned) -> None:
+    """Do what follows from a judgement of the step's action, of its stop, or of a policy call that returned."""
+    acted = state.acted
+    if acted is not None and acted.effect == "stop":
+        _take_stop_back(state, aligned)
+    else:
+        returned = acted is not None and acted.effect == "pop"
+        follow(state, aligned, state.stack.finished[-1].step if returned else state.number)
+
+
+async def _judgement(state: RunState, judge: AlignmentJudge, history: RunHistory) -> Aligned | None:
     acted, doing = state.acted, state.reflection.doing
     if acted is None or not state.is_on("judgement") or acted.episode_ended or acted.outcome == "skipped":
         return None
     remedy = doing is not None and doing.kind == "remedy"
     if acted.effect == "page action" or (remedy and acted.outcome == "failed"):
-        return await judge.judge_action(state), state.number
-    if acted.effect == "stop" and state.judgement_settings.check_stop and doing is None:
-        by_agent = state.pending.origin == "agent"
-        return (await judge.check_stop(state), state.number) if by_agent else None
+        return await judge.judge_action(state)
+    by_agent = state.pending.origin == "agent"
+    if acted.effect == "stop" and state.judgement_settings.check_stop and doing is None and by_agent:
+        return await judge.check_stop(state)
     if acted.effect == "pop" and state.remedy_settings.policies:
         ended = state.stack.finished[-1]
-        return await judge.judge_call(state, ended, history.observation(ended.step)), ended.step
+        return await judge.judge_call(state, ended, history.observation(ended.step))
     return None
 
 
@@ -70,7 +94,7 @@ def _take_stop_back(state: RunState, aligned: Aligned) -> None:
     state.totals.page_actions += 1
 
 
-def _unjudged(state: RunState) -> Aligned:
+def _unjudged(state: RunState) -> None:
     """Take note of what became of a scheduled step."""
     acted, doing = state.acted, state.reflection.doing
     remedies = state.reflection.remedies
@@ -81,7 +105,6 @@ def _unjudged(state: RunState) -> Aligned:
             state.reflection.remedies = remedies.tried(doing.entry, f"At step {state.number}.")
         elif acted.outcome == "failed":
             backtrack(state, acted.message)
-    return Aligned()
 
 
 def commit(state: RunState) -> Committed:
@@ -98,7 +121,8 @@ def commit(state: RunState) -> Committed:
             result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"
         if refused:
             result = "refused: the task was judged not done."
-        result += _judged(state)
+        if judged := _judged(state):
+            result = f"{result}{'' if result.endswith('.') else '.'} {judged}"
         turn = Turn(
             number=state.number,
             thought=pending.thought,
@@ -127,7 +151,7 @@ def _judged(state: RunState) -> str:
     if aligned is None or not aligned.judged or aligned.by_rule:
         return ""
     verdict = " It did not serve the subtask." if aligned.aligned is False else ""
-    return f" {aligned.sentence}{verdict}".rstrip()
+    return f"{aligned.sentence}{verdict}".strip()
 
 
 def _tell_trail(state: RunState, turn: Turn) -> None:

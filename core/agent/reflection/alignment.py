@@ -213,7 +213,7 @@ def _asked_for(parts: tuple[JudgementPart, ...]) -> str:
 def _with_unclear(said: Judgement, *wanted: JudgementPart) -> Aligned:
     """Return what was said, with those of the wanted parts that it leaves open."""
     unclear = tuple(part for part in wanted if getattr(said, _PARTS[part][0]) is None)
-    return Aligned(**dict(said), unclear=unclear)
+    return Aligned(**(dict(said) | {"unclear": unclear}))
 
 
 def _subtask(text: str) -> Aligned:

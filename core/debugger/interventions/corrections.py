@@ -12,7 +12,7 @@ from core.llm.replies import as_json, as_lines, as_tool_call
 from core.schema.action import Action, parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import LLMRequest
-from core.schema.step import PHASES
+from core.schema.step import PHASES, Aligned, Judgement, JudgementPart
 
 
 class Corrections(SessionCommands):
@@ -144,6 +144,24 @@ class Corrections(SessionCommands):
         self._shown_again(run, f"{fired.action} of step {fired.step} is tried next.")
         if not self._runner.busy and PHASES.index(run.next_phase) <= PHASES.index("decide"):
             self._runner.go("review")
+
+    @command
+    def overrule(self, part: JudgementPart, is_so: bool) -> None:
+        """Say otherwise of the step that was just carried out, with what follows from it.
+
+        ``aligned``: it served its purpose. ``subtask`` and ``task``: they are done.
+        """
+        run = self._current.need_run("A judgement is of the run under way.")
+        before = run.state.aligned or Aligned()
+        field = {"aligned": "aligned", "subtask": "subtask_done", "task": "task_done"}[part]
+        said = {name: getattr(before, name) for name in Judgement.model_fields}
+        after = Judgement(**(said | {field: is_so}))
+        run.overrule(after)
+        was = getattr(before, field)
+        self._current.store_intervention(
+            "judgement", f"{part}: {'unclear' if was is None else was}", f"{part}: {is_so}"
+        )
+        self._shown_again(run, "The judgement is yours; what follows from it is settled anew.")
 
     def _shown_again(self, run: AgentRun, message: str) -> None:
         run.store_reflection()

@@ -31,7 +31,7 @@ _REMEDIES = {
 _ALIGNED = {
     True: ("check", "good", "aligned"),
     False: ("close", "bad", "not aligned"),
-    None: ("question", "remedy", "could not be determined"),
+    None: ("question", "remedy", "unclear"),
 }
 GRADE_MARKS = {
     "exact": ("check-all", "good"),
@@ -80,17 +80,31 @@ def judgement_row(judgement: JudgementView) -> Row:
     for what, answer in (("subtask", judgement.subtask_done), ("task", judgement.task_done)):
         if answer is not None:
             facts.append(f"{what} done" if answer else f"{what} not done")
+    facts += [f"{part} unclear" for part in judgement.unclear if part != "aligned"]
     lines = [" · ".join(facts)]
+    if judgement.unclear:
+        lines.append("the LLM left this open, also when it was asked again: it counts as no")
     if judgement.by_rule:
         lines.append(f"by rule, without the LLM: {judgement.by_rule}")
     if judgement.summarised:
         lines.append("the page was too long: a summary of it was judged")
     return Row(
         judgement.sentence or "No sentence was given.",
-        *_ALIGNED[judgement.aligned],
+        *_verdict(judgement),
         detail="\n".join(lines),
         quiet=not judgement.sentence,
     )
+
+
+def _verdict(judgement: JudgementView) -> tuple[str, str, str]:
+    """Return the icon, the colour and the word of what was judged; of a stop, whether it was let."""
+    by = ", said by you" if judgement.overruled else ""
+    if judgement.stop_refused:
+        return "close", "bad", f"stop refused{by}"
+    if judgement.aligned is None and judgement.task_done and not judgement.unclear:
+        return "check", "good", f"task done{by}"
+    icon, tone, word = _ALIGNED[judgement.aligned]
+    return icon, tone, f"{word}{by}"
 
 
 def grade_row(grade: GradeView) -> Row:

@@ -156,3 +156,62 @@ def test_the_number_of_remedies_and_of_trials_is_set_while_a_run_goes_on(live, s
     assert len(server.requests) == 2  # The plan and the action: no remedies were asked for.
     assert interventions(live) == [("switch", "remedies 2", "remedies 0"), ("switch", "plan 3", "plan 100")]
     assert any('"states" has no number to set' in line.text for line in live.lines)
+
+
+def judged_unclear(server):
+    unsure = Reply(text="Hard to say.")
+    server.script(unsure, unsure)
+
+
+def test_the_run_stops_for_a_judgement_that_stays_unclear_and_the_persons_word_holds(at_review, server):
+    live = at_review
+    judged_unclear(server)
+    live.session.corrections.accept()
+    live.wait_phase("commit")
+    assert "The LLM left its judgement open" in live.view.message
+    (judged,) = live.step.plan.judgements
+    assert (judged.aligned, judged.unclear) == (None, ("aligned",))
+    assert "going back for a remedy" in live.step.plan.remark
+    live.session.corrections.overrule("aligned", True)
+    live.wait(lambda: live.step.plan.judgements[0].overruled)
+    live.session.corrections.overrule("subtask", True)
+    live.wait(lambda: live.step.plan.subtasks[0].status == "done")
+    assert "going back" not in live.step.plan.remark
+    server.script(Reply(text="REASON: So.\nACTION: go_back"), Reply(text="REASON: None."))
+    live.session.run_commands.step()
+    live.wait(lambda: live.step.number == 2 and live.step.action.action == "go_back")
+    live.wait_phase("review")
+    assert "You are at this subtask: Read the number" in server.requests[-2].texts[-1]
+    assert interventions(live)[:2] == [
+        ("judgement", "aligned: unclear", "aligned: True"),
+        ("judgement", "subtask: unclear", "subtask: True"),
+    ]
+
+
+def test_going_on_counts_an_unclear_judgement_as_no(at_review, server):
+    live = at_review
+    judged_unclear(server)
+    live.session.corrections.accept()
+    live.wait_phase("commit")
+    live.session.run_commands.step()
+    live.wait(lambda: live.step.number == 2 and live.step.action.action == "backtrack [1]")
+
+
+def test_a_yes_can_be_overruled_by_a_no(at_review, server):
+    live = at_review
+    server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
+    live.session.run_commands.phase()
+    live.wait_phase("act")
+    live.session.run_commands.phase()
+    live.wait_phase("align")
+    live.session.run_commands.phase()
+    live.wait_phase("commit")
+    live.session.corrections.overrule("aligned", False)
+    live.wait(lambda: live.step.plan.judgements and live.step.plan.judgements[0].overruled)
+    assert "going back for a remedy" in live.step.plan.remark
+
+
+def test_there_is_nothing_to_overrule_before_a_step_was_judged(at_review):
+    live = at_review
+    live.session.corrections.overrule("aligned", False)
+    live.wait(lambda: "no judgement to overrule now" in live.view.message)

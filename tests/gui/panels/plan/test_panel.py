@@ -77,7 +77,7 @@ def test_a_remedy_tells_its_step_its_state_and_what_became_of_it(panel: PlanPane
 def test_a_judgement_tells_what_was_answered_and_how(panel: PlanPanel):
     panel.show_plan(samples.PLAN)
     rows = panel.judged.rows
-    assert [row.word for row in rows] == ["aligned", "not aligned", "aligned", "could not be determined"]
+    assert [row.word for row in rows] == ["aligned", "not aligned", "aligned", "unclear"]
     assert "by rule, without the LLM: the page is as it was" in rows[1].detail
     assert "a summary of it was judged" in rows[2].detail
     panel.show_plan(

@@ -30,7 +30,7 @@ class Decider:
         if state.preset.calls == 2:
             request, thought = await self._rationale(state, calls)
         else:
-            request, thought = self._one_call(state), ""
+            request, thought = self.request(state), ""
         reply, number = await self._prompter.ask(state, request)
         calls.append(number)
         proposal, queue = read_reply(reply, request, state.preset.reply_format)
@@ -80,6 +80,7 @@ class Decider:
         )
         return prompter.with_actions(state, prompter.request(state, "function", messages)), thought
 
-    def _one_call(self, state: RunState) -> LLMRequest:
+    def request(self, state: RunState) -> LLMRequest:
+        """Return the request where one call asks for thought and action."""
         messages = self.messages(state)
         return self._prompter.with_actions(state, self._prompter.request(state, "decide", messages))

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from core.agent.state import Overlap, RunState
+from core.llm.costs import estimate_usage
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, Purpose, Retry
 from core.schema.record import Record
@@ -59,21 +60,44 @@ class Asker:
         self.asking: CallRecord | None = None
         """The call that is out."""
         self._out = Overlap()
+        self._early: list[tuple[LLMRequest, asyncio.Task[tuple[LLMReply, int]]]] = []
+        """Calls that were made before they were needed."""
         self._listener = listener
         self.hold: Hold = _no_hold
 
     async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
-        """Return the reply and the number of its call.
+        """Return the reply and the number of its call; an equal one that was made early answers for it.
 
         Raises LLMError. A cancelled call is stored with the time it took, as
         cancelled or with the message of the cancelling. The budget of calls is
         the caller's to look at.
         """
+        early = next((task for asked, task in self._early if asked == request), None)
+        if early is None:
+            return await self._ask(state, request, state.number)
+        self._early = [one for one in self._early if one[1] is not early]
+        with state.in_calls.span():
+            return await early
+
+    def ask_early(self, state: RunState, request: LLMRequest, *, step: int) -> None:
+        """Make a call that a later step will need."""
+        self._early.append((request, asyncio.ensure_future(self._ask(state, request, step))))
+
+    def withdraw_early(self, why: str, *, but: LLMRequest | None = None) -> None:
+        """Cancel the calls that were made early and are not needed after all."""
+        withdrawn = [task for asked, task in self._early if but is None or asked != but]
+        self._early = [one for one in self._early if one[1] not in withdrawn]
+        for task in withdrawn:
+            # How it ends is of no interest any more.
+            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            task.cancel(why)
+
+    async def _ask(self, state: RunState, request: LLMRequest, step: int) -> tuple[LLMReply, int]:
         state.totals.llm_calls += 1
         prompt = encode_prompt(request)
         record = CallRecord(
             number=state.totals.llm_calls,
-            step=state.number,
+            step=step,
             purpose=request.purpose,
             llm=self._answerer(request.purpose).name,
             messages=prompt.hash,
@@ -103,6 +127,9 @@ class Asker:
             seconds = time.perf_counter() - began
             reason = str(error) or "cancelled"
             failed = record.replace(seconds=seconds, retries=tuple(retries), error=reason)
+            if isinstance(error, asyncio.CancelledError):
+                # The server has worked on it all the same.
+                failed = failed.replace(usage=estimate_usage(request.messages, "".join(said)))
             self._store.save_call(state.run, failed)
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise

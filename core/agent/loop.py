@@ -19,7 +19,7 @@ from core.agent.reflection.remedies import RemedyEntry
 from core.agent.resources import AgentResources
 from core.agent.run_history import saved_of
 from core.agent.spaces.macros import CHOOSE
-from core.agent.state import Budget, Pending, RunState, StepClock
+from core.agent.state import Budget, Pending, RunState
 from core.agent.world import World
 from core.browser.channel import PageGone
 from core.browser.driver import TabDriver
@@ -142,6 +142,7 @@ class AgentRun:
         state.pending = Pending()
         self._done = None
         self._tools.anticipator.forget(state.number)
+        self._tools.ahead.forget()
         state.reflection.remedies = state.reflection.remedies.without_step(
             state.number, "The step was decided anew."
         )
@@ -218,7 +219,7 @@ class AgentRun:
         for record in (self._tools.pages.save(before), *records):
             self.store.save_phase(state.run, state.number, record)
         self._keep_page_log("in the action", also_empty=True)
-        self._next_step()
+        state.begin_next()
 
     def drop_scheduled(self, why: str) -> None:
         """Do without the remedy that the next step would try; the next that waits is gone back for."""
@@ -245,6 +246,7 @@ class AgentRun:
     def leave(self) -> None:
         """Leave the run as it is, to be taken up again; a step that was only about to begin is begun for that."""
         self._tools.anticipator.forget()
+        self._tools.ahead.forget()
         state = self.state
         if self._begun != state.number and not self.ended:
             self._begin_step()
@@ -353,16 +355,9 @@ class AgentRun:
             return
         if isinstance(state.pending.action, NewTrial) and acted.outcome == "done":
             self._tools.anticipator.forget()
+            self._tools.ahead.forget()
             state.trial += 1
-        self._next_step()
-
-    def _next_step(self) -> None:
-        state = self.state
-        state.number += 1
-        state.next_phase = "observe"
-        state.pending = Pending()
-        state.acted = state.aligned = state.reflection.doing = state.before_consequences = None
-        state.clock = StepClock()
+        state.begin_next()
 
     def _end_trial_at_its_limit(self) -> None:
         """Where a plan is worked on: have it revised, or the answer asked for, once the page actions are used."""
@@ -420,6 +415,7 @@ class AgentRun:
         if self.ended:
             return
         self._tools.anticipator.forget()
+        self._tools.ahead.forget()
         if verdict is None and outcome in ("done", "budget", "gate", "loop"):
             if self._judged is None:
                 self._judged, failure = await self._judge()

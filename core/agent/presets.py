@@ -83,6 +83,9 @@ class JudgementTable(Record):
     unclear: Literal["ask", "no"] = "ask"
     """What follows where the LLM says neither yes nor no, also when it is asked again. It counts as no;
     ``ask`` stops the run for the person at the window, who may overrule it."""
+    ahead: Literal["free", "always", "never"] = "free"
+    """Whether fast mode asks for the next action while this one is judged; the call that does not hold is
+    withdrawn. ``free``: only where calls of the LLM have no price."""
     check_stop: bool = False
     """Whether the agent may stop by itself only where the LLM judges the task done."""
 

@@ -99,7 +99,9 @@ class Prompter:
         frame = self._frame(state)
         if frame is not None:
             return frame.history
-        return tuple(state.history[-state.preset.history :]) if state.preset.history else ()
+        return (
+            _before_judgement(state, state.history[-state.preset.history :]) if state.preset.history else ()
+        )
 
     @staticmethod
     def plan(state: RunState) -> Any:
@@ -131,7 +133,7 @@ class Prompter:
         policies = self.resources.policies
         policy = policies.get(state.stack.top.policy)
         callables = policies.callable_from(policy, state.episode.task.environment, state.observation.url)
-        return frame_prompt(
+        frame = frame_prompt(
             state.stack,
             policy,
             callables,
@@ -139,6 +141,7 @@ class Prompter:
             reply_format=state.preset.reply_format,
             history=state.preset.history,
         )
+        return frame.replace(history=_before_judgement(state, frame.history))
 
     # Messages
 
@@ -295,6 +298,14 @@ class Prompter:
             for action in state.permissible.actions
         )
         return request.replace(tools=tools, tool_choice="required")
+
+
+def _before_judgement(state: RunState, history: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return the steps as a prompt tells them; the last without its judgement where that was not waited for."""
+    turns = tuple(history)
+    if not state.asked_ahead or not turns or not turns[-1].unjudged:
+        return turns
+    return (*turns[:-1], turns[-1].replace(result=turns[-1].unjudged, unjudged=""))
 
 
 def exemplar_messages(

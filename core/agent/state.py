@@ -217,8 +217,18 @@ class RunState:
     """Whether this step's action came from the queue."""
     overlap: bool = False
     """Whether a phase may begin early; not while a person steps by hand."""
+    asked_ahead: bool = False
+    """Whether the coming step's action was asked for before this step's judgement was known."""
     before_consequences: "RunState | None" = field(default=None, repr=False)
     """The run as it was before the judgement of the step under way had consequences."""
+
+    def begin_next(self) -> None:
+        """Go on to the next step."""
+        self.number += 1
+        self.next_phase = "observe"
+        self.pending = Pending()
+        self.acted = self.aligned = self.reflection.doing = self.before_consequences = None
+        self.clock = StepClock()
 
     def copy(self) -> "RunState":
         """Return a state that can be changed without changing this one."""

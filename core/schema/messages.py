@@ -90,7 +90,9 @@ class Turn(Record):
     target: str = ""
     """What it acted on, as the observation of that step had it, such as ``button "Save"``."""
     result: str = ""
-    """What became of it: done, or the sentence that says why it failed."""
+    """What became of it: done, or the sentence that says why it failed; and what a judgement added."""
+    unjudged: str = ""
+    """The same without what a judgement added, where one did."""
     url: str = ""
 
 

@@ -3,7 +3,10 @@
     python tests/benchmarks/bench_reflection.py --steps 5
 
 Needs an installed Chromium. The same pages, the same answers; what differs is
-how many questions wait for one another. Figures are medians over the steps.
+how many questions wait for one another. Remedies take two seconds. Figures are
+medians over the steps after the first. Ahead, the next action is asked for
+while the step is judged; "unused" are the tokens of calls whose answer was not
+used, by the estimate where they were withdrawn.
 """
 
 import argparse
@@ -15,6 +18,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from core.agent.loop import AgentRun
+from core.schema.step import CallRecord
 from tests.core.stage import Stage, ref_in
 from tests.llm_server import LLMServer, Reply, Request
 
@@ -24,7 +29,8 @@ SECONDS = 1.0
 def answer(request: Request) -> Reply:
     """Answer any question of the preset a second after it came, the way that leads through the pages."""
     due = threading.Event()
-    threading.Timer(SECONDS, due.set).start()
+    slow = "turns out wrong" in request.texts[-1]
+    threading.Timer(SECONDS * 2 if slow else SECONDS, due.set).start()
     return Reply(text=_text(request), before=due)
 
 
@@ -54,6 +60,28 @@ def pages(folder: Path, count: int) -> str:
     return (folder / "0.html").as_uri()
 
 
+def _row(mode: str, run: AgentRun) -> str:
+    """Return the line of the table."""
+    steps = run.store.steps(run.state.run)
+    seconds = [step.seconds for step in steps if step.effect == "page action"]
+    later = statistics.median(seconds[1:] or seconds)
+    calls = run.store.calls(run.state.run)
+    used = {
+        number
+        for step in steps
+        for record in run.store.step(run.state.run, step.number).records
+        for number in getattr(record, "calls", ())
+    }
+    tokens = sum(_tokens(call) for call in calls)
+    unused = sum(_tokens(call) for call in calls if call.purpose == "decide" and call.number not in used)
+    figures = f"{len(calls) / len(seconds):15.1f}{tokens / len(seconds):16.0f}{unused / tokens:10.0%}"
+    return f"{mode:8}{seconds[0]:16.2f}{later:17.2f}{figures}"
+
+
+def _tokens(call: CallRecord) -> int:
+    return call.usage.prompt_tokens + call.usage.completion_tokens
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -64,23 +92,20 @@ def main() -> None:
         url = pages(folder, count)
         stage = Stage(folder)
         text = stage.services.resources.presets.get("reflect").text
-        print(f"{count} steps each, every reply after {SECONDS:g} s")
-        print(f"{'mode':8}{'first step, s':>16}{'later steps, s':>17}{'calls a step':>15}")
+        print(f"{count} steps each, every reply after {SECONDS:g} s, remedies after {2 * SECONDS:g} s")
+        head = f"{'mode':8}{'first step, s':>16}{'later steps, s':>17}{'calls a step':>15}"
+        print(f"{head}{'tokens a step':>16}{'unused':>10}")
         try:
-            for mode in ("paper", "fast"):
-                (stage.config / "presets" / f"{mode}.toml").write_text(
-                    text.replace('mode = "paper"', f'mode = "{mode}"')
-                )
+            for mode, ahead in (("paper", "never"), ("fast", "never"), ("ahead", "always")):
+                own = text.replace('mode = "paper"', f'mode = "{"paper" if mode == "paper" else "fast"}"')
+                own = own.replace("[judgement]", f'[judgement]\nahead = "{ahead}"')
+                (stage.config / "presets" / f"{mode}.toml").write_text(own)
                 server.reset()
                 server.otherwise = answer
                 run = stage.open(server, url=url, instruction="Read the last page.", preset=mode, steps=count)
                 run.state.overlap = True
                 stage.to_the_end(run)
-                steps = run.store.steps(run.state.run)
-                seconds = [step.seconds for step in steps if step.effect == "page action"]
-                later = statistics.median(seconds[1:] or seconds)
-                calls = len(run.store.calls(run.state.run)) / len(seconds)
-                print(f"{mode:8}{seconds[0]:16.2f}{later:17.2f}{calls:15.1f}")
+                print(_row(mode, run))
         finally:
             stage.close()
 

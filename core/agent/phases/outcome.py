@@ -121,7 +121,9 @@ def commit(state: RunState) -> Committed:
             result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"
         if refused:
             result = "refused: the task was judged not done."
+        unjudged = ""
         if judged := _judged(state):
+            unjudged = result
             result = f"{result}{'' if result.endswith('.') else '.'} {judged}"
         turn = Turn(
             number=state.number,
@@ -129,6 +131,7 @@ def commit(state: RunState) -> Committed:
             action=str(action) if action is not None else "",
             target=acted.target,
             result=result,
+            unjudged=unjudged,
             url=state.clean.url if state.clean else "",
         )
         state.history.append(turn)

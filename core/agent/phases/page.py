@@ -89,7 +89,11 @@ async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abs
     the queue, or something scheduled. Raises LLMError and DataError.
     """
     state.check_queue()
-    abstracted = await _abstracted(state, world, abstractor)
+    abstracted = abstract_without_llm(state)
+    if abstracted is None:
+        explicit = state.abstraction_settings.how == "explicit"
+        asked = abstractor.explicit(state) if explicit else abstractor.implicit(state, world)
+        abstracted = await asked
     state.clean = abstracted.clean
     return abstracted
 
@@ -100,17 +104,16 @@ def abstracts_by_llm(state: RunState) -> bool:
     return state.is_on("abstraction") and state.abstraction_settings.how != "ranked" and asked
 
 
-async def _abstracted(state: RunState, world: World, abstractor: Abstractor) -> Abstracted:
-    settings = state.abstraction_settings
+def abstract_without_llm(state: RunState) -> Abstracted | None:
+    """Make the clean observation where no LLM is asked for it; None where one is."""
     if abstracts_by_llm(state):
-        return await (
-            abstractor.explicit(state) if settings.how == "explicit" else abstractor.implicit(state, world)
-        )
+        return None
+    settings = state.abstraction_settings
     if state.is_on("abstraction") and settings.how == "ranked":
         plan = state.reflection.plan
         subtask = plan.current.text if plan is not None and plan.current is not None else ""
-        clean = ranked(state.observation, (*state.objectives, subtask), keep=settings.keep)
+        state.clean = ranked(state.observation, (*state.objectives, subtask), keep=settings.keep)
         how = f"ranking by the words of the task, {settings.keep} elements kept"
     else:
-        clean, how = clean_of(state.observation), ""
-    return Abstracted(clean=clean, tokens=tokens_of(clean), how=how)
+        state.clean, how = clean_of(state.observation), ""
+    return Abstracted(clean=state.clean, tokens=tokens_of(state.clean), how=how)

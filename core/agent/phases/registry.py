@@ -7,6 +7,7 @@ from core.agent.abstraction_by_llm import Abstractor
 from core.agent.decision import Decider
 from core.agent.going_back import ScheduledSteps
 from core.agent.phases.act import act
+from core.agent.phases.ahead import DecisionsAhead
 from core.agent.phases.choice import decide, review
 from core.agent.phases.outcome import align, commit
 from core.agent.phases.page import PageStore, abstract, abstracts_by_llm, observe, recall
@@ -17,7 +18,7 @@ from core.agent.reflection.anticipation import Anticipator
 from core.agent.run_history import RunHistory
 from core.agent.state import RunState
 from core.agent.world import World
-from core.schema.step import Phase, PhaseRecord
+from core.schema.step import Aligned, Phase, PhaseRecord
 from core.trace.store import TraceStore
 
 
@@ -37,6 +38,7 @@ class PhaseTools:
         self.carrying_out = ScheduledSteps(prompter)
         self.anticipator = Anticipator(prompter, self.decider)
         self.judge = AlignmentJudge(prompter)
+        self.ahead = DecisionsAhead(prompter, self.decider, world)
 
     async def take_late_remedies(self, all_of_them: bool) -> None:
         """Complete the records of anticipate with remedies that were asked for while actions ran.
@@ -45,6 +47,19 @@ class PhaseTools:
         """
         async for step, late in self.anticipator.late(self.state, wait=all_of_them):
             self.store.save_phase(self.state.run, step, late)
+
+
+async def align_ahead(tools: PhaseTools) -> Aligned:
+    """Judge the step, and meanwhile ask what the next one will do where that may be."""
+    state = tools.state
+    await tools.ahead.begin(state)
+    try:
+        aligned = await align(state, tools.judge, tools.history, tools.take_late_remedies)
+    except BaseException:
+        tools.ahead.forget()
+        raise
+    tools.ahead.settle(state, aligned)
+    return aligned
 
 
 class PhaseEntry(NamedTuple):
@@ -72,7 +87,7 @@ ENTRIES: dict[Phase, PhaseEntry] = {
     "review": PhaseEntry(lambda tools: review(tools.state)),
     "act": PhaseEntry(lambda tools: act(tools.state, tools.world, tools.prompter, tools.history)),
     "align": PhaseEntry(
-        lambda tools: align(tools.state, tools.judge, tools.history, tools.take_late_remedies),
+        lambda tools: align_ahead(tools),
         asks_llm=lambda state: state.is_on("judgement"),
     ),
     "commit": PhaseEntry(lambda tools: commit(tools.state)),

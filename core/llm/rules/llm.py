@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 
-from core.llm.costs import TOKENS_PER_MESSAGE, count_tokens
+from core.llm.costs import estimate_usage
 from core.llm.replies import as_json, as_lines, as_tool_call
 from core.llm.rules.corrections import lesson
 from core.llm.rules.decisions import proposed
@@ -17,7 +17,7 @@ from core.llm.rules.policies import role_in
 from core.llm.rules.reflection import aligned, other_actions, subtask_over, subtasks, task_done
 from core.llm.rules.summaries import answer, chosen, parser_program, shortened
 from core.schema.action import Action
-from core.schema.messages import LLMReply, LLMRequest, PromptView, Purpose, Retry, Usage
+from core.schema.messages import LLMReply, LLMRequest, PromptView, Purpose, Retry
 
 MODEL = "rules"
 
@@ -53,8 +53,7 @@ class RulesLLM:
         if reply.text and on_text is not None:
             on_text(reply.text)
         spoken = reply.text + "".join(call.name + call.arguments for call in reply.tool_calls)
-        prompt = sum(count_tokens(message.text) + TOKENS_PER_MESSAGE for message in request.messages)
-        usage = Usage(prompt_tokens=prompt, completion_tokens=count_tokens(spoken), estimated=True)
+        usage = estimate_usage(request.messages, spoken)
         return reply.replace(usage=usage, seconds=time.perf_counter() - started, model=MODEL, cost=0.0)
 
     async def close(self) -> None:

@@ -1,9 +1,11 @@
 """Fast mode: the same records with fewer calls in a row."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 
+from core.schema.action import Goto
 from tests.core.agent.traced import purposes, records
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
@@ -155,6 +157,8 @@ def test_a_yes_does_not_wait_for_remedies_which_come_in_later_under_those_of_lat
         clicks('link "Orders"', before=go_on),
         judged(True),
     )
+    path = stage.config / "presets" / "fast.toml"
+    path.write_text(path.read_text().replace("[judgement]", '[judgement]\nahead = "never"'))
     run = stage.open(llm_server, url=page, instruction="Find the order number.", preset=fast)
     run.state.overlap = True
     stage.step(run)
@@ -172,6 +176,129 @@ def test_a_yes_does_not_wait_for_remedies_which_come_in_later_under_those_of_lat
     assert (waiting.step, waiting.target) == (1, 'link "Orders"')
     tried = [one for one in run.state.reflection.remedies.entries if one.state == "tried"]
     assert [(one.step, one.why) for one in tried] == [(1, "At step 1.")]
+
+
+def next_links(folder, count):
+    """Write a chain of pages, and return the URL of the first."""
+    for number in range(count + 1):
+        page_file(folder, f'<h1>Page {number}</h1><a href="{number + 1}.html">Next</a>', f"{number}.html")
+    return (folder / "0.html").as_uri()
+
+
+def any_question(held=(), judgement=None):
+    """Answer whatever is asked; questions whose last message has one of the words of `held` wait for its event."""
+
+    def answer(request):
+        asked = "\n".join(request.texts)
+        before = next((event for words, event in held if words in asked), None)
+        if "response_format" in request.body:
+            reply = judgement or judged(True)
+        elif "Write a numbered list" in asked:
+            reply = Reply(text="1. Go through the pages\n2. Read the last one")
+        elif "turns out wrong" in asked:
+            reply = Reply(text="REASON: None.")
+        else:
+            reply = clicks('link "Next"')(request)
+        return replace(reply, before=before)
+
+    return answer
+
+
+@pytest.fixture
+def ahead(stage):
+    text = stage.services.resources.presets.get("reflect").text
+    text = text.replace('mode = "paper"', 'mode = "fast"').replace("count = 2", "count = 0")
+    (stage.config / "presets" / "ahead.toml").write_text(text)
+    return "ahead"
+
+
+def open_ahead(stage, llm_server, folder, preset, steps=3):
+    run = stage.open(
+        llm_server,
+        url=next_links(folder, steps),
+        instruction="Read the last page.",
+        preset=preset,
+        steps=steps,
+    )
+    run.state.overlap = True
+    return run
+
+
+def calls_of(run):
+    return [(one.step, one.purpose, one.error.partition(":")[0]) for one in run.store.calls(run.state.run)]
+
+
+def test_the_next_action_is_asked_for_while_the_step_is_judged_once_for_each_way_it_may_end(
+    stage, llm_server, ahead, tmp_path
+):
+    judging = threading.Event()
+    llm_server.otherwise = any_question([("Judge it by the page", judging)])
+    run = open_ahead(stage, llm_server, tmp_path, ahead)
+    stage.until(run, "align")
+    begun = stage.thread.start(run.advance())
+    # The judgement is out, and both questions for the next action have come.
+    llm_server.wait_for_requests(5)
+    assert sorted(one for _, one, _ in calls_of(run)[2:]) == ["decide", "decide", "judgement"]
+    open_, done = (
+        "\n".join(one.texts) for one in llm_server.requests[2:] if "response_format" not in one.body
+    )
+    assert "You are at this subtask: Go through the pages" in open_
+    assert "You are at this subtask: Read the last one" in done
+    judging.set()
+    begun.result(30)
+    stage.until(run, "review")
+    early = [one for one in run.store.calls(run.state.run) if one.step == 2]
+    assert len(early) == 2
+    (used,) = records(run, 2)["decide"].calls
+    assert used in [one.number for one in early]
+    assert len(llm_server.requests) == 5  # Nothing was asked again.
+
+
+def test_a_judgement_of_no_withdraws_what_was_asked_ahead(stage, llm_server, ahead, tmp_path):
+    never = threading.Event()
+    held, judging = any_question([('heading "Page 1"', never)]), any_question(judgement=judged(False))
+
+    def answer(request):
+        return (judging if "response_format" in request.body else held)(request)
+
+    llm_server.otherwise = answer
+    run = open_ahead(stage, llm_server, tmp_path, ahead)
+    stage.step(run)
+    early = [one for one in run.store.calls(run.state.run) if (one.step, one.purpose) == (2, "decide")]
+    assert [one.error.partition(":")[0] for one in early] == ["withdrawn", "withdrawn"]
+    assert all(one.usage.estimated and one.usage.prompt_tokens > 100 for one in early)
+    assert run.state.reflection.scheduled.kind == "new trial"
+    never.set()
+
+
+def test_a_page_that_has_changed_meanwhile_is_asked_about_anew(stage, llm_server, ahead, tmp_path):
+    llm_server.otherwise = any_question()
+    run = open_ahead(stage, llm_server, tmp_path, ahead)
+    stage.step(run)
+    run.look_again()
+    page_file(tmp_path, '<h1>Page 1</h1><p>New</p><a href="2.html">Next</a>', "1.html")
+    stage.thread.run(run.world.actor.act(Goto(url=(tmp_path / "1.html").as_uri())))
+    stage.until(run, "review")
+    decided = records(run, 2)["decide"]
+    asked = [one for one in run.store.calls(run.state.run) if one.step == 2]
+    assert decided.calls == (asked[-1].number,)
+    assert "New" in "\n".join(llm_server.requests[-1].texts)
+
+
+@pytest.mark.parametrize(
+    ("ahead_is", "cost", "early"), [("free", 0.5, 0), ("always", 0.5, 2), ("never", None, 0)]
+)
+def test_a_priced_llm_is_asked_ahead_only_where_that_is_switched_on(
+    stage, llm_server, ahead, tmp_path, ahead_is, cost, early
+):
+    path = stage.config / "presets" / "ahead.toml"
+    path.write_text(path.read_text().replace("[judgement]", f'[judgement]\nahead = "{ahead_is}"'))
+    llm_server.otherwise = any_question()
+    run = open_ahead(stage, llm_server, tmp_path, ahead)
+    stage.until(run, "align")
+    run.state.totals.cost = cost
+    stage.phase(run)
+    assert sum(1 for step, purpose, _ in calls_of(run) if (step, purpose) == (2, "decide")) == early
 
 
 def test_a_long_page_is_shortened_before_it_is_judged_and_the_record_says_by_what(

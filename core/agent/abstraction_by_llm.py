@@ -28,7 +28,6 @@ class Abstractor:
 
     def __init__(self, prompter: Prompter) -> None:
         self._prompter = prompter
-        self._programs: dict[int, str] = {}
 
     async def explicit(self, state: RunState) -> Abstracted:
         """Return what the LLM left of the page, shown the pairs of the recalled exemplars.
@@ -51,7 +50,7 @@ class Abstractor:
             reason = f"Programs of an LLM are not run here: {confined.reason} The page is shown whole."
             return whole.replace(problem=reason)
         calls: list[int] = []
-        code, known = self._programs.get(state.frame, ""), True
+        code, known = state.programs.get(state.frame, ""), True
         html = await world.marked_html()
         if not code:
             code, known = await self._program(state, html, calls), False
@@ -62,11 +61,11 @@ class Abstractor:
             if not problem and not parsed.text.strip():
                 problem = "The program found nothing in the page."
             if not problem:
-                self._programs[state.frame] = code
-                how = "the program that the LLM wrote" + (" at an earlier step" if known else "")
+                state.programs[state.frame] = code
+                how = "the program that was kept" if known else "the program that the LLM wrote"
                 made = _read(parsed.text, state.observation, how, calls)
                 return made.replace(code=code)
-        self._programs.pop(state.frame, None)
+        state.programs.pop(state.frame, None)
         fallback = await self._written(state, (), calls)
         explanation = (
             f"{problem} The LLM was asked for the clean observation instead. {fallback.problem}".strip()
@@ -122,15 +121,14 @@ class Abstractor:
         return _read(text, state.observation, how, calls)
 
 
-def _read(text: str, observation: Observation, how: str, calls: list[int]) -> Abstracted:
-    """Return the clean observation of a text: its elements are those whose refs it names."""
+def read_clean(text: str, observation: Observation) -> tuple[CleanObservation, str]:
+    """Return the clean observation of a text, and the refs in it that the page does not have, as ``[4], [7]``.
+
+    Its elements are those whose refs the text names.
+    """
     named = {int(ref) for ref in _REF.findall(text)}
     kept = tuple(element for element in observation.elements if element.ref in named)
     unknown = sorted(named - {element.ref for element in kept})
-    problem = ""
-    if unknown:
-        shown = ", ".join(f"[{ref}]" for ref in unknown[:5]) + ("…" if len(unknown) > 5 else "")
-        problem = f"It names {shown}, which the page does not have."
     clean = CleanObservation(
         url=observation.url,
         title=observation.title,
@@ -138,6 +136,12 @@ def _read(text: str, observation: Observation, how: str, calls: list[int]) -> Ab
         text=text,
         left_out=len(observation.elements) - len(kept) + observation.omitted,
     )
+    return clean, ", ".join(f"[{ref}]" for ref in unknown[:5]) + ("…" if len(unknown) > 5 else "")
+
+
+def _read(text: str, observation: Observation, how: str, calls: list[int]) -> Abstracted:
+    clean, unknown = read_clean(text, observation)
+    problem = f"It names {unknown}, which the page does not have." if unknown else ""
     return Abstracted(clean=clean, tokens=tokens_of(clean), how=how, problem=problem, calls=tuple(calls))
 
 

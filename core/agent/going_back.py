@@ -43,13 +43,6 @@ class ScheduledSteps:
             proposal=proposal, calls=calls, scheduled=scheduled, reflection=reflection_record(state)
         )
 
-    @staticmethod
-    def withdrawn(state: RunState, why: str) -> None:
-        """Take note that a scheduled remedy is not carried out after all."""
-        doing, state.reflection.doing = state.reflection.doing, None
-        if doing is not None and doing.entry:
-            state.reflection.remedies = state.reflection.remedies.dropped(doing.entry, why)
-
     async def _proposal(self, state: RunState, scheduled: Scheduled) -> tuple[Proposal, tuple[int, ...]]:
         if scheduled.kind == "new trial":
             lesson, calls = await review_trial(state, self._prompter)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal
 
+from core.agent.edits.edit import EditContext, Undoable
 from core.agent.llm_calls import Answerer, Asked, Asker, Hold
 from core.agent.phases.choice import HeldGate, gate_of
 from core.agent.phases.outcome import overrule
@@ -19,7 +20,7 @@ from core.agent.reflection.remedies import RemedyEntry
 from core.agent.resources import AgentResources
 from core.agent.run_history import saved_of
 from core.agent.spaces.macros import CHOOSE
-from core.agent.state import Budget, Pending, RunState
+from core.agent.state import Budget, RunState
 from core.agent.world import World
 from core.browser.channel import PageGone
 from core.browser.driver import TabDriver
@@ -47,6 +48,9 @@ from core.schema.step import (
 from core.schema.task import Task, Verdict
 from core.trace.records import RunOutcome, RunStart
 from core.trace.store import TraceStore
+
+_LOOKING: tuple[Phase, ...] = ("recognise", "recall", "abstract")
+"""Phases that read the page, and do nothing that an edit before them could not take back."""
 
 
 class AgentRun:
@@ -78,6 +82,8 @@ class AgentRun:
         self._judged: Verdict | None = None
         self._advancing = False
         self._phase_begun = 0.0
+        self.undoable: list[Undoable] = []
+        """The edits since the run has last asked an LLM or done something."""
 
     @property
     def ended(self) -> bool:
@@ -96,6 +102,16 @@ class AgentRun:
     def next_asks_llm(self) -> bool:
         """Whether the next phase asks an LLM."""
         return ENTRIES[self.state.next_phase].asks_llm(self.state)
+
+    @property
+    def resting(self) -> bool:
+        """Whether no phase is under way, so that the state may be changed."""
+        return not self._advancing and self._done is None and not self.ended
+
+    @property
+    def edit_context(self) -> EditContext:
+        """What edits of a person may look at."""
+        return EditContext(self.state, self._resources, self._tools.history)
 
     @property
     def asking(self) -> CallRecord | None:
@@ -136,20 +152,15 @@ class AgentRun:
             self.state.queue.clear()
             self._begin_again("decide")
 
-    def _begin_again(self, phase: Phase) -> None:
-        state = self.state
-        state.next_phase = phase
-        state.pending = Pending()
-        self._done = None
-        self._tools.anticipator.forget(state.number)
+    def withdraw_questions(self) -> None:
+        """Withdraw what the step under way has asked beside its phases."""
+        self._tools.anticipator.forget(self.state.number)
         self._tools.ahead.forget()
-        state.reflection.remedies = state.reflection.remedies.without_step(
-            state.number, "The step was decided anew."
-        )
-        if phase == "decide":
-            self._tools.carrying_out.withdrawn(state, "The person had another action asked for.")
-        elif state.reflection.doing is not None:
-            state.reflection.scheduled, state.reflection.doing = state.reflection.doing, None
+
+    def _begin_again(self, phase: Phase) -> None:
+        self._done = None
+        self.withdraw_questions()
+        self.state.begin_again(phase, "The step was decided anew.")
 
     # The plan and the remedies, by hand
 
@@ -280,6 +291,8 @@ class AgentRun:
             if self._begun:
                 self._reread_preset()
             self._begin_step()
+        if ENTRIES[phase].asks_llm(state) or phase not in _LOOKING:
+            self.undoable.clear()
         if self._done is None:
             if phase == "act":
                 self._keep_events()

@@ -23,7 +23,7 @@ from core.schema.observation import Observation
 from core.schema.progress import FailedTrial, Plan, SpaceMemory
 from core.schema.record import Record
 from core.schema.restore import SentAt
-from core.schema.step import Acted, Observed, Recalled, Scheduled, record_of
+from core.schema.step import Acted, Observed, PhaseRecord, Recalled, Scheduled, record_of
 from core.trace.store import TraceStore
 
 
@@ -162,10 +162,13 @@ class RunHistory:
             nearest = self._plain(loaded)
         return self._plain(step).replace(nearest=nearest, exchanges=self.exchanges(saved, step))
 
+    def records(self, step: int) -> tuple[PhaseRecord, ...]:
+        """Return what the phases of a step left; raises TraceError."""
+        return self._store.step(self._run, step).records
+
     def recalled(self, step: int) -> Recalled | None:
         """Return the exemplars that a step recalled."""
-        records = self._store.step(self._run, step).records
-        return record_of(Recalled, records)
+        return record_of(Recalled, self.records(step))
 
     def exchanges(self, saved: SavedAgent, step: int) -> tuple[Exchange, ...]:
         """Return what servers answered on the way to a step's page: while its task was opened, and to what was done."""
@@ -188,8 +191,7 @@ class RunHistory:
         """Return what was done in the page before a step, in order."""
         found: list[RecordedInput] = []
         for step in saved.done_at:
-            records = self._store.step(self._run, step).records
-            found += next((one.inputs for one in records if isinstance(one, Acted)), ())
+            found += next((one.inputs for one in self.records(step) if isinstance(one, Acted)), ())
         return found
 
     def _plain(self, step: int) -> Checkpoint:
@@ -209,8 +211,7 @@ class RunHistory:
 
     def observation(self, step: int) -> Observation:
         """Return the page as a step found it; raises TraceError where it never saw one."""
-        records = self._store.step(self._run, step).records
-        observed = record_of(Observed, records)
+        observed = record_of(Observed, self.records(step))
         if observed is None:
             raise TraceError(f"Step {step} of run {self._run} never saw its page; go back to an earlier one.")
         return observed.observation

@@ -28,7 +28,18 @@ from core.schema.observation import Capture, CleanObservation, Observation
 from core.schema.progress import FailedTrial, Plan, SpaceMemory
 from core.schema.record import Record
 from core.schema.restore import SentAt
-from core.schema.step import PHASES, Acted, Aligned, Origin, Phase, Proposal, Recalled, Recognised, Scheduled
+from core.schema.step import (
+    PHASES,
+    Abstracted,
+    Acted,
+    Aligned,
+    Origin,
+    Phase,
+    Proposal,
+    Recalled,
+    Recognised,
+    Scheduled,
+)
 from core.schema.task import Episode
 
 Table = TypeVar("Table", bound=Record)
@@ -183,6 +194,15 @@ class RunState:
     amounts: dict[Mechanism, int] = field(default_factory=dict)
     """Numbers of mechanisms that a person has set, whatever the preset says."""
     recognised: Recognised | None = None
+    offered: tuple[str, ...] = ()
+    """The names of all actions that the page offers, permissible or not."""
+    forced_state: str = ""
+    """The state that a person takes the page for in this step."""
+    also_permitted: tuple[str, ...] = ()
+    """What of `offered` a person permits in this step."""
+    abstracted: Abstracted | None = None
+    programs: dict[int, str] = field(default_factory=dict)
+    """The program that shortens the pages of each frame, 0 where there is none."""
     space_state: tuple[StateSpace, SpaceState] | None = None
     """The state that the page is in, where a state space holds."""
     memory: SpaceMemory = field(default_factory=SpaceMemory)
@@ -227,8 +247,22 @@ class RunState:
         self.number += 1
         self.next_phase = "observe"
         self.pending = Pending()
-        self.acted = self.aligned = self.reflection.doing = self.before_consequences = None
+        self.acted = self.aligned = self.reflection.doing = self.before_consequences = self.abstracted = None
+        self.forced_state, self.also_permitted = "", ()
         self.clock = StepClock()
+
+    def begin_again(self, phase: Phase, why: str) -> None:
+        """Do the step under way anew from a phase on; its proposal and its remedies give way, and are told `why`."""
+        reflection, doing = self.reflection, self.reflection.doing
+        self.next_phase, self.pending = phase, Pending()
+        reflection.remedies = reflection.remedies.without_step(self.number, why)
+        reflection.doing = None
+        if phase != "decide":
+            reflection.scheduled = doing or reflection.scheduled
+        elif doing is not None and doing.entry:
+            reflection.remedies = reflection.remedies.dropped(
+                doing.entry, "The person had another action asked for."
+            )
 
     def copy(self) -> "RunState":
         """Return a state that can be changed without changing this one."""
@@ -248,6 +282,10 @@ class RunState:
     def unacted(self) -> bool:
         """Whether the step's action has not been carried out yet."""
         return PHASES.index(self.next_phase) <= PHASES.index("act")
+
+    def has_done(self, phase: Phase) -> bool:
+        """Return whether the step under way has done a phase."""
+        return PHASES.index(self.next_phase) > PHASES.index(phase)
 
     def is_on(self, mechanism: Mechanism) -> bool:
         """Return whether a mechanism works, by its switch or else by the preset."""

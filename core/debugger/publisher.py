@@ -83,6 +83,7 @@ class Publisher:
             "cost": totals.cost,
             "mechanisms": mechanisms_of(run.state),
             "trial": run.state.trial,
+            "undoable": bool(run.undoable) and not run.ended,
         }
 
     def opened(self, run: AgentRun) -> None:

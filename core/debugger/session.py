@@ -12,6 +12,7 @@ from core.agent.loop import AgentRun
 from core.debugger.branching.branches import Branches
 from core.debugger.commands import CommandQueue, Openings, SessionParts, Worker
 from core.debugger.interventions.corrections import Corrections
+from core.debugger.interventions.edits import Edits
 from core.debugger.interventions.live_page import LivePage
 from core.debugger.publisher import Publisher
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
@@ -26,7 +27,7 @@ from core.trace.store import TraceStore
 class Session:
     """Joins the parts of a session, which share the current run and one worker.
 
-    The window calls `tasks`, `run_commands`, `agent`, `corrections`,
+    The window calls `tasks`, `run_commands`, `agent`, `corrections`, `edits`,
     `live_page`, `branches` and `trace`, and listens to the signals, which are
     sent from the worker's thread.
     """
@@ -46,6 +47,7 @@ class Session:
         self.tasks = TaskCommands(parts, self.agent, self._connect)
         self.run_commands = RunCommands(parts)
         self.corrections = Corrections(parts)
+        self.edits = Edits(parts)
         self.live_page = LivePage(parts)
         self.branches = Branches(parts)
         self.trace = TraceCommands(parts)
@@ -55,6 +57,7 @@ class Session:
         self.runs_changed = publisher.runs_changed
         self.step_changed = publisher.steps.step_changed
         """The step under way (`live`), or the recorded one that was asked for."""
+        self.text_offered = self.edits.offered
         self.question_asked = publisher.question_asked
         """A question for the person; None when it is answered or withdrawn."""
         self.picked = publisher.picked

@@ -127,6 +127,20 @@ class SessionView(Record):
     """Seconds to wait between steps of a run."""
     mechanisms: tuple[MechanismView, ...] = ()
     trial: int = 1
+    undoable: bool = False
+    """Whether the last edit of the run can be undone."""
+
+
+class EditText(Record):
+    """A text of the run that a person edits."""
+
+    name: str
+    title: str
+    hint: str = ""
+    language: str = "text"
+    text: str = ""
+    problem: str = ""
+    """Why it cannot be applied as it stands."""
 
 
 class OutlineView(Record):

@@ -147,6 +147,14 @@ InterventionKind = Literal[
     "handover",  # the person had the page
     "end",  # how the run ended
     "judgement",  # what is said of a step
+    "remedies",  # one was added, rewritten, moved or dropped
+    "trial",  # a new trial was begun by hand, or what earlier ones taught was rewritten
+    "stack",  # a policy was pushed, popped, restarted or rewritten
+    "state",  # another state, one more permissible action, or what the state space remembers
+    "observation",  # the clean observation, or the program that makes it
+    "exemplars",  # one was added or left out
+    "prompt",  # a prompt was rewritten before it was sent
+    "undo",  # one of these was undone
 ]
 
 

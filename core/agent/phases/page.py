@@ -94,7 +94,7 @@ async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abs
         explicit = state.abstraction_settings.how == "explicit"
         asked = abstractor.explicit(state) if explicit else abstractor.implicit(state, world)
         abstracted = await asked
-    state.clean = abstracted.clean
+    state.clean, state.abstracted = abstracted.clean, abstracted
     return abstracted
 
 

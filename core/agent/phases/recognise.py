@@ -25,8 +25,10 @@ async def recognise(state: RunState, world: World, resources: AgentResources) ->
     """
     back, forward = await world.history()
     offered = permissible_of(state.observation, back=back, forward=forward)
+    state.offered = tuple(one.name for one in offered.actions)
     found = _in_space(state, resources, offered)
     permissible = _in_policy(state, resources, found.permissible, offered.action("stop"))
+    permissible = _also_permitted(state, permissible, offered)
     stack = _stack_record(state.stack, resources) if state.is_on("policies") and state.stack.top else None
     state.recognised = found.replace(permissible=permissible, stack=stack)
     return state.recognised
@@ -41,6 +43,11 @@ def _in_space(state: RunState, resources: AgentResources, offered: Permissible) 
     if space is None:
         return _anywhere(state, offered)
     recognition = recognise_state(space, state.observation)
+    if state.forced_state and space.state_named(state.forced_state) is not None:
+        by_page = recognition.state or "no state of it"
+        recognition = recognition.replace(
+            state=state.forced_state, why=f"You said so; by the page it is {by_page}."
+        )
     if recognition.state is None:
         return _anywhere(state, offered, space=space, why=recognition.why, fits=recognition.fits)
     here = space.state_named(recognition.state)
@@ -137,6 +144,13 @@ def _beside(
         return offered.actions
     names = ("stop",) if space.may_stop or not own else ()
     return tuple(action for action in offered.actions if action.name in names)
+
+
+def _also_permitted(state: RunState, permissible: Permissible, offered: Permissible) -> Permissible:
+    """Return what is permissible with what a person permits beside it in this step."""
+    more = (offered.action(name) for name in state.also_permitted if permissible.action(name) is None)
+    found = tuple(one for one in more if one is not None)
+    return permissible.replace(actions=(*permissible.actions, *found)) if found else permissible
 
 
 # Policies

@@ -253,6 +253,26 @@ class Stack(Record):
             acting = _seeing(acting, page)
         return self._with_top(acting.replace(history=(*acting.history, turn)))
 
+    def edited(self, frame: Frame) -> "Stack":
+        """Return the stack with this frame in place of the one of its number; its caller's history tells it so."""
+        before = self.frame(frame.number)
+
+        def told(turn: Turn) -> Turn:
+            if before is None or (turn.number, turn.action) != (before.step, before.written):
+                return turn
+            return turn.replace(action=frame.written, result=frame.outcome)
+
+        def changed(one: Frame) -> Frame:
+            if one.number == frame.number:
+                return frame
+            caller = one.number == frame.caller
+            return one.replace(history=tuple(told(turn) for turn in one.history)) if caller else one
+
+        return self.replace(
+            frames=tuple(changed(one) for one in self.frames),
+            finished=tuple(changed(one) for one in self.finished),
+        )
+
     def note(self, text: str) -> "Stack":
         """Return the stack with a note of the acting frame."""
         acting = self._acting()

@@ -43,7 +43,7 @@ class Anticipator:
         if problem := self._prompter.out_of_calls(state):
             return Anticipated(problem=problem, reflection=reflection_record(state))
         request = self._request(state, action, count)
-        asking = self._ask(state, _base(state, action), state.observation, request, count)
+        asking = self._ask(state, base_entry(state, action), state.observation, request, count)
         overlap = state.overlap and state.judgement_settings.mode == "fast" and state.is_on("judgement")
         if overlap and self._prompter.asker.at_once("remedies"):
             self._out[state.number] = asyncio.ensure_future(asking)
@@ -178,7 +178,8 @@ def _taken_in(state: RunState, found: _Found) -> Anticipated:
     return found.anticipated.replace(reflection=reflection_record(state))
 
 
-def _base(state: RunState, action: Action) -> RemedyEntry:
+def base_entry(state: RunState, action: Action) -> RemedyEntry:
+    """Return an entry of the step under way for an action, with all that is put back before it is tried."""
     plan = state.reflection.plan
     return RemedyEntry(
         number=0,

@@ -66,6 +66,12 @@ def backtrack(state: RunState, why: str) -> None:
         end_trial(state, f"{why} No remedy is left.")
 
 
+def schedule_new_trial(state: RunState, why: str) -> None:
+    """Have this trial reviewed and the task begun anew, however many trials are allowed."""
+    state.queue.clear()
+    state.reflection.scheduled = Scheduled(kind="new trial", why=why)
+
+
 def end_trial(state: RunState, why: str) -> None:
     """Schedule a new trial, or the answer where none is left or may act."""
     reflection = state.reflection
@@ -74,7 +80,7 @@ def end_trial(state: RunState, why: str) -> None:
         why = f"{why} The task has used its {state.budget.page_actions} actions: the answer is due."
         reflection.scheduled = Scheduled(kind="answer", why=why.strip(), at_limit=True)
     elif state.trial < state.trials:
-        reflection.scheduled = Scheduled(kind="new trial", why=why)
+        schedule_new_trial(state, why)
     else:
         why = f"{why} This was trial {state.trial} of {state.trials}: the answer is due."
         reflection.scheduled = Scheduled(kind="answer", why=why, at_limit=state.trial_is_over)

@@ -73,6 +73,22 @@ class RemedyStack(Record):
             return None, self
         return entry, self._marked("chosen", "", lambda one: one.number == number)
 
+    def replaced(self, entry: RemedyEntry) -> "RemedyStack":
+        """Return the stack with this entry in place of the one of its number."""
+        return RemedyStack(
+            entries=tuple(entry if one.number == entry.number else one for one in self.entries)
+        )
+
+    def moved(self, number: int, sooner: int) -> "RemedyStack":
+        """Return the stack with an entry that waits popped so many places sooner; later where it is negative."""
+        waiting = list(self.waiting)
+        at = next(place for place, one in enumerate(waiting) if one.number == number)
+        waiting.insert(min(max(at + sooner, 0), len(waiting) - 1), waiting.pop(at))
+        order = iter(waiting)
+        return RemedyStack(
+            entries=tuple(next(order) if one.state == "waiting" else one for one in self.entries)
+        )
+
     def tried(self, number: int, why: str) -> "RemedyStack":
         return self._marked("tried", why, lambda entry: entry.number == number)
 

@@ -48,7 +48,7 @@ def live(started_live, server):
     session.trace.show_now()
     started_live.settle()
     started_live.lines.clear()
-    started_live.picked = None
+    started_live.picked = started_live.text = None
     return started_live
 
 

@@ -11,6 +11,7 @@ from core.debugger.services import Services, open_services
 from core.debugger.session import Session
 from core.debugger.snapshots import (
     Catalogue,
+    EditText,
     LivePageView,
     PersonQuestion,
     Picked,
@@ -45,6 +46,7 @@ class Live:
         self.page = LivePageView()
         self.question: PersonQuestion | None = None
         self.picked: Picked | None = None
+        self.text: EditText | None = None
         self.lines: list[LogLine] = []
         self._changed = threading.Condition()
         session.session_changed.connect(lambda view: self._keep("view", view, self.views))
@@ -54,6 +56,7 @@ class Live:
         session.live_page_changed.connect(lambda view: self._keep("page", view))
         session.question_asked.connect(lambda view: self._keep("question", view))
         session.picked.connect(lambda view: self._keep("picked", view))
+        session.text_offered.connect(lambda view: self._keep("text", view))
         session.logged.connect(lambda line: self._keep("last_line", line, self.lines))
 
     def _keep(self, name: str, value: Any, history: list[Any] | None = None) -> None:

@@ -1,0 +1,108 @@
+"""The base of every edit: what it works on, what it leaves, and how texts that people write become records."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+import tomlkit
+
+from core.agent.resources import AgentResources
+from core.agent.run_history import RunHistory
+from core.agent.state import RunState
+from core.schema.action import Action, parse_action
+from core.schema.action_space import Permissible
+from core.schema.errors import ActionSyntaxError, UsageError
+from core.schema.record import Record
+from core.schema.step import Phase
+from core.settings.user_file import UserFile
+from core.trace.records import InterventionKind
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
+class EditContext:
+    """What an edit may look at; only `state` is changed."""
+
+    state: RunState
+    resources: AgentResources
+    history: RunHistory
+
+
+class Changed(Record):
+    """What an edit has changed, in words that are kept with the run."""
+
+    before: str
+    after: str
+    message: str
+    """What follows from it, in a sentence."""
+
+
+@dataclass(frozen=True)
+class Undoable:
+    """An edit that was carried out, with the run as it was before."""
+
+    changed: Changed
+    before: RunState
+
+
+class RunEdit(Record, ABC):
+    """One thing that a person changes; a new kind is a subclass."""
+
+    kind: ClassVar[InterventionKind]
+    """What it is called in the trace."""
+    again: ClassVar[Phase | None] = None
+    """The phase that is done again, where the step has done it already and has not acted."""
+
+    @abstractmethod
+    def apply(self, context: EditContext) -> Changed:
+        """Change the state; raises UsageError or DataError, with what cannot be taken back changed nowhere."""
+
+
+class TextEdit(RunEdit):
+    """An edit that is written as a text, which `offered` gives as it is now."""
+
+    text: str
+    name: ClassVar[str]
+    """What it is asked for by."""
+    title: ClassVar[str]
+    """What the text is, as the window names it."""
+    language: ClassVar[str] = "text"
+    """``text``, ``toml``, ``python`` or ``markdown``."""
+    hint: ClassVar[str] = ""
+    """How it is to be written, in a sentence."""
+
+    @classmethod
+    @abstractmethod
+    def offered(cls, context: EditContext) -> str:
+        """Return the text as it is now; raises UsageError where there is nothing to edit."""
+
+
+def need_before_action(state: RunState, after: Phase) -> None:
+    """Raise UsageError unless the step has done the phase `after`, and has not acted."""
+    if not state.unacted:
+        raise UsageError("The step's action has been carried out; change the next step, or go back first.")
+    if not state.has_done(after):
+        raise UsageError(f"This step has not done {after} yet; step on (F11), then change it.")
+
+
+def as_toml(record: Record, *names: str) -> str:
+    """Return fields of a record as TOML."""
+    return tomlkit.dumps(record.model_dump(mode="json", include=set(names) or None, exclude_none=True))
+
+
+def from_toml(text: str, what: str, model: type[R]) -> R:
+    """Return the record that TOML holds; raises DataError with line and nearest key."""
+    return UserFile(Path(f"{what}.toml"), text).validated(model)
+
+
+def permissible_action(text: str, permissible: Permissible) -> Action:
+    """Return the action that a person wrote; raises UsageError where it is none, or not permissible."""
+    try:
+        action = parse_action(text, permissible.own_names)
+    except ActionSyntaxError as error:
+        raise UsageError(str(error)) from error
+    if problem := permissible.problem(action):
+        raise UsageError(problem)
+    return action

@@ -1,0 +1,69 @@
+"""Carrying out edits on a run: each is whole or not at all, and undone while no LLM was asked and nothing done."""
+
+from dataclasses import replace
+
+from core.agent.edits.edit import Changed, RunEdit, Undoable
+from core.agent.loop import AgentRun
+from core.agent.state import RunState
+from core.schema.errors import BackstepError, UsageError
+
+
+def apply_edit(run: AgentRun, edit: RunEdit) -> Changed:
+    """Carry out an edit and store what it changes of the step.
+
+    Raises UsageError, DataError and TraceError with nothing changed.
+    """
+    if not run.resting:
+        raise UsageError("A phase is under way; pause first (F6), then change it.")
+    before = run.state.copy()
+    try:
+        changed = edit.apply(run.edit_context)
+        if edit.again is not None and run.state.unacted and run.state.has_done(edit.again):
+            run.state.begin_again(edit.again, "The step was decided anew.")
+        _store(run, before)
+    except BaseException:
+        run.state.become(before)
+        raise
+    if run.state.next_phase != before.next_phase:
+        run.withdraw_questions()
+    run.undoable.append(Undoable(changed, before))
+    return changed
+
+
+def undo_edit(run: AgentRun) -> Changed:
+    """Take back the last edit; raises UsageError where there is none to undo any more."""
+    if not run.undoable or not run.resting:
+        raise UsageError("There is no edit to undo: an edit can be undone until the run has gone on.")
+    undone = run.undoable.pop()
+    edited = run.state.copy()
+    run.state.become(undone.before)
+    _store(run, edited)
+    return undone.changed.replace(before=undone.changed.after, after=undone.changed.before)
+
+
+def problem_of(run: AgentRun, edit: RunEdit) -> str:
+    """Return why an edit could not be carried out now, or nothing; nothing is changed."""
+    try:
+        edit.apply(replace(run.edit_context, state=run.state.copy()))
+    except BackstepError as error:
+        return str(error)
+    return ""
+
+
+def _store(run: AgentRun, other: RunState) -> None:
+    """Store what the state has otherwise than `other` of phases that the step has done."""
+    state = run.state
+    if state.reflection != other.reflection:
+        run.store_reflection()
+    if state.next_phase == "observe":
+        return  # The step has not begun.
+    recalled = state.recalled
+    if recalled is not None and recalled.recalled_at != state.number:
+        recalled = None  # An earlier step has it.
+    for record, before in (
+        (state.recognised, other.recognised),
+        (recalled, other.recalled),
+        (state.abstracted, other.abstracted),
+    ):
+        if record is not None and record is not before and state.has_done(record.phase):
+            run.store.save_phase(state.run, state.number, record)

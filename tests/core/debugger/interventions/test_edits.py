@@ -1,0 +1,305 @@
+"""What a person puts right between two phases: shown at once, kept with the run, undone while nothing was done."""
+
+import pytest
+
+from core.agent.edits.ask_again import AskAgain
+from core.agent.edits.page import DropExemplar, PinExemplar
+from core.agent.edits.reflection import AddRemedy, DropRemedy, EditRemedy, MoveRemedy, StartNewTrial
+from core.agent.edits.stack import PopFrame, PushPolicy, RestartFrame
+from core.agent.edits.state_space import ForceState, PermitAction
+from tests.core.stage import on, page_file, ref_in
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+NEWS = 'link "News"'
+NONE = Reply(text="REASON: None.")
+
+
+def says(*actions):
+    return Reply(text="\n".join(["REASON: So.", *(f"ACTION: {action}" for action in actions)]))
+
+
+def clicks(*words):
+    def answer(request):
+        return says(*(f"click [{ref_in(request, one)}]" for one in words))
+
+    return answer
+
+
+def edit(live, edit, said):
+    """Carry out an edit, and wait until the session says so."""
+    live.session.edits.edit(edit)
+    live.wait(lambda: said in live.view.message and live.view.mode == "waiting", said)
+
+
+def refused(live, edit, said):
+    before = live.interventions(live.view.run)
+    live.session.edits.edit(edit)
+    live.wait(lambda: said in live.view.message, said)
+    assert live.interventions(live.view.run) == before
+
+
+def kinds(live):
+    return [kind for kind, _, _, _ in live.interventions(live.view.run)]
+
+
+def waiting(live):
+    return [one.target or one.action for one in live.step.plan.remedies if one.state == "waiting"]
+
+
+# Anticipatory reflection
+
+
+@pytest.fixture
+def links(live, server, tmp_path):
+    """A page of four links; the first is chosen, the second and third are its remedies."""
+    for name in ("Archive", "Help", "Orders", "News"):
+        page_file(tmp_path, f"<h1>{name}</h1>", f"{name.lower()}.html")
+    body = "".join(
+        f'<p><a href="{name.lower()}.html">{name}</a></p>' for name in ("Archive", "Help", "Orders", "News")
+    )
+    server.script(
+        Reply(text="1. Open the orders"), clicks('link "Archive"'), clicks('link "Help"', 'link "Orders"')
+    )
+    live.session.agent.set_preset("reflect")
+    live.open("web/open", url=page_file(tmp_path, body), instruction="Open the orders.")
+    live.to_review()
+    return live
+
+
+def ref_of(live, label):
+    return next(row.ref for row in live.step.permissible.rows if row.label == label)
+
+
+def news(live):
+    return f"click [{ref_of(live, NEWS)}]"
+
+
+def test_remedies_are_added_rewritten_moved_and_dropped(links):
+    live = links
+    assert waiting(live) == ['link "Help"', 'link "Orders"']
+    edit(live, AddRemedy(action=news(live)), "is the next remedy")
+    assert waiting(live) == ['link "News"', 'link "Help"', 'link "Orders"']
+    number = {one.target: one.number for one in live.step.plan.remedies}
+    edit(live, MoveRemedy(number=number['link "Orders"'], sooner=2), "is number 1 of the remedies")
+    assert waiting(live) == ['link "Orders"', 'link "News"', 'link "Help"']
+    edit(live, DropRemedy(number=number['link "News"']), "is not tried any more")
+    edit(live, EditRemedy(number=number['link "Help"'], action="scroll [down]"), "is scroll [down] now")
+    assert waiting(live) == ['link "Orders"', "scroll [down]"]
+    assert kinds(live) == ["remedies"] * 4
+    refused(live, AddRemedy(action="click [4711]"), "4711")
+    refused(live, DropRemedy(number=99), "does not wait any more")
+
+
+def test_an_edit_is_undone_until_the_run_goes_on(links, server):
+    live = links
+    edit(live, AddRemedy(action=news(live)), "is the next remedy")
+    assert live.view.undoable
+    live.session.edits.undo()
+    live.wait(lambda: "was undone" in live.view.message)
+    assert waiting(live) == ['link "Help"', 'link "Orders"']
+    assert (kinds(live), live.view.undoable) == (["remedies", "undo"], False)
+    edit(live, AddRemedy(action=news(live)), "is the next remedy")
+    server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
+    live.session.corrections.accept()
+    live.wait_phase("observe")
+    assert not live.view.undoable
+    live.session.edits.undo()
+    live.wait(lambda: "There is no edit to undo" in live.view.message)
+
+
+def test_remedies_and_judgement_are_asked_for_again(links, server):
+    live = links
+    server.script(clicks('link "News"'))
+    edit(live, AskAgain(what="remedies"), "")
+    live.wait(lambda: waiting(live) == ['link "News"'])
+    assert live.step.action.action.startswith("click [")
+    server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
+    for phase in ("act", "align", "commit"):
+        live.session.run_commands.phase()
+        live.wait_phase(phase)
+    assert live.step.plan.judgements[0].aligned is True
+    server.script(Reply(text="The archive came up, which is wrong.\nNO"))
+    live.session.edits.edit(AskAgain(what="judgement"))
+    live.wait(lambda: live.step.plan.judgements and live.step.plan.judgements[0].aligned is False)
+    assert "going back for a remedy" in live.step.plan.remark
+    assert kinds(live) == ["ask again", "ask again"]
+
+
+def test_a_plan_is_asked_for_again_and_the_action_with_it(links, server):
+    live = links
+    server.script(Reply(text="1. Look at the news"), clicks('link "News"'), NONE)
+    live.session.edits.edit(AskAgain(what="plan"))
+    live.wait(lambda: [one.text for one in live.step.plan.subtasks] == ["Look at the news"])
+    live.wait_phase("review")
+    assert "You are at this subtask: Look at the news" in "\n".join(server.requests[4].texts)
+
+
+def test_a_new_trial_is_begun_by_hand_and_its_lessons_are_rewritten(links, server):
+    live = links
+    server.script(Reply(text="The archive is of no use."))
+    edit(live, StartNewTrial(), "begins the task anew")
+    live.session.run_commands.step()
+    live.wait(lambda: live.step.action.action == "new_trial")
+    server.script(Reply(text="1. Open the news"), clicks('link "News"'), NONE)
+    live.session.corrections.accept()
+    live.wait_phase("observe")
+    live.session.edits.begin_text("experience")
+    live.wait(lambda: live.text is not None)
+    assert live.text.text == "The archive is of no use."
+    live.session.edits.apply_text("experience", "The news has it.\n\nBe quick.")
+    live.wait(lambda: "has these lessons" in live.view.message)
+    live.to_review()
+    plan = "\n".join(server.requests[-3].texts)
+    assert "- The news has it.\n- Be quick." in plan
+    assert live.view.trial == 2
+
+
+# Policies and state spaces
+
+
+@pytest.fixture
+def shop(live, server):
+    """The shop with states and policies, in a policy that the first one has called."""
+    live.session.agent.set_preset("combined")
+    for name in ("plan", "remedies", "judgement", "memory"):
+        live.session.agent.set_mechanism(name, False)
+    live.open("shop/goal-000")
+    for name in ("plan", "remedies", "judgement", "memory"):
+        live.session.agent.set_mechanism(name, False)
+    server.script(says("search_shop [steel bottle]"), says("search [steel bottle] []"))
+    live.to_review()
+    live.session.corrections.accept()
+    live.wait_phase("observe")
+    live.to_review()
+    assert frames(live) == ["search_shop", "shop"]
+    return live
+
+
+def frames(live):
+    return [one.policy for one in live.step.stack.frames]
+
+
+def test_a_frame_is_popped_with_an_answer_pushed_again_and_restarted(shop, server):
+    live = shop
+    edit(live, PopFrame(answer="there is a list"), "has ended: its caller is told")
+    live.wait_phase("decide")
+    assert frames(live) == ["shop"]
+    assert live.step.stack.finished[0].result.endswith("there is a list")
+    edit(live, PushPolicy(call="check_item [steel]"), "check_item is at work")
+    assert frames(live) == ["check_item", "shop"]
+    refused(live, PushPolicy(call="no_such [x]"), "no_such")
+    refused(live, PushPolicy(call="scroll [down]"), "calls no policy")
+    edit(live, RestartFrame(), "begins anew")
+    edit(live, PopFrame(lacked="a page of an item"), "lacked")
+    refused(live, PopFrame(), "Nobody called this policy")
+    assert kinds(live)[-4:] == ["stack"] * 4
+    server.script(says("search [bottle] []"))
+    live.to_review()
+    prompt = "\n".join(server.requests[-1].texts)
+    assert "there is a list" in prompt
+    assert "a page of an item" in prompt
+
+
+def test_argument_notes_and_return_value_are_rewritten_as_text(shop, server):
+    live = shop
+    live.session.edits.begin_text("frame")
+    live.wait(lambda: live.text is not None)
+    assert 'arguments = ["steel bottle"]' in live.text.text
+    live.session.edits.check_text("frame", 'argument = ["x"]')
+    live.wait(lambda: live.text.problem)
+    assert "line 1" in live.text.problem
+    assert "arguments" in live.text.problem
+    live.session.edits.apply_text("frame", 'arguments = ["glass bottle"]\nnotes = ["Blue."]\nhistory = []')
+    live.wait(lambda: live.step.stack.frames[0].argument == "glass bottle")
+    assert live.step.stack.frames[0].notes == ("Blue.",)
+    edit(live, PopFrame(answer="nothing"), "has ended")
+    live.session.edits.apply_text("return", 'answer = "three of them"\nlacked = ""')
+    live.wait(lambda: live.step.stack.finished[0].result.endswith("three of them"))
+    server.script(says("search [bottle] []"))
+    live.to_review()
+    assert "three of them" in "\n".join(server.requests[-1].texts)
+
+
+def test_a_state_is_forced_for_one_step_and_recognised_anew(shop):
+    live = shop
+    edit(live, ForceState(state="results"), "counts as results")
+    live.wait_phase("decide")
+    assert live.step.state.state == "results"
+    assert "You said so; by the page it is search" in live.step.state.why
+    edit(live, ForceState(), "recognised anew")
+    live.wait_phase("decide")
+    assert live.step.state.state == "search"
+    refused(live, ForceState(state="resuls"), "did you mean results?")
+    assert kinds(live)[-2:] == ["state", "state"]
+
+
+def test_one_more_action_is_permitted_for_one_step(shop):
+    live = shop
+    assert "scroll" not in [row.text.split(" ")[0] for row in live.step.permissible.rows]
+    edit(live, PermitAction(action="scroll"), "scroll is permissible")
+    live.wait_phase("decide")
+    assert "scroll" in [row.text.split(" ")[0] for row in live.step.permissible.rows]
+    refused(live, PermitAction(action="scroll"), "permissible already")
+    refused(live, PermitAction(action="got"), "did you mean goto?")
+
+
+def test_buffer_and_remembered_values_are_rewritten_as_text(shop, server):
+    live = shop
+    live.session.edits.begin_text("memory")
+    live.wait(lambda: live.text is not None)
+    assert live.text.language == "toml"
+    text = (
+        'looked_at = ["B1"]\n[remembered]\nkeywords = "steel bottle"\n'
+        '[[buffer]]\ncandidate = "B1"\nurl = "http://x"\ntitle = "A bottle"\n'
+    )
+    live.session.edits.apply_text("memory", text)
+    live.wait(lambda: live.step.state.remembered == (("keywords", "steel bottle"),))
+    assert [one.candidate for one in live.step.state.buffer] == ["B1"]
+    live.session.edits.undo()
+    live.wait(lambda: live.step.state.remembered == ())
+
+
+# What the prompt shows
+
+
+def test_the_clean_observation_is_rewritten_and_the_action_asked_for_with_it(live, server, tmp_path):
+    server.script(on('button "Go"'), on('button "Go"'))
+    live.open("web/open", url=page_file(tmp_path, "<p>Noise</p><button>Go</button>"), instruction="Go.")
+    live.to_review()
+    live.session.edits.begin_text("observation")
+    live.wait(lambda: live.text is not None)
+    assert "Noise" in live.text.text
+    live.session.edits.check_text("observation", "[4711] button")
+    live.wait(lambda: live.text.problem)
+    assert live.text.problem == "The page has no [4711]; take it out, or name another element."
+    go = ref_of(live, 'button "Go"')
+    live.session.edits.apply_text("observation", f'[{go}] button "Go" only')
+    live.wait_phase("decide")
+    assert live.step.observation.clean == f'[{go}] button "Go" only'
+    live.to_review()
+    prompt = "\n".join(server.requests[-1].texts)
+    assert "only" in prompt
+    assert "Noise" not in prompt
+    assert kinds(live) == ["observation"]
+
+
+def test_an_exemplar_is_left_out_of_the_live_run_and_another_one_added(live, server):
+    live.session.agent.set_preset("synapse")
+    live.open("miniwob/click-test-2")
+    live.session.agent.set_mechanism("abstraction", False)
+    live.wait_phase("recognise")
+    server.script(clicks('button "ONE"'), clicks('button "ONE"'))
+    live.to_review()
+    used = [row.id for row in live.step.exemplars.rows if row.used]
+    assert used
+    edit(live, DropExemplar(id=used[0]), "is not in the prompts any more")
+    live.wait_phase("decide")
+    assert used[0] not in [row.id for row in live.step.exemplars.rows if row.used]
+    refused(live, DropExemplar(id=used[0]), "is not among the exemplars")
+    edit(live, PinExemplar(id=used[0]), "is in the prompts from now on")
+    refused(live, PinExemplar(id="no-such"), "There is no exemplar")
+    assert kinds(live) == ["exemplars", "exemplars"]
+    live.to_review()
+    assert used[0] in [row.id for row in live.step.exemplars.rows if row.used]

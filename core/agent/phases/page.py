@@ -64,6 +64,8 @@ async def recall(state: RunState, resources: AgentResources) -> Recalled:
         return Recalled()
     known = state.recalled
     if known is not None and known.recall is not None:
+        if state.recalled_at[state.frame] == state.number:
+            return known  # The phase is done again: the step's record has the whole of it.
         return Recalled(exemplars=known.exemplars, recalled_at=state.recalled_at[state.frame])
     settings = state.memory_settings
     query = metadata_of(" ".join(state.objectives[-1:]), clean_of(state.observation).text)

@@ -25,6 +25,7 @@ from core.schema.errors import ActionError, BackstepError, BrowserError
 from core.schema.messages import Message
 from core.schema.observation import Element, Observation
 from core.schema.progress import SpaceMemory
+from core.schema.restore import SentAt
 from core.schema.step import Acted, Decided, Proposal, Scheduled
 
 
@@ -113,6 +114,11 @@ async def choose_element(
 
 
 # The browser
+
+
+def stays_done(state: RunState, world: World, step: int) -> tuple[SentAt, ...]:
+    """Return what the run has sent from a step on that going back does not take back; offline nothing has left."""
+    return () if world.tabs.closed_off else world.irreversible(state.sent, step, state.episode)
 
 
 async def reopen(state: RunState, world: World) -> None:
@@ -251,6 +257,7 @@ async def new_trial(state: RunState, world: World) -> Acted:
     state.inputs = []
     state.loaded_at.clear()
     reflection.trial_began = state.totals.page_actions
+    reflection.trial_step = state.number + 1
     reflection.calls_before_trial = state.totals.llm_calls
     state.stack = state.stack.left(step=state.number) if state.stack.top is not None else Stack()
     state.memory = SpaceMemory()

@@ -54,6 +54,7 @@ class SavedAgent(Record):
     experience: tuple[str, ...] = ()
     tried: dict[str, tuple[str, ...]] = {}
     trial_began: int = 0
+    trial_step: int = 1
     calls_before_trial: int = 0
     summaries: dict[str, str] = {}
     recalled_at: dict[int, int] = {}
@@ -94,6 +95,7 @@ _OF_REFLECTION = (
     "experience",
     "tried",
     "trial_began",
+    "trial_step",
     "calls_before_trial",
     "summaries",
 )

@@ -50,8 +50,8 @@ class Pending:
     proposed: Action | None = None
     problem: str = ""
     skip: bool = False
-    refused: bool = False
-    """Skipped at a gate by rule; a person's own skipping costs nothing of the budget."""
+    refused: str = ""
+    """By which rule it was skipped at a gate; a person's own skipping costs nothing of the budget."""
     note: str = ""
 
     @property
@@ -108,6 +108,8 @@ class Reflection:
     """Actions carried out, in words that hold for any document, by the fingerprint of the page."""
     trial_began: int = 0
     """Page actions of the run before this trial."""
+    trial_step: int = 1
+    """The first step of this trial."""
     calls_before_trial: int = 0
     summaries: dict[str, str] = field(default_factory=dict)
     """Summaries of long pages, by a fingerprint of their text."""

@@ -197,13 +197,11 @@ async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
     if gate.kind == "hint":
         pending.note = f"Hint: {reason}; nobody was there to be asked."
         return False
-    if gate.kind == "effects":
-        reason = f"going back does not take back {reason}"
     if rule == "allow":
         pending.note = f"Gate: {reason}; allowed by rule."
     elif rule == "refuse":
-        pending.skip = pending.refused = True
         why = reason if gate.kind == "effects" else f"this action cannot be undone ({reason})"
+        pending.skip, pending.refused = True, f"Refused by rule (--on-gate refuse): {why}."
         pending.note = f"Refused: {why}. Go on without it, or stop."
     else:
         await run.finish("gate", error=f"Ended at a gate before {pending.action}: {reason}.")

@@ -104,3 +104,8 @@ def sent_summary(irreversible: Sequence[SentAt]) -> str:
     words = [f"{one.sent} (step {one.step})" for one in irreversible[:3]]
     more = f" and {len(irreversible) - 3} more" if len(irreversible) > 3 else ""
     return ", ".join(words) + more
+
+
+def not_taken_back(doing: str, irreversible: Sequence[SentAt]) -> str:
+    """Return such as ``Going back to step 3 does not take back POST https://… (step 4)``; nothing where all is."""
+    return f"{doing} does not take back {sent_summary(irreversible)}" if irreversible else ""

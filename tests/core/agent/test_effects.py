@@ -1,0 +1,157 @@
+"""What a page has sent stays done: new trials, remedies and going back ask before they would do it again."""
+
+import pytest
+from werkzeug import Response
+
+from core.agent.presets import PRESETS
+from tests.core.agent.headless import headless
+from tests.core.browser.site import Site
+from tests.core.stage import ref_in
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+INSTRUCTION = "Order a kettle."
+PLAN = Reply(text="1. Order it")
+NO = Reply(text="Nothing came up.\nNO")
+
+
+@pytest.fixture
+def site():
+    with Site() as site:
+        yield site
+
+
+def clicks(words, *others):
+    def answer(request):
+        actions = "\n".join(f"ACTION: click [{ref_in(request, one)}]" for one in (words, *others))
+        return Reply(text=f"REASON: It seems right.\n{actions}")
+
+    return answer
+
+
+class Shop:
+    """A page that sends an order, and counts those that came in."""
+
+    def __init__(self, site, label="Order"):
+        self.orders = 0
+        order = site.serve(self._order)
+        self.url = site.page(
+            f"<h1>Shop</h1><button onclick=\"fetch('{order}', {{method: 'POST'}})\">{label}</button>"
+            "<button>Look</button>"
+        )
+
+    def _order(self, _):
+        self.orders += 1
+        return Response("taken", content_type="text/plain")
+
+
+@pytest.fixture
+def shop(site):
+    return Shop(site)
+
+
+@pytest.fixture
+def preset(stage):
+    """Reflection that prepares no remedies, or as `changed` says."""
+
+    def preset(*changed):
+        text = (PRESETS / "reflect.toml").read_text()
+        for old, new in changed or (("count = 2", "count = 0"),):
+            assert old in text
+            text = text.replace(old, new)
+        (stage.config / "presets" / "own.toml").write_text(text)
+        return "own"
+
+    return preset
+
+
+def run_headless(stage, server, shop, preset, rule):
+    report = headless(stage, server, "web/open", preset, on_gate=rule, url=shop.url, instruction=INSTRUCTION)
+    return report, stage.services.store.steps(report.run)
+
+
+def test_a_new_trial_stops_where_something_was_sent_that_stays_done(stage, llm_server, shop, preset):
+    llm_server.script(PLAN, clicks('button "Order"'), NO, Reply(text="The order was not seen."))
+    run = stage.open(llm_server, url=shop.url, instruction=INSTRUCTION, preset=preset())
+    stage.step(run)
+    stage.until(run, "review")
+    gate = run.gate()
+    assert str(run.state.pending.action) == "new_trial"
+    assert gate.kind == "effects"
+    assert gate.reason.startswith("A new trial does not take back POST http://")
+    assert gate.reason.endswith("(step 1)")
+
+
+def test_a_new_trial_is_asked_about_only_what_its_own_trial_has_sent(stage, llm_server, shop, preset):
+    again = Reply(text="Look first."), PLAN, clicks('button "Look"'), NO, Reply(text="Looking is not enough.")
+    llm_server.script(PLAN, clicks('button "Order"'), NO, *again)
+    run = stage.open(llm_server, url=shop.url, instruction=INSTRUCTION, preset=preset())
+    for _ in range(3):
+        stage.step(run)
+    stage.until(run, "review")
+    assert (str(run.state.pending.action), run.state.trial, run.gate()) == ("new_trial", 2, None)
+
+
+def test_a_refused_new_trial_sends_nothing_again_and_the_answer_is_due(stage, llm_server, shop, preset):
+    llm_server.script(
+        PLAN, clicks('button "Order"'), NO, Reply(text="The order was not seen."), Reply(text="Ordered once.")
+    )
+    report, done = run_headless(stage, llm_server, shop, preset(), "refuse")
+    assert (report.outcome, report.answer, shop.orders) == ("done", "Ordered once.", 1)
+    assert [(step.action.split(" ")[0], step.outcome) for step in done] == [
+        ("click", "done"),
+        ("", "skipped"),
+        ("stop", "done"),
+    ]
+    assert "Refused: A new trial does not take back POST" in done[1].message
+    assert llm_server.requests[-1].texts[-1].count("does not take back POST") == 1
+
+
+@pytest.mark.parametrize("rule", ["end", "allow"])
+def test_a_new_trial_follows_the_rule_where_nobody_is_asked(stage, llm_server, shop, preset, rule):
+    trial = [PLAN, clicks('button "Order"'), NO]
+    llm_server.script(*trial, Reply(text="The order was not seen."), *trial, Reply(text="Still not."), *trial)
+    llm_server.otherwise = Reply(text="Ordered.")
+    report, _ = run_headless(stage, llm_server, shop, preset(), rule)
+    if rule == "end":
+        assert (report.outcome, shop.orders) == ("gate", 1)
+        assert "Ended at a gate before new_trial: A new trial does not take back POST" in report.error
+    else:
+        assert (report.outcome, shop.orders) == ("done", 3)
+
+
+def test_a_preset_may_let_a_new_trial_pass_what_stays_done(stage, llm_server, shop, preset):
+    own = preset(("count = 2", 'count = 0\neffects = "allow"'))
+    llm_server.script(PLAN, clicks('button "Order"'), NO, Reply(text="The order was not seen."))
+    run = stage.open(llm_server, url=shop.url, instruction=INSTRUCTION, preset=own)
+    stage.step(run)
+    stage.until(run, "review")
+    assert (str(run.state.pending.action), run.gate()) == ("new_trial", None)
+
+
+def test_a_remedy_that_cannot_be_undone_stops_at_the_gate_and_its_drop_says_the_rule(stage, llm_server, site):
+    shop = Shop(site, "Buy now")
+    llm_server.script(PLAN, clicks('button "Look"'), clicks('button "Buy now"'), NO)
+    llm_server.otherwise = Reply(text="REASON: Enough.\nACTION: stop [none]")
+    report, done = run_headless(stage, llm_server, shop, "reflect", "refuse")
+    assert shop.orders == 0
+    assert "Refused: this action cannot be undone (it buys or pays)" in done[2].message
+    (bought,) = [
+        one
+        for one in stage.services.store.step(report.run, 3).records[-2].reflection.remedies
+        if "Buy now" in one.target
+    ]
+    assert (bought.state, bought.why) == (
+        "dropped",
+        "Refused by rule (--on-gate refuse): this action cannot be undone (it buys or pays).",
+    )
+
+
+def test_a_refused_going_back_drops_the_remedy_by_the_rule(stage, llm_server, shop):
+    llm_server.script(PLAN, clicks('button "Order"'), clicks('button "Look"'), NO)
+    llm_server.otherwise = Reply(text="REASON: Enough.\nACTION: stop [none]")
+    report, _ = run_headless(stage, llm_server, shop, "reflect", "refuse")
+    remedies = stage.services.store.step(report.run, 2).records[-2].reflection.remedies
+    why = next(one.why for one in remedies if "Look" in one.target)
+    assert why.startswith("Refused by rule (--on-gate refuse): Going back to step 1 does not take back POST")

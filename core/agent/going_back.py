@@ -118,7 +118,11 @@ async def choose_element(
 
 def stays_done(state: RunState, world: World, step: int) -> tuple[SentAt, ...]:
     """Return what the run has sent from a step on that going back does not take back; offline nothing has left."""
-    return () if world.tabs.closed_off else world.irreversible(state.sent, step, state.episode)
+    if world.tabs.closed_off:
+        return ()
+    # What the page sends by itself belongs to the next action, which has not come yet.
+    late = (SentAt(step=state.number, sent=one) for one in world.tabs.untaken_sent)
+    return world.irreversible((*state.sent, *late), step, state.episode.start_url)
 
 
 async def reopen(state: RunState, world: World) -> None:
@@ -133,9 +137,19 @@ async def reopen(state: RunState, world: World) -> None:
 
 
 def restore_context_of(
-    state: RunState, world: World, prompter: Prompter, run_history: RunHistory
+    state: RunState,
+    world: World,
+    prompter: Prompter,
+    run_history: RunHistory,
+    *,
+    sent: tuple[SentAt, ...],
+    may_repeat: bool,
 ) -> RestoreContext:
-    """Return what bringing a page back works with."""
+    """Return what bringing a page back works with.
+
+    `sent` is what was sent since the step and stays done. `may_repeat` says
+    that inputs may be made again which do what cannot be undone.
+    """
     keeps = world.keeper
     # Nobody looks at a picture of a page that is only compared.
     plain = Capturer(world.tabs.host, hidden=world.capturer.hidden, pictures=False)
@@ -192,6 +206,8 @@ def restore_context_of(
         # What a seed decides repeats itself, harms nobody, and is made and kept by the page's scripts.
         begin_here=begin_here if state.episode.task.seeded else None,
         clean=state.profile is None,
+        sent=sent,
+        repeats=lambda inputs: "" if may_repeat else world.repeated(inputs, state.sent, state.episode),
         own_cookies=keeps.session_cookies if keeps is not None else (),
         choose=choose,
         stable_url=load_volatile().url,
@@ -213,10 +229,17 @@ async def go_back(
     """
     entry = entry_of(state, scheduled)
     checkpoint = history.checkpoint(entry.step)
-    restored = await restore(
-        checkpoint, restore_context_of(state, world, prompter, history), volatile=load_volatile()
+    ground = restore_context_of(
+        state,
+        world,
+        prompter,
+        history,
+        sent=stays_done(state, world, entry.step),
+        may_repeat=state.remedy_settings.effects == "allow",
     )
     world.tabs.take_events()
+    ground.live = True
+    restored = await restore(checkpoint, ground, volatile=load_volatile())
     world.tabs.network.drop()
     state.capture = await world.read()
     state.stale = False

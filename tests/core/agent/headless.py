@@ -15,7 +15,7 @@ def headless(
     *,
     on_gate: OnGate = "refuse",
     url: str = "",
-    instruction: str = "Do it.",
+    instruction: str = "",
 ) -> RunReport:
     """Run the task, or one on the open web at `url`; `on_gate` is by default what the settings have by default."""
     entry = LLMSettings(base_url=server.base_url, model="test-model", attempts=1)

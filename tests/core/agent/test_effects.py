@@ -83,6 +83,21 @@ def test_a_new_trial_stops_where_something_was_sent_that_stays_done(stage, llm_s
     assert gate.reason.endswith("(step 1)")
 
 
+def test_what_a_page_sends_by_itself_after_the_action_is_asked_about_too(stage, llm_server, shop, preset):
+    def judged(_):
+        # As a timer of the page would, while the judgement is being asked for.
+        stage.thread.run(run.world.tabs.current.evaluate("document.querySelector('button').click()"))
+        stage.thread.run(run.world.tabs.settle(run.world.tabs.mark()))
+        return NO
+
+    llm_server.script(PLAN, clicks('button "Look"'), judged, Reply(text="The order was not seen."))
+    run = stage.open(llm_server, url=shop.url, instruction=INSTRUCTION, preset=preset())
+    stage.step(run)
+    stage.until(run, "review")
+    assert (run.state.sent, run.gate().kind) == ([], "effects")
+    assert run.gate().reason.startswith("A new trial does not take back POST")
+
+
 def test_a_new_trial_is_asked_about_only_what_its_own_trial_has_sent(stage, llm_server, shop, preset):
     again = Reply(text="Look first."), PLAN, clicks('button "Look"'), NO, Reply(text="Looking is not enough.")
     llm_server.script(PLAN, clicks('button "Order"'), NO, *again)
@@ -155,3 +170,60 @@ def test_a_refused_going_back_drops_the_remedy_by_the_rule(stage, llm_server, sh
     remedies = stage.services.store.step(report.run, 2).records[-2].reflection.remedies
     why = next(one.why for one in remedies if "Look" in one.target)
     assert why.startswith("Refused by rule (--on-gate refuse): Going back to step 1 does not take back POST")
+
+
+# A live page for a remedy
+
+
+class Cart:
+    """A page of a server that counts what is in the cart; what it says may be kept by the browser for an hour."""
+
+    def __init__(self, site):
+        self.count = 0
+        self.home = ""
+        added = site.page("<h1>Added</h1>")
+        add = site.serve(lambda _: self._add(added))
+        self.url = site.serve(lambda _: self._page(add))
+
+    def _page(self, add):
+        body = (
+            f"<title>Cart</title><h1>Cart</h1><p>{self.count} items</p>"
+            f'<form method=post action="{add}"><button>Add</button></form>'
+            "<button onclick=\"this.textContent = 'Seen'\">Look</button>"
+        )
+        headers = {"Cache-Control": "max-age=3600"}
+        return Response(body, content_type="text/html", headers=headers)
+
+    def _add(self, added):
+        self.count += 1
+        return Response(status=303, headers={"Location": added})
+
+
+def test_going_back_for_a_remedy_shows_what_the_server_holds_and_tells_the_difference(
+    stage, llm_server, site, preset
+):
+    cart = Cart(site)
+    llm_server.script(PLAN, clicks('button "Add"'), clicks('button "Look"'), NO)
+    llm_server.script(Reply(text="It was looked at.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
+    llm_server.otherwise = Reply(text="REASON: Enough.\nACTION: stop [none]")
+    run = stage.open(
+        llm_server,
+        url=cart.url,
+        instruction=INSTRUCTION,
+        preset=preset(("[remedies]", '[remedies]\neffects = "allow"')),
+    )
+    for _ in range(2):
+        stage.step(run)
+    assert cart.count == 1
+    assert "1 items" in run.state.observation.lines()
+    acted = stage.services.store.step(run.state.run, 2).records[-3]
+    differs = 'paragraph "0 items" gone; paragraph "1 items" added'
+    assert (acted.restored.grade, acted.restored.verified) == ("same page", False)
+    assert differs in acted.message
+    assert "What was sent since stays done: POST http://" in acted.message
+    # The remedy's element is there, so it is tried; the LLM is told what differs.
+    stage.to_the_end(run)
+    assert stage.services.store.steps(run.state.run)[2].target == 'button "Look"'
+    told = "\n".join(llm_server.requests[-1].texts)
+    assert differs in told
+    assert "What was sent since stays done: POST" in told

@@ -224,8 +224,9 @@ async def go_back(
     """Bring page and agent back to where the remedy starts from; the grade is the outcome.
 
     Policy stack, subtask and buffer are as the entry holds them. History,
-    tried actions, notes and budgets run on. A page that is lost leaves the
-    remedy dropped. Raises BrowserError where the browser has ended.
+    tried actions, notes and budgets run on. A page that is lost, or that has
+    nothing any more that could be the remedy's element, leaves the remedy
+    dropped. Raises BrowserError where the browser has ended.
     """
     entry = entry_of(state, scheduled)
     checkpoint = history.checkpoint(entry.step)
@@ -237,18 +238,18 @@ async def go_back(
         sent=stays_done(state, world, entry.step),
         may_repeat=state.remedy_settings.effects == "allow",
     )
-    world.tabs.take_events()
     ground.live = True
     restored = await restore(checkpoint, ground, volatile=load_volatile())
+    world.tabs.take_events()
     world.tabs.network.drop()
     state.capture = await world.read()
     state.stale = False
     state.inputs = list(checkpoint.inputs)
-    if restored.grade == "lost":
-        state.reflection.remedies = state.reflection.remedies.dropped(
-            entry.number, f"The page of step {entry.step} could not be restored."
-        )
-        return Acted(effect="go back", outcome="failed", message=restored.sentence, restored=restored)
+    lost = f"The page of step {entry.step} could not be restored." if restored.grade == "lost" else ""
+    if gone := lost or await _gone(entry, state.observation):
+        state.reflection.remedies = state.reflection.remedies.dropped(entry.number, gone)
+        message = f"{restored.sentence} {gone}"
+        return Acted(effect="go back", outcome="failed", message=message, restored=restored)
     if entry.stack is not None and state.stack.top is not None:
         state.stack = state.stack.back_to(entry.stack, step=state.number)
     state.memory = entry.memory
@@ -257,6 +258,19 @@ async def go_back(
         state.reflection.plan = plan.with_current(entry.subtask)
     state.reflection.scheduled = Scheduled(kind="remedy", entry=entry.number, why=scheduled.why)
     return Acted(effect="go back", outcome="done", message=restored.sentence, restored=restored)
+
+
+async def _gone(entry: RemedyEntry, now: Observation) -> str:
+    """Return which element of a remedy the page has no more, in a sentence; what could be it is chosen later."""
+
+    async def likeliest(element: Element, found: FoundAgain, now: Observation) -> Element | None:
+        return found.candidates[0]
+
+    try:
+        await retarget(entry.action, entry.marks, now, likeliest)
+    except RestoreError as error:
+        return str(error)
+    return ""
 
 
 async def new_trial(state: RunState, world: World) -> Acted:

@@ -230,16 +230,16 @@ async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
 
 
 async def _ended_by_grade(run: AgentRun, record: PhaseRecord, rule: OnGate) -> bool:
-    """Follow the rule where going back for a remedy has not led to the page as it was."""
+    """End the run by rule where going back for a remedy has not led to the page as it was.
+
+    By the other rules the remedy is tried if its element is there: going back says what differs.
+    """
     if not isinstance(record, Acted) or record.restored is None or record.restored.verified:
         return False
-    if record.outcome == "failed" or rule == "allow":
+    if record.outcome == "failed" or rule != "end":
         return False
-    if rule == "end":
-        await run.finish("gate", error=record.restored.sentence)
-        return True
-    run.drop_scheduled(f"{record.restored.sentence} Refused by rule.")
-    return False
+    await run.finish("gate", error=record.restored.sentence)
+    return True
 
 
 def report(row: RunRow) -> RunReport:

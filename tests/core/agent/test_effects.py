@@ -6,7 +6,7 @@ from werkzeug import Response
 from core.agent.presets import PRESETS
 from tests.core.agent.headless import headless
 from tests.core.browser.site import Site
-from tests.core.stage import ref_in
+from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
 
 pytestmark = pytest.mark.browser
@@ -227,3 +227,75 @@ def test_going_back_for_a_remedy_shows_what_the_server_holds_and_tells_the_diffe
     told = "\n".join(llm_server.requests[-1].texts)
     assert differs in told
     assert "What was sent since stays done: POST" in told
+
+
+# One element of several is gone
+
+
+LINKS = (
+    '<h1>Start</h1><p><a href="archive.html">Archive</a></p><p><a href="help.html">{}</a></p>'
+    '<p><a href="orders.html">{}</a></p><p>One</p><p>Two</p><p>Three</p><p>Four</p>'
+)
+
+
+@pytest.fixture
+def pages(tmp_path):
+    """Writes a start page whose last links are called so, and returns its URL."""
+    page_file(tmp_path, "<h1>Archive</h1>", "archive.html")
+    page_file(tmp_path, "<h1>Orders</h1><p>Order number 4711</p>", "orders.html")
+    page_file(tmp_path, "<h1>Help</h1>", "help.html")
+
+    def write(help_name, orders_name):
+        return page_file(tmp_path, LINKS.format(help_name, orders_name), "start.html")
+
+    return write
+
+
+@pytest.mark.parametrize("rule", ["refuse", "allow"])
+def test_a_renamed_link_drops_its_own_remedy_alone_and_says_what_is_gone(stage, llm_server, pages, rule):
+    url = pages("Help", "Orders")
+
+    def judged(_):
+        pages("Help", "Purchases")
+        return NO
+
+    llm_server.script(PLAN, clicks('link "Archive"'), clicks('link "Orders"', 'link "Help"'), judged)
+    llm_server.script(Reply(text="The help came up.\nYES"), Reply(text="OPEN"), Reply(text="YES"))
+    llm_server.otherwise = Reply(text="4711")
+    report = headless(
+        stage, llm_server, "web/open", "reflect", on_gate=rule, url=url, instruction=INSTRUCTION
+    )
+    done = stage.services.store.steps(report.run)
+    assert [(one.effect, one.outcome) for one in done] == [
+        ("page action", "done"),
+        ("go back", "failed"),
+        ("go back", "done"),
+        ("page action", "done"),
+        ("stop", "done"),
+    ]
+    assert done[3].target == 'link "Help"'
+    assert "same page" in done[2].message
+    remedies = stage.services.store.step(report.run, 4).records[-2].reflection.remedies
+    assert {one.target: (one.state, one.why) for one in remedies} == {
+        'link "Archive"': ("tried", "At step 1."),
+        'link "Orders"': (
+            "dropped",
+            'link "Orders" was not found again: The page has no link "Orders" any more.',
+        ),
+        'link "Help"': ("tried", "At step 4."),
+    }
+
+
+def test_where_going_back_must_be_exact_a_page_that_differs_ends_the_run(stage, llm_server, pages):
+    url = pages("Help", "Orders")
+
+    def judged(_):
+        pages("Help", "Purchases")
+        return NO
+
+    llm_server.script(PLAN, clicks('link "Archive"'), clicks('link "Help"'), judged)
+    report = headless(
+        stage, llm_server, "web/open", "reflect", on_gate="end", url=url, instruction=INSTRUCTION
+    )
+    assert report.outcome == "gate"
+    assert 'link "Orders" gone' in report.error

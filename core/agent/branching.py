@@ -283,6 +283,7 @@ async def _bring_back(
     except PageGone as error:
         raise BrowserError("The page went away while it was brought back; try again.") from error
     state.inputs = list(checkpoint.inputs)
+    state.sent_before = list(dict.fromkeys((*state.sent_before, *restored.sent)))
     store.save_restored(state.run, restored)
     return AgentRun(store, world, prompter, state, begun=begun), restored
 

@@ -235,7 +235,7 @@ async def go_back(
         world,
         prompter,
         history,
-        sent=stays_done(state, world, entry.step),
+        sent=(*state.sent_before, *stays_done(state, world, entry.step)),
         may_repeat=state.remedy_settings.effects == "allow",
     )
     ground.live = True

@@ -40,6 +40,7 @@ class SavedAgent(Record):
     done_at: tuple[int, ...] = ()
     """The steps whose inputs led to the page, in order."""
     sent: tuple[SentAt, ...] = ()
+    sent_before: tuple[SentAt, ...] = ()
     memory: SpaceMemory = SpaceMemory()
     stack: Stack = Stack()
     queue: tuple[Action, ...] = ()
@@ -77,6 +78,7 @@ _OF_STATE = (
     "amounts",
     "loaded_at",
     "sent",
+    "sent_before",
     "memory",
     "stack",
     "queue",

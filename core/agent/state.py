@@ -172,6 +172,8 @@ class RunState:
     """What was done in the page since the trial began, without what was taken back."""
     sent: list[SentAt] = field(default_factory=list)
     """What the page has sent that going back does not take back."""
+    sent_before: list[SentAt] = field(default_factory=list)
+    """What was sent after the steps that this run went back to as a branch began, and stays done."""
     trail: list[TrailStep] = field(default_factory=list)
     from_queue: bool = False
     """Whether this step's action came from the queue."""

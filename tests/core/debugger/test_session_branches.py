@@ -160,6 +160,44 @@ def test_what_going_back_does_not_take_back_is_reported_before_it_does(live, ser
     assert stored(live, lambda store: store.run(live.view.run)).parent_step == 1
 
 
+def test_a_remedy_on_a_branch_shows_what_the_run_that_was_left_has_sent(live, server):
+    items = []
+
+    def page(_):
+        body = (
+            f"<h1>Cart</h1><p>{len(items)} items</p><form method=post action='{add}'><button>Add</button></form>"
+            "<button onclick=\"this.textContent = 'Seen'\">Look</button>"
+        )
+        return Response(body, content_type="text/html", headers={"Cache-Control": "max-age=3600"})
+
+    with Site() as site:
+        added = site.page("<h1>Added</h1>")
+        add = site.serve(lambda _: items.append(1) or Response(status=303, headers={"Location": added}))
+        server.script(does("click", 'button "Add"'), Reply(text="REASON: Done.\nACTION: stop []"))
+        live.session.agent.set_preset("step")
+        live.open("web/open", url=site.serve(page), instruction="Look at it.")
+        for number in (1, 2):
+            live.session.run_commands.step()
+            live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
+        live.wait_mode("waiting")
+        run = live.view.run
+        live.session.agent.set_preset("reflect")
+        live.session.branches.go_back(run, 1)
+        live.wait(lambda: "does not take back" in live.view.message)
+        go_back(live, run, 1)
+        assert f"What was sent since stays done: POST {add} (step 1)." in live.view.message
+        server.script(
+            Reply(text="1. Look"),
+            does("click", 'button "Look"'),
+            does("click", 'button "Add"'),
+            Reply(text="Nothing came up.\nNO"),
+        )
+        live.session.run_commands.run()
+        live.wait(lambda: "Step on to try the remedy there" in live.view.message, "the page of the remedy")
+        assert 'paragraph "0 items" gone; paragraph "1 items" added' in live.view.message
+        assert f"What was sent since stays done: POST {add} (step 1)." in live.view.message
+
+
 def test_it_is_reported_of_a_run_that_is_not_under_way_as_well(live, server, tmp_path):
     body = "<button onclick=\"fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)\">Order</button>"
     server.script(saves(server), Reply(text="REASON: Done.\nACTION: stop []"))

@@ -33,8 +33,11 @@ class Branches(SessionCommands):
 
     def __init__(self, parts: SessionParts) -> None:
         super().__init__(parts)
-        self._told: tuple[int, int, Literal["effects", "repeats"]] | None = None
-        """The run and step for which the person was last told what stays done, or would be done again."""
+        self._told: tuple[int, int, Literal["effects", "repeats"], str] | None = None
+        """What the person was last told, for which run and step: what stays done, or what would be done again.
+
+        The last part is the sentence on what stayed done then.
+        """
 
     @command
     async def go_back(self, run: int, step: int) -> None:
@@ -102,7 +105,7 @@ class Branches(SessionCommands):
             changes,
         )
         if restored.not_repeated and not restored.verified:
-            self._told = (run, step, "repeats")
+            self._told = (run, step, "repeats", self.not_taken_back(run, step))
             self._runner.notice += f" Go back to step {step} of run {run} once more to do that."
         return branch
 
@@ -120,12 +123,11 @@ class Branches(SessionCommands):
         step, until asked a second time.
         """
         told, self._told = self._told, None
-        if told == (run, step, "effects"):
-            return False
-        if told == (run, step, "repeats"):
+        reason = self.not_taken_back(run, step)
+        if told == (run, step, "repeats", reason):
             return True
-        if reason := self.not_taken_back(run, step):
-            self._told = (run, step, "effects")
+        if reason and told != (run, step, "effects", reason):
+            self._told = (run, step, "effects", reason)
             raise UsageError(f"{reason}. Ask for it once more to go back all the same.")
         return False
 

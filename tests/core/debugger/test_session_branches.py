@@ -160,6 +160,24 @@ def test_what_going_back_does_not_take_back_is_reported_before_it_does(live, ser
     assert stored(live, lambda store: store.run(live.view.run)).parent_step == 1
 
 
+def test_what_was_sent_after_it_was_reported_is_reported_first(live, server, tmp_path):
+    body = "<button onclick=\"fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)\">Order</button>"
+    server.script(saves(server), saves(server), Reply(text="REASON: Done.\nACTION: stop []"))
+    live.session.agent.set_preset("step")
+    live.open("web/open", url=page_file(tmp_path, body), instruction="Order it.")
+    live.to_review()
+    for number in (2, 3):
+        live.session.run_commands.step()
+        live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
+        live.wait_mode("waiting")
+        run = live.view.run
+        live.session.branches.go_back(run, 1)
+        said = "POST http://127.0.0.1:9/order (step 1)"
+        said += ", POST http://127.0.0.1:9/order (step 2)." if number == 3 else "."
+        live.wait(lambda said=said: f"does not take back {said}" in live.view.message, said)
+        assert live.view.run == run
+
+
 def test_a_remedy_on_a_branch_shows_what_the_run_that_was_left_has_sent(live, server):
     items = []
 
